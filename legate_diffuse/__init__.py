@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fuses the tasks of cuPyNumeric programs on Legate, with no change to them.
+
+Turn it on with ``legate --diffuse app.py``, ``LEGATE_DIFFUSE=1``,
+``python -m legate_diffuse app.py``, or :func:`enable` before cupynumeric is
+imported.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ("DiffuseError", "enable", "stats")
+__version__ = "0.1.0"
+
+
+class DiffuseError(RuntimeError):
+    """legate_diffuse cannot do what was asked; the message says what to do."""
+
+
+def enable() -> None:
+    """Turn fusion on for this process.
+
+    Call it before cupynumeric or legate.core is imported.
+
+    Raises:
+        DiffuseError: legate.core was imported already.
+    """
+    from legate_diffuse import boot
+
+    boot.enable()
+
+
+def stats() -> dict[str, Any]:
+    """Return the counts since the start of the program.
+
+    Operations are tasks, fills and copies. All counts are 0 while fusion is off.
+    See :class:`legate_diffuse.observe.counters.Counters` for the keys.
+    """
+    import sys
+
+    from legate_diffuse.observe.counters import Counters
+
+    module = sys.modules.get("legate_diffuse.launch.window")
+    return Counters().as_dict() if module is None else module.window.counters.as_dict()

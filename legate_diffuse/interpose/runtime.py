@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-in for ``legate.core.Runtime``.
+
+Stores are made lazily, fusable operations go to the window, and everything
+else goes straight to Legate after the pending work. A method that this module
+does not know flushes the window and gets real objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from legate_diffuse.interpose.array import LogicalArray
+from legate_diffuse.interpose.attachment import attach
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.storage import Owner, Root
+from legate_diffuse.interpose.store import (
+    LogicalStore,
+    LogicalStorePartition,
+    adopt,
+    dtype_name,
+    expose,
+    new_store,
+    view_of,
+    writable,
+)
+from legate_diffuse.interpose.task import AutoTask, ManualTask
+from legate_diffuse.launch.fill import Fill
+from legate_diffuse.launch.window import window
+
+# Methods that neither submit work nor observe data.
+_HARMLESS = frozenset(
+    (
+        "config",
+        "core_library",
+        "create_library",
+        "find_or_create_library",
+        "get_machine",
+        "machine",
+        "node_count",
+        "node_id",
+        "realm_config",
+        "start_profiling_range",
+        "stop_profiling_range",
+    )
+)
+
+
+class Runtime:
+    """Stand-in for ``legate.core.Runtime``; same methods, same meaning."""
+
+    def __init__(self) -> None:
+        self._libraries: dict[str, Any] = {}
+
+    # -- libraries --------------------------------------------------------------
+    def find_library(self, library_name: str) -> Any:
+        """Return the library of a name; the same object every time."""
+        library = self._libraries.get(library_name)
+        if library is None:
+            library = real.runtime.find_library(library_name)
+            self._libraries[library_name] = library
+            window.recognizer.add_library(library_name, library)
+        return library
+
+    # -- stores -----------------------------------------------------------------
+    def create_store(
+        self,
+        dtype: Any,
+        shape: Any = None,
+        optimize_scalar: bool = False,
+        ndim: int | None = None,
+    ) -> LogicalStore:
+        """Create a store; Legate hears of it when a task needs it."""
+        if isinstance(shape, real.Shape) or shape is None:
+            if isinstance(shape, real.Shape):
+                made = real.runtime.create_store(dtype, shape, optimize_scalar)
+            else:
+                made = real.runtime.create_store(dtype, None, optimize_scalar, ndim)
+            return adopt(made, fresh=True)
+        name = dtype_name(dtype)
+        extents = tuple(shape)
+        if ndim is not None or not _plausible(extents) or dtype.variable_size:
+            made = real.runtime.create_store(dtype, extents, optimize_scalar, ndim)
+            return adopt(made, fresh=True)
+        return new_store(dtype, name, extents, optimize_scalar=optimize_scalar)
+
+    def create_store_from_scalar(self, scalar: Any, shape: Any = None) -> LogicalStore:
+        """Create a store that holds one value."""
+        type_ = scalar.type
+        extents = (1,) if shape is None else tuple(shape)
+        name = dtype_name(type_)
+        if name is None or any(extent != 1 for extent in extents):
+            made = real.runtime.create_store_from_scalar(scalar, shape)
+            return adopt(made, fresh=True)
+        root = Root(
+            type_,
+            name,
+            extents,
+            lambda: real.runtime.create_store_from_scalar(scalar, extents),
+            scalar_storage=True,
+            constant=scalar,
+        )
+        assert root.base is not None
+        return LogicalStore(Owner(root), root.base)
+
+    def create_store_from_buffer(self, *arguments: Any, **options: Any) -> LogicalStore:
+        """Create a store attached to a buffer."""
+        made = real.runtime.create_store_from_buffer(*arguments, **options)
+        store = adopt(made, fresh=True)
+        data = arguments[2] if len(arguments) > 2 else options.get("data")
+        attach(store._view.root, data)
+        return store
+
+    def create_store_from_tiles(
+        self, *arguments: Any, **options: Any
+    ) -> tuple[LogicalStore, LogicalStorePartition]:
+        """Create a store attached to several allocations."""
+        store, partition = real.runtime.create_store_from_tiles(*arguments, **options)
+        return adopt(store), LogicalStorePartition(partition)
+
+    def create_array(self, *arguments: Any, **options: Any) -> LogicalArray:
+        """Create an array."""
+        return LogicalArray(None, real.runtime.create_array(*arguments, **options))
+
+    def create_array_like(self, array: Any, dtype: Any = None) -> LogicalArray:
+        """Create an array of another one's shape."""
+        made = real.runtime.create_array_like(_exposed(array), dtype)
+        return LogicalArray(None, made)
+
+    def create_nullable_array(self, store: Any, null_mask: Any) -> LogicalArray:
+        """Create an array with a null mask."""
+        made = real.runtime.create_nullable_array(_exposed(store), _exposed(null_mask))
+        return LogicalArray(None, made)
+
+    def create_struct_array(self, fields: Any, null_mask: Any = None) -> LogicalArray:
+        """Create an array of structures."""
+        made = real.runtime.create_struct_array(
+            tuple(_exposed(field) for field in fields),
+            None if null_mask is None else _exposed(null_mask),
+        )
+        return LogicalArray(None, made)
+
+    # -- tasks ------------------------------------------------------------------
+    def create_auto_task(self, library: Any, task_id: int) -> AutoTask:
+        """Create a task that Legate partitions."""
+        return AutoTask(library, int(task_id))
+
+    def create_manual_task(self, *arguments: Any, **options: Any) -> ManualTask:
+        """Create a task with an explicit launch domain."""
+        return ManualTask(real.runtime.create_manual_task(*arguments, **options))
+
+    def submit(self, op: Any) -> None:
+        """Submit a task, or hold it back in the window."""
+        if type(op) is AutoTask:
+            window.submit(op)
+            return
+        window.flush("manual task")
+        window.counters.tasks_seen += 1
+        window.counters.tasks_submitted += 1
+        if type(op) is ManualTask:
+            op.run()
+        else:
+            real.runtime.submit(op)
+
+    def issue_fill(self, array_or_store: Any, value: Any) -> None:
+        """Fill a store with one value."""
+        if type(array_or_store) is LogicalStore:
+            view = array_or_store._view
+            if type(value) is real.Scalar and dtype_name(value.type) == view.root.dtype:
+                window.submit(Fill(view, value))
+                return
+            if isinstance(value, LogicalStore):
+                window.submit(Fill(view, view_of(value)))
+                return
+        self._issue("issue_fill", array_or_store, value)
+
+    def issue_copy(self, target: Any, source: Any, redop: Any = None) -> None:
+        """Copy or reduce one store to another."""
+        self._issue("issue_copy", target, source, redop)
+
+    def issue_gather(self, *arguments: Any, **options: Any) -> None:
+        """Gather from a store."""
+        self._issue("issue_gather", *arguments, **options)
+
+    def issue_scatter(self, *arguments: Any, **options: Any) -> None:
+        """Scatter to a store."""
+        self._issue("issue_scatter", *arguments, **options)
+
+    def issue_scatter_gather(self, *arguments: Any, **options: Any) -> None:
+        """Gather from one store and scatter to another."""
+        self._issue("issue_scatter_gather", *arguments, **options)
+
+    def tree_reduce(
+        self, library: Any, task_id: int, store: Any, radix: int = 4
+    ) -> LogicalStore:
+        """Reduce a store by a tree of tasks."""
+        window.flush("tree_reduce")
+        window.counters.tasks_seen += 1
+        window.counters.tasks_submitted += 1
+        source = view_of(store).materialize()
+        return adopt(
+            real.runtime.tree_reduce(library, task_id, source, radix), fresh=True
+        )
+
+    def _issue(self, name: str, *arguments: Any, **options: Any) -> None:
+        window.flush(name)
+        window.counters.tasks_seen += 1
+        window.counters.tasks_submitted += 1
+        getattr(real.runtime, name)(
+            *(_operand(argument) for argument in arguments),
+            **{key: _operand(value) for key, value in options.items()},
+        )
+
+    # -- order and life time ----------------------------------------------------
+    def issue_mapping_fence(self) -> None:
+        """Order the mapping of everything before and after."""
+        window.flush("fence")
+        real.runtime.issue_mapping_fence()
+
+    def issue_execution_fence(self, block: bool = False) -> None:
+        """Order the execution of everything before and after."""
+        window.flush("fence")
+        real.runtime.issue_execution_fence(block)
+
+    def add_shutdown_callback(self, callback: Callable[[], None]) -> None:
+        """Call a function when the runtime shuts down."""
+        real.runtime.add_shutdown_callback(callback)
+
+    def finish(self) -> None:
+        """Finish the pending work and shut the runtime down."""
+        window.flush("shutdown")
+        real.runtime.finish()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(real.runtime, name)
+        if name in _HARMLESS:
+            return found
+        window.flush(name)
+        if not callable(found):
+            return found
+        return lambda *arguments, **options: found(
+            *(_exposed(argument) for argument in arguments),
+            **{key: _exposed(value) for key, value in options.items()},
+        )
+
+
+_runtime = Runtime()
+
+
+def get_legate_runtime() -> Runtime:
+    """Return the runtime's stand-in."""
+    return _runtime
+
+
+def _exposed(value: Any) -> Any:
+    if isinstance(value, LogicalArray):
+        return value.expose() if type(value) is LogicalArray else value
+    if type(value) is LogicalStore:
+        return expose(value)
+    return value
+
+
+def _operand(value: Any) -> Any:
+    """Return the real store of an operand of a copy that Legate keeps no hold of."""
+    if type(value) is LogicalStore:
+        return writable(value._view)
+    return LogicalArray.unwrap(value)
+
+
+def _plausible(extents: tuple[Any, ...]) -> bool:
+    return all(isinstance(extent, int) and extent >= 0 for extent in extents) and len(
+        extents
+    ) <= int(real.LEGATE_MAX_DIM)

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for ``legate.core.LogicalStore`` and ``LogicalStorePartition``.
+
+A stand-in answers what it can from its view and makes the real store only for
+what it cannot. Whatever hands the real store to other code flushes the window
+first and marks the storage as escaped.
+"""
+
+from __future__ import annotations
+
+from operator import index as operator_index
+from typing import Any
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.storage import Owner, Root, Shape, View
+from legate_diffuse.launch.window import window
+
+
+class _AcceptsReal(type):
+    """Lets ``isinstance(real_store, LogicalStore)`` hold, as it did before.
+
+    Code that was not intercepted, ``legate.io`` for one, returns real objects.
+    """
+
+    _real_name: str
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return type.__instancecheck__(cls, instance) or isinstance(
+            instance, getattr(real, cls._real_name)
+        )
+
+
+class LogicalStore(metaclass=_AcceptsReal):
+    """Stand-in for ``legate.core.LogicalStore``; same methods, same meaning."""
+
+    __slots__ = ("_owner", "_view")
+    _real_name = "LogicalStore"
+
+    def __init__(self, owner: Owner, view: View) -> None:
+        self._owner = owner
+        self._view = view
+
+    # -- metadata ---------------------------------------------------------
+    @property
+    def shape(self) -> Any:
+        """The shape of the view."""
+        view = self._view
+        return view.shape if view.root.fusable else _known_shape(view)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        view = self._view
+        return len(view.shape) if view.root.fusable else int(view.materialize().ndim)
+
+    @property
+    def type(self) -> Any:
+        """The element type."""
+        return self._view.root.type
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the view; waits for an unbound store."""
+        return tuple(self.shape)
+
+    @property
+    def volume(self) -> int:
+        """The number of elements; waits for an unbound store."""
+        view = self._view
+        if view.root.fusable:
+            return view.volume
+        return int(_settled(view).volume)
+
+    size = volume
+
+    @property
+    def has_scalar_storage(self) -> bool:
+        """Whether the storage is a Legion future."""
+        view = self._view
+        if view.root.fusable:
+            return view.root.scalar_storage
+        return bool(_settled(view).has_scalar_storage)
+
+    @property
+    def unbound(self) -> bool:
+        """Whether the shape is still unknown."""
+        view = self._view
+        return not view.root.fusable and bool(_settled(view).unbound)
+
+    @property
+    def transformed(self) -> bool:
+        """Whether the store is a transformed view."""
+        view = self._view
+        if view.root.fusable:
+            return view.transformed
+        return bool(_settled(view).transformed)
+
+    def overlaps(self, other: LogicalStore) -> bool:
+        """Whether the two views share elements."""
+        return self._view.overlaps(view_of(other))
+
+    def equal_storage(self, other: LogicalStore) -> bool:
+        """Whether the two views cover the same storage."""
+        return self._view.equal_storage(view_of(other))
+
+    # -- views --------------------------------------------------------------
+    def promote(self, extra_dim: int, dim_size: int) -> LogicalStore:
+        """Add a dimension along which the store repeats."""
+        if extra_dim < 0:
+            extra_dim += self.ndim
+        return self._derived("promote", extra_dim, dim_size)
+
+    def project(self, dim: int, index: int) -> LogicalStore:
+        """Fix a dimension at an index."""
+        if dim < 0:
+            dim += self.ndim
+        return self._derived("project", dim, index)
+
+    def broadcast(self, dim: int, dim_size: int) -> LogicalStore:
+        """Repeat a dimension of extent 1."""
+        if dim < 0:
+            dim += self.ndim
+        return self._derived("broadcast", dim, dim_size)
+
+    def transpose(self, axes: Any) -> LogicalStore:
+        """Permute the dimensions."""
+        return self._derived("transpose", tuple(axes))
+
+    def delinearize(self, dim: int, shape: tuple[int, ...]) -> LogicalStore:
+        """Split a dimension into several."""
+        if dim < 0:
+            dim += self.ndim
+        return self._derived("delinearize", dim, tuple(shape))
+
+    def slice(self, dim: int, sl: slice) -> LogicalStore:
+        """Return a contiguous part of one dimension."""
+        if dim < 0:
+            dim += self.ndim
+        view = self._view
+        if not view.root.fusable:
+            return adopt(_settled(view).slice(dim, sl))
+        if sl.step is not None and sl.step != 1:
+            raise NotImplementedError(f"Unsupported slice: {sl}")
+        part = view.slice(dim, sl.start, sl.stop)
+        if part is view:
+            return self
+        if part is None:
+            shape = (*view.shape[:dim], 0, *view.shape[dim + 1 :])
+            return new_store(view.root.type, view.root.dtype, shape)
+        return LogicalStore(self._owner, part)
+
+    def __getitem__(self, indices: Any) -> LogicalStore:
+        """Slice, project or promote dimension by dimension."""
+        result = self
+        if not isinstance(indices, tuple):
+            indices = (indices,)
+        for dim, index in enumerate(indices):
+            if isinstance(index, slice):
+                result = result.slice(dim, index)
+            elif index is None:
+                result = result.promote(dim, 1)
+            else:
+                result = result.project(dim, operator_index(index))
+        return result
+
+    def _derived(self, name: str, *arguments: Any) -> LogicalStore:
+        view = self._view
+        if not view.root.fusable:
+            return adopt(getattr(_settled(view), name)(*arguments))
+        return LogicalStore(self._owner, getattr(view, name)(*arguments))
+
+    # -- what needs the real store -----------------------------------------
+    def fill(self, value: Any) -> None:
+        """Fill the store with a value."""
+        from legate_diffuse.interpose.runtime import get_legate_runtime
+
+        get_legate_runtime().issue_fill(self, value)
+
+    @property
+    def partition(self) -> LogicalStorePartition | None:
+        """The partition that this store is a child of."""
+        found = expose(self).partition
+        return None if found is None else LogicalStorePartition(found)
+
+    def partition_by_tiling(
+        self, tile_shape: Any, color_shape: Any = None
+    ) -> LogicalStorePartition:
+        """Partition the store into tiles."""
+        made = expose(self).partition_by_tiling(tile_shape, color_shape)
+        return LogicalStorePartition(made)
+
+    def get_physical_store(self, target: Any = None) -> Any:
+        """Return the physical store; waits for the pending tasks that write it."""
+        window.flush("read")
+        return self._view.materialize().get_physical_store(target)
+
+    def detach(self) -> None:
+        """Detach the store from its external allocation."""
+        expose(self).detach()
+
+    def offload_to(self, target_mem: Any) -> None:
+        """Move the store's only copy to another memory."""
+        window.flush("offload")
+        self._view.materialize().offload_to(target_mem)
+
+    @property
+    def __legate_data_interface__(self) -> dict[str, Any]:
+        from legate_diffuse.interpose.array import LogicalArray
+
+        array = LogicalArray.from_store(self)
+        return {"version": 1, "data": {real.Field("store", self.type): array}}
+
+    @property
+    def __array_interface__(self) -> Any:
+        return self.get_physical_store().__array_interface__
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        physical = self.get_physical_store(real.StoreTarget.FBMEM)
+        return physical.__cuda_array_interface__
+
+    @property
+    def raw_handle(self) -> int:
+        """Address of the C++ store."""
+        return int(expose(self).raw_handle)
+
+    def __str__(self) -> str:
+        window.flush("read")
+        return str(self._view.materialize())
+
+    __repr__ = __str__
+
+
+class LogicalStorePartition(metaclass=_AcceptsReal):
+    """Stand-in for ``legate.core.LogicalStorePartition``."""
+
+    __slots__ = ("_real",)
+    _real_name = "LogicalStorePartition"
+
+    def __init__(self, partition: Any) -> None:
+        self._real = partition
+
+    def store(self) -> LogicalStore:
+        """The store that is partitioned."""
+        return adopt(self._real.store())
+
+    @property
+    def color_shape(self) -> tuple[int, ...]:
+        """The number of tiles in each dimension."""
+        return tuple(self._real.color_shape)
+
+    def get_child_store(self, *color: int) -> LogicalStore:
+        """The tile of one color."""
+        return adopt(self._real.get_child_store(*color))
+
+
+def new_store(
+    type_: Any,
+    dtype: str | None,
+    shape: tuple[int, ...],
+    *,
+    optimize_scalar: bool = False,
+) -> LogicalStore:
+    """Return a stand-in for a bound store that Legate makes when it is needed."""
+    runtime = real.runtime
+    root = Root(
+        type_,
+        dtype,
+        shape,
+        lambda: runtime.create_store(type_, shape, optimize_scalar),
+        # src/cpp/legate/data/detail/storage.cc: such a store is a future
+        scalar_storage=optimize_scalar and all(extent == 1 for extent in shape),
+    )
+    assert root.base is not None
+    return LogicalStore(Owner(root), root.base)
+
+
+def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
+    """Return a stand-in for a real store.
+
+    ``fresh`` says that nothing else refers to the storage. Without it the
+    storage may have other stand-ins, so that its tasks are never held back.
+    """
+    if type(store) is LogicalStore:
+        return store
+    bound = fresh and not store.unbound
+    type_ = store.type
+    root = Root(
+        type_,
+        dtype_name(type_) if bound else None,
+        tuple(store.extents) if bound else (),
+        lambda: store,
+        scalar_storage=bound and store.has_scalar_storage,
+    )
+    root.fusable = root.fusable and bound and not store.transformed
+    root.escaped = not fresh
+    assert root.base is not None
+    return LogicalStore(Owner(root), root.base)
+
+
+def view_of(store: Any) -> View:
+    """Return the view behind a stand-in or a real store."""
+    if type(store) is LogicalStore:
+        return store._view
+    if not isinstance(store, real.LogicalStore):
+        raise TypeError(f"Expected a logical store but got {type(store)}")
+    return adopt(store)._view
+
+
+def expose(store: LogicalStore) -> Any:
+    """Return the real store for code that was not intercepted.
+
+    All pending work is submitted first, and the storage counts as reachable
+    from now on.
+    """
+    window.flush("escape")
+    store._view.root.escaped = True
+    return writable(store._view)
+
+
+def writable(view: View) -> Any:
+    """Return the real store for a task that may write it."""
+    view.root.constant = None
+    return view.materialize()
+
+
+def _settled(view: View) -> Any:
+    """Return the real store of a storage whose tasks are never held back."""
+    return view.materialize()
+
+
+def _known_shape(view: View) -> Any:
+    """Return the real ``Shape``, which does not wait for an unbound store."""
+    return view.materialize().shape
+
+
+_DTYPES: dict[int, str | None] = {}
+
+
+def dtype_name(type_: Any) -> str | None:
+    """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
+    code = int(type_.code)
+    if code not in _DTYPES:
+        _DTYPES[code] = (
+            str(type_.to_numpy_dtype()) if type_.is_primitive else None
+        )
+    return _DTYPES[code]

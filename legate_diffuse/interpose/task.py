@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for ``legate.core.AutoTask`` and ``ManualTask``.
+
+A stand-in task remembers how it was built. It holds views, not stand-in
+stores, so that what waits in the window does not count as a reference of the
+application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from legate_diffuse.interpose.array import LogicalArray
+from legate_diffuse.interpose.constraints import Constraint, Variable
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.storage import View
+from legate_diffuse.interpose.store import (
+    LogicalStore,
+    LogicalStorePartition,
+    view_of,
+    writable,
+)
+
+INPUT: Final = 0
+OUTPUT: Final = 1
+REDUCTION: Final = 2
+_ADD: Final = ("add_input", "add_output", "add_reduction")
+
+
+class AutoTask:
+    """Stand-in for ``legate.core.AutoTask``; same methods, same meaning.
+
+    ``plain`` holds while the task has only inputs and outputs over stores,
+    scalar arguments and alignment constraints: what a fused task can express.
+    """
+
+    __slots__ = (
+        "arguments",
+        "calls",
+        "constraints",
+        "exception_types",
+        "kind",
+        "library",
+        "plain",
+        "provenance_",
+        "roles",
+        "scalars",
+        "task_id",
+        "variables",
+        "views",
+    )
+
+    def __init__(self, library: Any, task_id: int) -> None:
+        self.library = library
+        self.task_id = task_id
+        self.roles: list[int] = []
+        self.arguments: list[Any] = []  # View, or a real LogicalArray
+        # the views that the window compares: the arguments, but for fills
+        self.views = self.arguments
+        self.variables: list[Variable | None] = []
+        self.scalars: list[tuple[Any, Any]] = []  # (value, dtype or None)
+        self.constraints: list[Constraint] = []
+        self.calls: list[tuple[Any, ...]] = []
+        self.plain = True
+        self.exception_types: tuple[type, ...] = ()
+        self.provenance_ = ""
+        self.kind: Any = None
+
+    # -- arguments ------------------------------------------------------------
+    def add_input(self, array_or_store: Any, partition: Any = None) -> Variable:
+        """Add an array or store that the task reads."""
+        return self._add(INPUT, array_or_store, partition)
+
+    def add_output(self, array_or_store: Any, partition: Any = None) -> Variable:
+        """Add an array or store that the task writes."""
+        return self._add(OUTPUT, array_or_store, partition)
+
+    def add_reduction(
+        self, array_or_store: Any, redop: int, partition: Any = None
+    ) -> Variable:
+        """Add an array or store that the task reduces to."""
+        self.plain = False
+        return self._add(REDUCTION + int(redop), array_or_store, partition)
+
+    def _add(self, role: int, array_or_store: Any, partition: Any) -> Variable:
+        if type(array_or_store) is LogicalStore:
+            self.arguments.append(array_or_store._view)
+        else:
+            self.plain = False
+            self.arguments.append(_real_array(array_or_store))
+        if partition is not None and not isinstance(partition, Variable):
+            raise ValueError("Invalid partition symbol")
+        if partition is not None:
+            self.plain = False
+        self.roles.append(role)
+        self.variables.append(partition)
+        return partition or Variable(len(self.roles) - 1)
+
+    def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
+        """Add a scalar argument, passed by value."""
+        self.scalars.append((value, dtype))
+
+    def add_constraint(self, constraint: Any) -> None:
+        """Add partitioning constraints."""
+        if isinstance(constraint, Constraint):
+            constraint = (constraint,)
+        for single in constraint:
+            if not isinstance(single, Constraint):
+                raise TypeError(type(single))
+            if single.name != "align":
+                self.plain = False
+            self.constraints.append(single)
+
+    def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
+        """Align two arguments."""
+        self._call(
+            "add_alignment", _argument(array_or_store1), _argument(array_or_store2)
+        )
+
+    def add_broadcast(
+        self, array_or_store: Any, axes: int | Iterable[int] | None = None
+    ) -> None:
+        """Broadcast an argument along some or all dimensions."""
+        self._call("add_broadcast", _argument(array_or_store), axes)
+
+    def find_or_declare_partition(self, array: Any) -> Variable:
+        """Return the partition symbol of an argument."""
+        self.plain = False
+        return Variable(("find_or_declare_partition", _real_array(array)))
+
+    def declare_partition(self) -> Variable:
+        """Return a new partition symbol."""
+        self.plain = False
+        return Variable(("declare_partition",))
+
+    # -- everything that keeps a task from being fused -------------------------
+    def set_concurrent(self, concurrent: bool) -> None:
+        """Say whether the point tasks must run at the same time."""
+        self._call("set_concurrent", concurrent)
+
+    def set_side_effect(self, has_side_effect: bool) -> None:
+        """Say whether the task has side effects."""
+        self._call("set_side_effect", has_side_effect)
+
+    def throws_exception(self, exception_type: type) -> None:
+        """Declare an exception that the task may throw."""
+        self.exception_types = (*self.exception_types, exception_type)
+        self._call("throws_exception", exception_type)
+
+    def add_communicator(self, name: str) -> None:
+        """Request a communicator."""
+        self._call("add_communicator", name)
+
+    def add_nccl_communicator(self) -> None:
+        """Request an NCCL communicator."""
+        self._call("add_communicator", "nccl")
+
+    def add_cpu_communicator(self) -> None:
+        """Request a CPU communicator."""
+        self._call("add_communicator", "cpu")
+
+    def lock(self) -> None:
+        """Forbid further arguments (Python tasks)."""
+        self._call("lock")
+
+    def provenance(self) -> str:
+        """Where the task comes from."""
+        return str(real.Scope.provenance())
+
+    @property
+    def raw_handle(self) -> int:
+        """Address of a C++ task built like this one."""
+        raise RuntimeError(
+            "raw_handle of a task is not available under legate_diffuse; "
+            "run with LEGATE_DIFFUSE=0"
+        )
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self.plain = False
+        self.calls.append((name, *arguments))
+
+    # -- execution --------------------------------------------------------------
+    def execute(self) -> None:
+        """Submit the task."""
+        from legate_diffuse.interpose.runtime import get_legate_runtime
+
+        get_legate_runtime().submit(self)
+
+    def build(self) -> Any:
+        """Make the real task."""
+        task = real.runtime.create_auto_task(self.library, self.task_id)
+        made: dict[Variable | int, Any] = {}
+
+        def resolve(variable: Variable) -> Any:
+            declare = variable.declare
+            if isinstance(declare, int):
+                return made[declare]
+            if variable not in made:
+                made[variable] = getattr(task, declare[0])(*declare[1:])
+            return made[variable]
+
+        for position, (role, argument, variable) in enumerate(
+            zip(self.roles, self.arguments, self.variables, strict=True)
+        ):
+            if isinstance(argument, View):
+                if role != INPUT:
+                    argument.root.constant = None
+                argument = argument.materialize()
+            partition = None if variable is None else resolve(variable)
+            if role < REDUCTION:
+                made[position] = getattr(task, _ADD[role])(argument, partition)
+            else:
+                made[position] = task.add_reduction(
+                    argument, role - REDUCTION, partition
+                )
+        for value, dtype in self.scalars:
+            task.add_scalar_arg(value, dtype)
+        for constraint in self.constraints:
+            task.add_constraint(constraint.build(resolve))
+        for name, *arguments in self.calls:
+            getattr(task, name)(
+                *(a.materialize() if isinstance(a, View) else a for a in arguments)
+            )
+        return task
+
+    def run(self) -> None:
+        """Submit the real task."""
+        real.runtime.submit(self.build())
+
+
+class ManualTask:
+    """Stand-in for ``legate.core.ManualTask``: the real one, over real stores."""
+
+    __slots__ = ("_real",)
+
+    def __init__(self, task: Any) -> None:
+        self._real = task
+
+    def add_input(
+        self, arg: Any, projection: Any = None, is_key_partition: bool = False
+    ) -> None:
+        """Add a store or partition that the task reads."""
+        self._real.add_input(_real_argument(arg), projection, is_key_partition)
+
+    def add_output(
+        self, arg: Any, projection: Any = None, is_key_partition: bool = False
+    ) -> None:
+        """Add a store or partition that the task writes."""
+        self._real.add_output(_real_argument(arg), projection, is_key_partition)
+
+    def add_reduction(
+        self,
+        arg: Any,
+        redop: int,
+        projection: Any = None,
+        is_key_partition: bool = False,
+    ) -> None:
+        """Add a store or partition that the task reduces to."""
+        self._real.add_reduction(
+            _real_argument(arg), redop, projection, is_key_partition
+        )
+
+    def execute(self) -> None:
+        """Submit the task."""
+        from legate_diffuse.interpose.runtime import get_legate_runtime
+
+        get_legate_runtime().submit(self)
+
+    def run(self) -> None:
+        """Submit the real task."""
+        real.runtime.submit(self._real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+def _argument(array_or_store: Any) -> Any:
+    if type(array_or_store) is LogicalStore:
+        return array_or_store._view
+    return _real_array(array_or_store)
+
+
+def _real_array(array_or_store: Any) -> Any:
+    """Return the real array or store of an argument that is not a plain store."""
+    if isinstance(array_or_store, LogicalArray):
+        return LogicalArray.unwrap(array_or_store)
+    if isinstance(array_or_store, LogicalStore):
+        return view_of(array_or_store).materialize()
+    raise ValueError(
+        f"Expected a logical array or store but got {type(array_or_store)}"
+    )
+
+
+def _real_argument(arg: Any) -> Any:
+    if type(arg) is LogicalStorePartition:
+        return arg._real
+    if isinstance(arg, LogicalStore):
+        return writable(view_of(arg))
+    return arg

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scale-free IR: stores, views, index tasks and windows of them.
+
+Nothing in it depends on the number of processors or on concrete extents
+(Diffuse, section 3).
+"""
+
+from legate_diffuse.ir.store import Points, Store, View
+from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.window import Window
+
+__all__ = ("Access", "IndexTask", "Points", "Privilege", "Store", "View", "Window")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fusion did, in numbers that do not depend on the machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Counters:
+    """Counts since the start of the program.
+
+    Operations are tasks, fills and copies, as the libraries submit them.
+    """
+
+    tasks_seen: int = 0
+    tasks_submitted: int = 0
+    groups: int = 0
+    plans_made: int = 0
+    plan_hits: int = 0
+    kernels_compiled: int = 0
+    kernel_disk_hits: int = 0
+    compile_seconds: float = 0.0
+    temporaries_removed: int = 0
+    temporaries_removed_bytes: int = 0
+    failures: int = 0
+    flushes: Counter[str] = field(default_factory=Counter)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as a plain dictionary; ``flushes`` by cause."""
+        counts = {name: getattr(self, name) for name in self.__slots__}
+        counts["flushes"] = dict(sorted(self.flushes.items()))
+        return counts
+
+
+def render(counts: dict[str, Any]) -> str:
+    """Return the counts as lines for a person."""
+    lines = ["legate_diffuse statistics:"]
+    for name, value in counts.items():
+        label = name.replace("_", " ")
+        if isinstance(value, dict):
+            text = ", ".join(f"{key} {count}" for key, count in value.items()) or "none"
+        elif isinstance(value, float):
+            text = f"{value:.3f}"
+        else:
+            text = f"{value:,}"
+        lines.append(f"  {label:<26} {text}")
+    return "\n".join(lines)

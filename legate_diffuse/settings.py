@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment variables of legate_diffuse.
+
+This module is imported by every Python process of the environment: it imports
+nothing but ``os``.
+"""
+
+import os
+
+# Legate versions [lowest, first beyond) that were tested.
+LEGATE_RANGE = ((26, 6), (26, 7))
+
+_ON = ("1", "on", "true", "yes")
+_OFF = ("", "0", "off", "false", "no")
+
+
+def flag(name: str) -> bool:
+    """Return a boolean environment variable, False if it is not set.
+
+    Raises:
+        ValueError: the value is none of 1, 0, on, off, true, false, yes, no.
+    """
+    value = os.environ.get(name, "")
+    if value.lower() in _ON:
+        return True
+    if value.lower() in _OFF:
+        return False
+    raise ValueError(f"{name}={value} is not understood; use {name}=1 or {name}=0")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens around the import of ``legate.core`` when fusion is on."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from legate_diffuse import settings
+
+_HERE = Path(__file__).parent
+DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
+NET = "liblegate_diffuse_net.so"
+
+# Set while fusion is wanted and nothing has spoken against it.
+_wanted = True
+
+
+def before_core() -> None:
+    """Load what must be in the process before Legate's libraries are."""
+    load_driver_stub()
+    global _wanted
+    _wanted = _version_is_tested() and _load(NET)
+
+
+def after_core(core: ModuleType) -> None:
+    """Install the stand-ins, or say in one line why the program runs unfused."""
+    if not _wanted:
+        return
+    runtime = core.get_legate_runtime()
+    if runtime.machine.count(core.TaskTarget.GPU) > 0:
+        say("GPUs are not supported yet, the program runs unfused; use --gpus 0")
+        return
+    if runtime.config().enable_inline_task_launch:
+        say("--inline-task-launch is not supported, the program runs unfused")
+        return
+    try:
+        importlib.import_module("legate_diffuse._native")
+    except ImportError as error:
+        _say_broken(error)
+        return
+    from legate_diffuse.interpose.install import install
+
+    install(core)
+    if settings.flag("LEGATE_DIFFUSE_STATS") and runtime.node_id == 0:
+        atexit.register(_print_statistics)
+
+
+def after_hdf5(interface: ModuleType) -> None:
+    """Let ``legate.io.hdf5`` take and return stand-ins."""
+    from legate_diffuse.interpose import install
+
+    if install.installed():
+        install.patch_hdf5(interface)
+
+
+def load_driver_stub() -> None:
+    """Let Legate's wheels, which need the CUDA driver, run on a CPU without it.
+
+    A real driver, if there is one, is used and the stub is not loaded. The
+    runtime library comes from the ``nvidia-cuda-runtime`` package.
+    """
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        _load(DRIVER_STUB)
+    try:
+        ctypes.CDLL("libcudart.so.13")
+    except OSError:
+        spec = importlib.util.find_spec("nvidia")
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            for library in Path(folder).glob("cu13/lib/libcudart.so.13"):
+                ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+
+
+def say(message: str) -> None:
+    """Print one line for the user."""
+    print(f"legate_diffuse: {message}", file=sys.stderr)
+
+
+def _load(library: str) -> bool:
+    try:
+        ctypes.CDLL(str(_HERE / library), mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        _say_broken(error)
+        return False
+    return True
+
+
+def _say_broken(error: Exception) -> None:
+    say(
+        "its native library cannot be loaded, the program runs unfused; reinstall "
+        f"legate-diffuse in this environment ({error})"
+    )
+
+
+def _version_is_tested() -> bool:
+    version = str(sys.modules["legate"].__version__)
+    release = tuple(int(part) for part in version.split(".")[:2])
+    lowest, beyond = settings.LEGATE_RANGE
+    if lowest <= release < beyond:
+        return True
+    say(
+        f"Legate {version} was not tested with it, the program runs unfused; install "
+        f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
+    )
+    return False
+
+
+def _print_statistics() -> None:
+    from legate_diffuse import stats
+    from legate_diffuse.observe.counters import render
+
+    print(render(stats()), file=sys.stderr)
