@@ -33,7 +33,8 @@ def enable() -> None:
     Raises:
         DiffuseError: ``legate.core`` was imported already.
     """
-    if any(isinstance(finder, _AfterImport) for finder in sys.meta_path):
+    global _enabled
+    if _enabled:
         return
     if _CORE in sys.modules:
         raise DiffuseError(
@@ -42,30 +43,37 @@ def enable() -> None:
         )
     from legate_diffuse import startup
 
-    sys.meta_path.insert(
-        0,
-        _AfterImport(
-            before={_CORE: startup.before_core},
-            after={_CORE: startup.after_core, _HDF5: startup.after_hdf5},
-        ),
-    )
+    _around_import(_CORE, startup.before_core, startup.after_core)
+    _around_import(_HDF5, after=startup.after_hdf5)
+    _enabled = True
 
 
-class _AfterImport:
-    """Meta-path finder that runs actions around the import of certain modules."""
+def _nothing() -> None:
+    pass
+
+
+def _around_import(
+    name: str, before: Callable[[], None] = _nothing, after: Action | None = None
+) -> None:
+    """Call ``before`` and ``after`` when a module is imported."""
+    sys.meta_path.insert(0, _AroundImport(name, before, after))
+
+
+class _AroundImport:
+    """Meta-path finder that runs actions around the first import of a module."""
 
     def __init__(
-        self, before: dict[str, Callable[[], None]], after: dict[str, Action]
+        self, name: str, before: Callable[[], None], after: Action | None
     ) -> None:
+        self._name = name
         self._before = before
         self._after = after
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        """Let the other finders find a module, and hook into its loading."""
-        after = self._after.pop(name, None)
-        if after is None:
+        """Let the other finders find the module, and hook into its loading."""
+        if name != self._name:
             return None
-        before = self._before.pop(name, None)
+        sys.meta_path.remove(self)
         from importlib.util import find_spec
 
         spec = find_spec(name)
@@ -74,10 +82,10 @@ class _AfterImport:
         execute = spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            if before is not None:
-                before()
+            self._before()
             execute(module)
-            after(module)
+            if self._after is not None:
+                self._after(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -95,39 +103,34 @@ def _add_launcher_flag(args: ModuleType) -> None:
         "--diffuse",
         action=Diffuse,
         nargs=0,
+        default=argparse.SUPPRESS,
         help="Fuse the tasks that the program submits (legate_diffuse); the "
         "same as LEGATE_DIFFUSE=1",
     )
 
 
-def _stop(message: str) -> Action:
-    def stop(_: ModuleType) -> None:
-        raise SystemExit(f"legate_diffuse: {message}")
-
-    return stop
-
-
 def _start() -> None:
-    launcher = "legate" in os.path.basename(sys.argv[0] if sys.argv else "") or (
-        "legate.driver" in sys.orig_argv
-    )
+    launcher = os.path.basename(sys.argv[0] if sys.argv else "") == "legate"
     try:
-        on = settings.flag("LEGATE_DIFFUSE")
-        stub = settings.flag("LEGATE_DIFFUSE_DRIVER_STUB")
+        on, stub, _ = map(settings.flag, settings.FLAGS)
     except ValueError as error:
+        message = f"legate_diffuse: {error}"
+
+        def stop() -> None:
+            raise SystemExit(message)
+
         # only processes that use Legate are concerned
-        stop = _stop(str(error))
-        sys.meta_path.insert(0, _AfterImport({}, {_LAUNCHER: stop, _CORE: stop}))
+        _around_import(_LAUNCHER if launcher else _CORE, stop)
         return
     if launcher:
-        sys.meta_path.insert(0, _AfterImport({}, {_LAUNCHER: _add_launcher_flag}))
+        _around_import(_LAUNCHER, after=_add_launcher_flag)
     elif on:
         enable()
     elif stub:
         from legate_diffuse import startup
 
-        actions = {_CORE: startup.load_driver_stub}
-        sys.meta_path.insert(0, _AfterImport(actions, {_CORE: lambda _: None}))
+        _around_import(_CORE, startup.load_driver_stub)
 
 
+_enabled = False
 _start()

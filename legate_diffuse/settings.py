@@ -10,6 +10,9 @@ import os
 # Legate versions [lowest, first beyond) that were tested.
 LEGATE_RANGE = ((26, 6), (26, 7))
 
+# Environment variables that are on or off.
+FLAGS = ("LEGATE_DIFFUSE", "LEGATE_DIFFUSE_DRIVER_STUB", "LEGATE_DIFFUSE_STATS")
+
 _ON = ("1", "on", "true", "yes")
 _OFF = ("", "0", "off", "false", "no")
 

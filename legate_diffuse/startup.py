@@ -7,13 +7,15 @@ import atexit
 import ctypes
 import importlib
 import importlib.util
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
+import legate_diffuse
 from legate_diffuse import settings
 
-_HERE = Path(__file__).parent
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
 
@@ -40,15 +42,17 @@ def after_core(core: ModuleType) -> None:
         say("--inline-task-launch is not supported, the program runs unfused")
         return
     try:
-        importlib.import_module("legate_diffuse._native")
-    except ImportError as error:
+        native = importlib.import_module("legate_diffuse._native")
+        native.start()
+    except Exception as error:
         _say_broken(error)
         return
     from legate_diffuse.interpose.install import install
 
-    install(core)
     if settings.flag("LEGATE_DIFFUSE_STATS") and runtime.node_id == 0:
+        # registered before the last flush, hence run after it
         atexit.register(_print_statistics)
+    install(core)
 
 
 def after_hdf5(interface: ModuleType) -> None:
@@ -69,6 +73,8 @@ def load_driver_stub() -> None:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         _load(DRIVER_STUB)
+        # Legate's automatic configuration counts GPUs, and fails without a driver
+        os.environ.setdefault("LEGATE_AUTO_CONFIG", "0")
     try:
         ctypes.CDLL("libcudart.so.13")
     except OSError:
@@ -85,11 +91,23 @@ def say(message: str) -> None:
 
 def _load(library: str) -> bool:
     try:
-        ctypes.CDLL(str(_HERE / library), mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(_find(library), mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
         _say_broken(error)
         return False
     return True
+
+
+def _find(library: str) -> str:
+    """Return the path of a library of the package.
+
+    An editable install has two folders, the checkout and the built libraries.
+    """
+    for folder in legate_diffuse.__path__:
+        path = Path(folder) / library
+        if path.exists():
+            return str(path)
+    raise OSError(f"{library} is missing")
 
 
 def _say_broken(error: Exception) -> None:
@@ -101,10 +119,10 @@ def _say_broken(error: Exception) -> None:
 
 def _version_is_tested() -> bool:
     version = str(sys.modules["legate"].__version__)
-    release = tuple(int(part) for part in version.split(".")[:2])
     lowest, beyond = settings.LEGATE_RANGE
-    if lowest <= release < beyond:
-        return True
+    with suppress(ValueError):
+        if lowest <= tuple(map(int, version.split(".")[:2])) < beyond:
+            return True
     say(
         f"Legate {version} was not tested with it, the program runs unfused; install "
         f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"

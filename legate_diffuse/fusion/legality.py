@@ -100,12 +100,13 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     """
     if group.length >= MAX_TASKS:
         return Refusal.TOO_LONG
-    if is_scalar_work(task):
-        return _refuse_scalar_work(group, task)
-    if group.shape is not None and task.shape != group.shape:
+    scalar_work = is_scalar_work(task)
+    if not scalar_work and group.shape not in (None, task.shape):
         return Refusal.LAUNCH_DOMAIN
     if len(group.arguments | _arguments(group, task)) > MAX_ARGUMENTS:
         return Refusal.TOO_MANY_ARGUMENTS
+    if scalar_work:
+        return _refuse_scalar_work(group, task)
     return _refuse_accesses(group, task.writes, task.reads)
 
 

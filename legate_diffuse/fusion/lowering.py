@@ -7,7 +7,7 @@ stored, and only what was there before is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from legate_diffuse.ir import IndexTask, View
@@ -67,7 +67,8 @@ def lower_group(
         dropped: ids of the stores that need not be written.
         lower: emits one operation, see ``legate_diffuse.ops``.
     """
-    reads, writes = _arguments(tasks, dropped)
+    needed = _needed(tasks, dropped)
+    reads, writes = _arguments(needed.values(), dropped)
     if not writes:
         return None
     views = {**writes, **reads}
@@ -81,7 +82,7 @@ def lower_group(
         )
         for key, view in views.items()
     )
-    sources, dtypes = _scalars(tasks)
+    sources, dtypes = _scalars(needed)
     builder = Builder(arguments, dtypes)
     scalar_index = {source: index for index, source in enumerate(sources)}
     values: dict[_Key, Value] = {}
@@ -97,10 +98,11 @@ def lower_group(
             )
         return values[key]
 
-    for number, task in enumerate(tasks):
+    for number, task in needed.items():
         operands = [value_of(view) for view in task.reads]
         operands += [
-            builder.scalar(scalar_index[source]) for source in _own_scalars(number, task)
+            builder.scalar(scalar_index[source])
+            for source in _own_scalars(number, task)
         ]
         results = lower(task.kind, builder, operands)
         for view, result in zip(task.writes, results, strict=True):
@@ -128,8 +130,34 @@ def _key(view: View) -> _Key:
     return "view", view.id
 
 
-def _arguments(
+def _needed(
     tasks: Sequence[IndexTask], dropped: frozenset[int]
+) -> dict[int, IndexTask]:
+    """Return by position, in program order, the tasks that the kernel's results need.
+
+    A result is needed if it outlives the group or a later needed task reads it,
+    and no task in between overwrites it.
+    """
+    wanted = {
+        _key(view) for task in tasks for view in task.writes if _outlives(view, dropped)
+    }
+    needed: dict[int, IndexTask] = {}
+    for number, task in reversed(list(enumerate(tasks))):
+        results = {_key(view) for view in task.writes}
+        if results & wanted:
+            needed[number] = task
+            wanted -= results
+            wanted.update(_key(view) for view in task.reads)
+    return dict(reversed(needed.items()))
+
+
+def _outlives(view: View, dropped: frozenset[int]) -> bool:
+    """Whether the kernel writes a result; scalar work is hoisted for that."""
+    return view.store.id not in dropped and not view.store.replicated
+
+
+def _arguments(
+    tasks: Iterable[IndexTask], dropped: frozenset[int]
 ) -> tuple[dict[_Key, View], dict[_Key, View]]:
     """Return the views that the kernel must load and those that it must store."""
     reads: dict[_Key, View] = {}
@@ -141,18 +169,21 @@ def _arguments(
                 reads[_key(view)] = view
         for view in task.writes:
             produced.add(_key(view))
-            if view.store.id not in dropped and not view.store.replicated:
+            if _outlives(view, dropped):
                 writes[_key(view)] = view
     return reads, writes
 
 
 def _scalars(
-    tasks: Sequence[IndexTask],
+    tasks: Mapping[int, IndexTask],
 ) -> tuple[tuple[ScalarSource, ...], tuple[str, ...]]:
+    """Return where each kernel scalar comes from, and its type."""
     found: dict[ScalarSource, str] = {}
-    for number, task in enumerate(tasks):
+    constants: set[_Key] = set()
+    for number, task in tasks.items():
         for view in task.reads:
-            if view.store.constant:
+            if view.store.constant and _key(view) not in constants:
+                constants.add(_key(view))
                 found[ConstantSource(view.id)] = view.store.dtype
         dtypes = (*task.kind.inputs, *task.kind.scalars)[len(task.reads) :]
         for source, dtype in zip(_own_scalars(number, task), dtypes, strict=True):

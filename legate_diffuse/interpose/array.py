@@ -24,12 +24,14 @@ from legate_diffuse.launch.window import window
 class LogicalArray(metaclass=_AcceptsReal):
     """Stand-in for ``legate.core.LogicalArray``; same methods, same meaning."""
 
-    __slots__ = ("_real", "_store")
+    __slots__ = ("_exposed", "_real", "_store")
     _real_name = "LogicalArray"
 
     def __init__(self, store: LogicalStore | None, array: Any = None) -> None:
         self._store = store
         self._real = array
+        # keeps what raw_handle points to
+        self._exposed: Any = None
 
     @staticmethod
     def from_store(store: Any) -> LogicalArray:
@@ -89,8 +91,16 @@ class LogicalArray(metaclass=_AcceptsReal):
     def __legate_data_interface__(self) -> dict[str, Any]:
         return {"version": 1, "data": {real.Field("store", self.type): self}}
 
+    @property
+    def raw_handle(self) -> int:
+        """Address of the C++ array."""
+        self._exposed = self.expose()
+        return int(self._exposed.raw_handle)
+
     def get_physical_array(self, target: Any = None) -> Any:
         """Return the physical array; waits for the pending tasks that write it."""
+        if self._store is not None:
+            self._store._view.root.lend()
         return self.expose().get_physical_array(target)
 
     def fill(self, value: Any) -> None:

@@ -9,6 +9,7 @@ really built. Strings instead of variables belong to Python tasks
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
@@ -51,18 +52,40 @@ def _resolve_all(
     )
 
 
+def align(*variables: Any) -> list[Any]:
+    """Stand-in for ``legate.core.align``."""
+    if not variables or not isinstance(variables[0], Variable):
+        return list(real.align(*variables))
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise TypeError(f"only variables can be aligned, not {type(variable)}")
+    first, *others = variables
+    return [Constraint("align", (first, other)) for other in others]
+
+
 def _stand_in(name: str) -> Callable[..., Any]:
     def constraint(*arguments: Any, **options: Any) -> Any:
-        if any(isinstance(argument, Variable) for argument in arguments):
-            return [Constraint(name, (*arguments, *options.values()))]
-        return getattr(real, name)(*arguments, **options)
+        if not any(isinstance(argument, Variable) for argument in arguments):
+            return getattr(real, name)(*arguments, **options)
+        # Legate's own answer for another variable: its errors, a list or not
+        trial = getattr(real, name)(
+            *_resolve_all(arguments, lambda _: _any_variable()), **options
+        )
+        made = Constraint(name, (*arguments, *options.values()))
+        return [made] if isinstance(trial, list) else made
 
     constraint.__name__ = constraint.__qualname__ = name
     constraint.__doc__ = f"Stand-in for ``legate.core.{name}``."
     return constraint
 
 
-align = _stand_in("align")
+@cache
+def _any_variable() -> Any:
+    """Return a real variable, of a task that is never submitted."""
+    library = real.runtime.find_library("legate_diffuse")
+    return real.runtime.create_auto_task(library, 0).declare_partition()
+
+
 broadcast = _stand_in("broadcast")
 image = _stand_in("image")
 scale = _stand_in("scale")

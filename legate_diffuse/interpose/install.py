@@ -106,6 +106,10 @@ def patch_hdf5(interface: ModuleType) -> None:
 def installed() -> bool:
     """Whether the stand-ins are in place."""
     core = sys.modules.get("legate.core")
-    return core is not None and core.__dict__.get("LogicalStore") is not None and (
-        hasattr(real, "LogicalStore") and core.LogicalStore is not real.LogicalStore
+    return (
+        core is not None
+        and core.__dict__.get("LogicalStore") is not None
+        and (
+            hasattr(real, "LogicalStore") and core.LogicalStore is not real.LogicalStore
+        )
     )

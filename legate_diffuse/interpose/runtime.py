@@ -8,11 +8,13 @@ does not know flushes the window and gets real objects.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from legate_diffuse.interpose.array import LogicalArray
-from legate_diffuse.interpose.attachment import attach
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import Owner, Root
 from legate_diffuse.interpose.store import (
@@ -28,6 +30,8 @@ from legate_diffuse.interpose.store import (
 from legate_diffuse.interpose.task import AutoTask, ManualTask
 from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.window import window
+
+_SOLE_REFERENCES: Final = 2
 
 # Methods that neither submit work nor observe data.
 _HARMLESS = frozenset(
@@ -104,12 +108,33 @@ class Runtime:
         assert root.base is not None
         return LogicalStore(Owner(root), root.base)
 
-    def create_store_from_buffer(self, *arguments: Any, **options: Any) -> LogicalStore:
-        """Create a store attached to a buffer."""
-        made = real.runtime.create_store_from_buffer(*arguments, **options)
+    def create_store_from_buffer(
+        self,
+        dtype: Any,
+        shape: Any,
+        data: Any,
+        read_only: bool,
+        ordering: Any = None,
+    ) -> LogicalStore:
+        """Create a store attached to a buffer.
+
+        The application uses a buffer that it holds without asking anybody, and
+        Legate orders nothing between two stores over one buffer. So tasks that
+        write such memory are not held back, and tasks that read it only briefly.
+        """
+        # one reference from the parameter, one from the call that counts
+        sole = (
+            isinstance(data, np.ndarray)
+            and data.base is None
+            and sys.getrefcount(data) <= _SOLE_REFERENCES
+        )
+        made = real.runtime.create_store_from_buffer(
+            dtype, shape, data, read_only, ordering
+        )
         store = adopt(made, fresh=True)
-        data = arguments[2] if len(arguments) > 2 else options.get("data")
-        attach(store._view.root, data)
+        if not sole:
+            store._view.root.lend()
+            store._view.root.escaped = True
         return store
 
     def create_store_from_tiles(
@@ -154,13 +179,10 @@ class Runtime:
         """Submit a task, or hold it back in the window."""
         if type(op) is AutoTask:
             window.submit(op)
-            return
-        window.flush("manual task")
-        window.counters.tasks_seen += 1
-        window.counters.tasks_submitted += 1
-        if type(op) is ManualTask:
-            op.run()
+        elif type(op) is ManualTask:
+            window.submit_now(op)
         else:
+            window.flush("task that cannot be fused")
             real.runtime.submit(op)
 
     def issue_fill(self, array_or_store: Any, value: Any) -> None:

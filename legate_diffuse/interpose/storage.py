@@ -10,6 +10,7 @@ temporary that fusion removes never exists in Legate at all.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -18,6 +19,10 @@ from typing import Any, Final
 # identical, or nothing is known about them. The memory is bounded because
 # programs that walk through an array element by element would fill it.
 _MAX_DERIVED: Final = 256
+
+# References to a physical store that nobody else holds, while they are counted:
+# the list's, the loop variable's and the counting call's.
+_LENT_REFERENCES: Final = 3
 
 
 class Shape(tuple[int, ...]):
@@ -59,8 +64,10 @@ class Root:
         "dtype",
         "escaped",
         "fusable",
+        "lent",
         "real",
         "scalar_storage",
+        "shared",
         "type",
         "volume",
     )
@@ -87,6 +94,10 @@ class Root:
         # True once code that was not intercepted may hold the real store
         self.escaped = False
         self.fusable = dtype is not None
+        # True if the application may hold the storage's memory
+        self.shared = False
+        # the real physical stores through which it may, None if it does for good
+        self.lent: list[Any] | None = []
         self.alive = True
         self.volume = math.prod(shape)
         self.base: View | None = View(
@@ -105,6 +116,24 @@ class Root:
     def nbytes(self) -> int:
         """The size of the storage, in bytes."""
         return self.volume * int(self.type.size)
+
+    def lend(self, physical: Any = None) -> None:
+        """Note that the application holds the memory, as long as ``physical`` lives.
+
+        Without ``physical`` it holds the memory for good.
+        """
+        self.shared = True
+        if physical is None:
+            self.lent = None
+        elif self.lent is not None and not any(p is physical for p in self.lent):
+            self.lent.append(physical)
+
+    def is_shared(self) -> bool:
+        """Whether the application holds the memory now; call it if ``shared``."""
+        if self.lent is not None:
+            self.lent = [p for p in self.lent if sys.getrefcount(p) > _LENT_REFERENCES]
+            self.shared = bool(self.lent)
+        return self.shared
 
     def materialize(self) -> Any:
         """Return the real ``LogicalStore`` of the whole storage."""
@@ -326,9 +355,10 @@ class View:
 
     def overlaps(self, other: View) -> bool:
         """Whether Legate says that the two views share elements."""
-        if self.root is not other.root:
+        root, other_root = self.root, other.root
+        if root is not other_root and not (root.escaped and other_root.escaped):
             return False
-        if not (self.affine and other.affine):
+        if root is not other_root or not (self.affine and other.affine):
             return bool(self.materialize().overlaps(other.materialize()))
         if self.root.scalar_storage or self is other:
             return True
@@ -343,9 +373,10 @@ class View:
         """Whether the two views cover the same (sub)storage, as Legate sees it."""
         if self is other:
             return True
-        if self.root is not other.root:
+        root, other_root = self.root, other.root
+        if root is not other_root and not (root.escaped and other_root.escaped):
             return False
-        if not (self.affine and other.affine):
+        if root is not other_root or not (self.affine and other.affine):
             return bool(self.materialize().equal_storage(other.materialize()))
         if self.root.scalar_storage:
             return True

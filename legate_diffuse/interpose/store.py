@@ -8,6 +8,7 @@ first and marks the storage as escaped.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
@@ -106,36 +107,32 @@ class LogicalStore(metaclass=_AcceptsReal):
     # -- views --------------------------------------------------------------
     def promote(self, extra_dim: int, dim_size: int) -> LogicalStore:
         """Add a dimension along which the store repeats."""
-        if extra_dim < 0:
-            extra_dim += self.ndim
-        return self._derived("promote", extra_dim, dim_size)
+        return self._derived("promote", self._dimension(extra_dim), dim_size)
 
     def project(self, dim: int, index: int) -> LogicalStore:
         """Fix a dimension at an index."""
-        if dim < 0:
-            dim += self.ndim
+        dim = self._dimension(dim)
         return self._derived("project", dim, index)
 
     def broadcast(self, dim: int, dim_size: int) -> LogicalStore:
         """Repeat a dimension of extent 1."""
-        if dim < 0:
-            dim += self.ndim
+        dim = self._dimension(dim)
         return self._derived("broadcast", dim, dim_size)
 
     def transpose(self, axes: Any) -> LogicalStore:
         """Permute the dimensions."""
+        if not isinstance(axes, Iterable):
+            raise ValueError(f"Expected an iterable but got {type(axes)}")
         return self._derived("transpose", tuple(axes))
 
     def delinearize(self, dim: int, shape: tuple[int, ...]) -> LogicalStore:
         """Split a dimension into several."""
-        if dim < 0:
-            dim += self.ndim
+        dim = self._dimension(dim)
         return self._derived("delinearize", dim, tuple(shape))
 
     def slice(self, dim: int, sl: slice) -> LogicalStore:
         """Return a contiguous part of one dimension."""
-        if dim < 0:
-            dim += self.ndim
+        dim = self._dimension(dim)
         view = self._view
         if not view.root.fusable:
             return adopt(_settled(view).slice(dim, sl))
@@ -162,6 +159,11 @@ class LogicalStore(metaclass=_AcceptsReal):
             else:
                 result = result.project(dim, operator_index(index))
         return result
+
+    def _dimension(self, dim: int) -> int:
+        """Resolve a dimension that is counted from the end, if it is valid."""
+        ndim = self.ndim if dim < 0 else 0
+        return dim + ndim if dim >= -ndim else dim
 
     def _derived(self, name: str, *arguments: Any) -> LogicalStore:
         view = self._view
@@ -192,7 +194,13 @@ class LogicalStore(metaclass=_AcceptsReal):
     def get_physical_store(self, target: Any = None) -> Any:
         """Return the physical store; waits for the pending tasks that write it."""
         window.flush("read")
-        return self._view.materialize().get_physical_store(target)
+        view = self._view
+        physical = view.materialize().get_physical_store(target)
+        if view.root.scalar_storage:
+            # a copy: Legate does not keep a future's physical store up to date
+            return physical
+        view.root.lend(physical)
+        return PhysicalStore(physical, view.root)
 
     def detach(self) -> None:
         """Detach the store from its external allocation."""
@@ -229,6 +237,46 @@ class LogicalStore(metaclass=_AcceptsReal):
         return str(self._view.materialize())
 
     __repr__ = __str__
+
+
+class PhysicalStore:
+    """Stand-in for ``legate.core.PhysicalStore`` outside of tasks.
+
+    Legate keeps the memory behind it in step with the program: a task that
+    writes the store has done so when its submission returns. The real physical
+    store lives as long as a NumPy array over it; what other interfaces hand out
+    cannot be followed, and counts as held for good.
+    """
+
+    __slots__ = ("_real", "_root")
+
+    def __init__(self, physical: Any, root: Root) -> None:
+        self._real = physical
+        self._root = root
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return real.PhysicalStore
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self._root.lend()
+        return self._real.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._real.__dlpack_device__()
+
+    @property
+    def __array_interface__(self) -> Any:
+        self._root.lend()
+        return self._real.__array_interface__
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        self._root.lend()
+        return self._real.__cuda_array_interface__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
 
 
 class LogicalStorePartition(metaclass=_AcceptsReal):
@@ -341,7 +389,5 @@ def dtype_name(type_: Any) -> str | None:
     """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
     code = int(type_.code)
     if code not in _DTYPES:
-        _DTYPES[code] = (
-            str(type_.to_numpy_dtype()) if type_.is_primitive else None
-        )
+        _DTYPES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else None
     return _DTYPES[code]

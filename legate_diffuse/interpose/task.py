@@ -21,6 +21,7 @@ from legate_diffuse.interpose.store import (
     view_of,
     writable,
 )
+from legate_diffuse.launch.window import window
 
 INPUT: Final = 0
 OUTPUT: Final = 1
@@ -99,6 +100,10 @@ class AutoTask:
 
     def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
         """Add a scalar argument, passed by value."""
+        if type(dtype) not in (real.Type, tuple) and type(value) is not real.Scalar:
+            # Legate may refuse the type, and says so here and not at submission
+            trial = real.runtime.create_auto_task(self.library, self.task_id)
+            trial.add_scalar_arg(value, dtype)
         self.scalars.append((value, dtype))
 
     def add_constraint(self, constraint: Any) -> None:
@@ -182,10 +187,8 @@ class AutoTask:
 
     # -- execution --------------------------------------------------------------
     def execute(self) -> None:
-        """Submit the task."""
-        from legate_diffuse.interpose.runtime import get_legate_runtime
-
-        get_legate_runtime().submit(self)
+        """Submit the task, or let it wait in the window."""
+        window.submit(self)
 
     def build(self) -> Any:
         """Make the real task."""
@@ -263,9 +266,7 @@ class ManualTask:
 
     def execute(self) -> None:
         """Submit the task."""
-        from legate_diffuse.interpose.runtime import get_legate_runtime
-
-        get_legate_runtime().submit(self)
+        window.submit_now(self)
 
     def run(self) -> None:
         """Submit the real task."""

@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text form of a window.
 
-One line for each store, view and task; ``parse(render(window)) == window``::
+One line for each store, view and task; ``parse(render(window)) == window``.
+``%2.5`` is view number 5, a view of store number 2. View numbers are the
+window's, not the store's::
 
-    store %0 float64 live
-    store %1 float64 replicated constant
+    store %0 bool live
+    store %1 bool replicated constant
     view %0.0 shape 0 many
     view %1.1 shape 0 many broadcast
-    BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %0.0, read %0.0, read %1.1
+    BINARY_OP.EQUAL(bool, bool) -> (bool) shape 0: write %0.0, read %0.0, read %1.1
 """
 
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask, Privilege
 from legate_diffuse.ir.window import Window
 from legate_diffuse.ops.registry import OperationKind
 
+_STORE = re.compile(
+    r"store %(?P<id>\d+) (?P<dtype>\w+)(?P<flags>( (live|replicated|constant))*)"
+)
+_VIEW = re.compile(
+    r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
+    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine))*)"
+)
 _TASK = re.compile(
     r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
     r"(?:\[(?P<scalars>[^\]]*)\])? -> \((?P<outputs>[^)]*)\)"
     r" shape (?P<shape>\d+): (?P<accesses>.*)"
 )
 _ACCESS = re.compile(r"(read|write) %(\d+)\.(\d+)")
+
+_Declared = TypeVar("_Declared", Store, View)
 
 
 def render(window: Window) -> str:
@@ -41,7 +53,9 @@ def render(window: Window) -> str:
         line += "" if view.affine else " nonaffine"
         lines.append(line)
     for task in window.tasks:
-        accesses = ", ".join(f"{a.privilege.value} {_name(a.view)}" for a in task.accesses)
+        accesses = ", ".join(
+            f"{a.privilege.value} {_name(a.view)}" for a in task.accesses
+        )
         lines.append(f"{render_kind(task.kind)} shape {task.shape}: {accesses}")
     return "\n".join(lines) + "\n"
 
@@ -57,42 +71,58 @@ def parse(text: str) -> Window:
     """Read a window from its text; ``#`` starts a comment.
 
     Raises:
-        ValueError: a line is not of the form above, or names an unknown view.
+        ValueError: a line is not of the form above, declares a number again, or
+            names a store or view that no line before it declares.
     """
     stores: dict[int, Store] = {}
-    views: dict[tuple[int, int], View] = {}
+    views: dict[int, View] = {}
     tasks: list[IndexTask] = []
     for raw_line in text.splitlines():
         line = raw_line.partition("#")[0].strip()
-        if not line:
-            continue
-        word, *rest = line.split()
         try:
-            if word == "store":
-                flags = {flag: flag in rest[2:] for flag in ("live", "replicated", "constant")}
-                number = int(rest[0].removeprefix("%"))
-                stores[number] = Store(number, rest[1], **flags)
-            elif word == "view":
-                store, number = map(int, rest[0].removeprefix("%").split("."))
-                views[store, number] = View(
-                    number,
-                    stores[store],
-                    int(rest[2]),
-                    Points(rest[3]),
-                    broadcast="broadcast" in rest[4:],
-                    affine="nonaffine" not in rest[4:],
-                )
-            else:
-                tasks.append(_parse_task(line, views))
-        except (IndexError, KeyError, ValueError) as error:
-            raise ValueError(f"cannot read this line of a window: {line!r}") from error
+            if match := _STORE.fullmatch(line):
+                store = _parse_store(match)
+                _declare(stores, store.id, store, "store")
+            elif match := _VIEW.fullmatch(line):
+                view = _parse_view(match, stores)
+                _declare(views, view.id, view, "view")
+            elif match := _TASK.fullmatch(line):
+                tasks.append(_parse_task(match, views))
+            elif line:
+                raise ValueError("it is neither a store, a view nor a task")
+        except ValueError as error:
+            message = f"cannot read this line of a window: {line!r}: {error}"
+            raise ValueError(message) from None
     return Window(tuple(tasks))
 
 
-def _parse_task(line: str, views: dict[tuple[int, int], View]) -> IndexTask:
-    match = _TASK.fullmatch(line)
-    if match is None:
-        raise ValueError(line)
+def _parse_store(match: re.Match[str]) -> Store:
+    flags = match["flags"].split()
+    return Store(
+        int(match["id"]),
+        match["dtype"],
+        live="live" in flags,
+        replicated="replicated" in flags,
+        constant="constant" in flags,
+    )
+
+
+def _parse_view(match: re.Match[str], stores: dict[int, Store]) -> View:
+    store = stores.get(int(match["store"]))
+    if store is None:
+        raise ValueError(f"store %{match['store']} is not declared")
+    flags = match["flags"].split()
+    return View(
+        int(match["id"]),
+        store,
+        int(match["shape"]),
+        Points(match["points"]),
+        broadcast="broadcast" in flags,
+        affine="nonaffine" not in flags,
+    )
+
+
+def _parse_task(match: re.Match[str], views: dict[int, View]) -> IndexTask:
     kind = OperationKind(
         match["task"],
         match["code"] or "",
@@ -101,10 +131,28 @@ def _parse_task(line: str, views: dict[tuple[int, int], View]) -> IndexTask:
         _names(match["scalars"] or ""),
     )
     accesses = tuple(
-        Access(Privilege(privilege), views[int(store), int(number)])
-        for privilege, store, number in _ACCESS.findall(match["accesses"])
+        _parse_access(text.strip(), views) for text in match["accesses"].split(",")
     )
     return IndexTask(kind, int(match["shape"]), accesses)
+
+
+def _parse_access(text: str, views: dict[int, View]) -> Access:
+    match = _ACCESS.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not an access")
+    privilege, store, number = match.groups()
+    view = views.get(int(number))
+    if view is None or view.store.id != int(store):
+        raise ValueError(f"view %{store}.{number} is not declared")
+    return Access(Privilege(privilege), view)
+
+
+def _declare(
+    known: dict[int, _Declared], number: int, new: _Declared, what: str
+) -> None:
+    if number in known:
+        raise ValueError(f"{what} number {number} is declared already")
+    known[number] = new
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ class Fill:
     """``Runtime.issue_fill(store, value)``: a constant or one-element store."""
 
     __slots__ = ("kind", "provenance_", "roles", "scalars", "value", "views")
+    roles: tuple[int, ...]
 
     def __init__(self, target: View, value: Any) -> None:
         self.value = value

@@ -9,7 +9,6 @@ value. A window whose key was seen before is submitted without analysis.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 from legate_diffuse.fusion.lowering import ConstantSource
@@ -20,6 +19,7 @@ from legate_diffuse.launch.plan import Plan, PlannedGroup, make_plan, unfused_pl
 from legate_diffuse.launch.recognize import Recognizer
 from legate_diffuse.launch.translate import translate
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.startup import say
 
 # Operations that wait at most. Twice the longest program body that is known
 # (Black-Scholes, 67), and few enough to keep kernels small.
@@ -72,12 +72,17 @@ class LaunchWindow:
             recorded = self._record_fill(operation)
         else:
             recorded = operation.plain and self._record_task(operation)
-        self.counters.tasks_seen += 1
-        if recorded:
-            if len(self.state.operations) >= CAPACITY:
-                self.flush("full window")
+        if not recorded:
+            self.submit_now(operation)
             return
+        self.counters.tasks_seen += 1
+        if len(self.state.operations) >= CAPACITY:
+            self.flush("full window")
+
+    def submit_now(self, operation: Any) -> None:
+        """Run an operation after all that is pending."""
         self.flush("task that cannot be fused")
+        self.counters.tasks_seen += 1
         self.counters.tasks_submitted += 1
         operation.run()
 
@@ -87,20 +92,30 @@ class LaunchWindow:
             return False
         views = task.views
         shape = views[0].shape
+        shared = False
         for view in views:
-            if not view.root.fusable:
+            root = view.root
+            if not root.fusable:
                 return False
+            if root.shared and root.is_shared():
+                shared = True
             if view.shape != shape:
                 if kind.operation.task != "FILL":
                     return False
                 return self._record_fill(task, kind)
+        if shared and views[0].root.shared:
+            return False
         self._record(task, kind)
+        if shared:
+            # as soon as the application could have expected it without a window
+            self.flush("read of shared memory")
         return True
 
     def _record_fill(self, fill: Any, kind: Any = None) -> bool:
         """Record a fill: its one-element value repeats over the target."""
         target = fill.views[0]
-        if not target.root.fusable:
+        root = target.root
+        if not root.fusable or (root.shared and root.is_shared()):
             return False
         if len(fill.views) > 1:
             value = fill.views[1]
@@ -206,10 +221,13 @@ class LaunchWindow:
             return
         self._replay([operations[position] for position in group.hoisted])
         if group.lowered is not None and not self._launch(group, operations, views):
-            hoisted = set(group.hoisted)
-            self._replay([o for n, o in enumerate(operations) if n not in hoisted])
+            self._replay_rest(group, operations)
             return
         self._count_temporaries(group, views)
+
+    def _replay_rest(self, group: PlannedGroup, operations: list[Any]) -> None:
+        hoisted = set(group.hoisted)
+        self._replay([o for n, o in enumerate(operations) if n not in hoisted])
 
     def _launch(
         self, group: PlannedGroup, operations: list[Any], views: list[View]
@@ -217,27 +235,35 @@ class LaunchWindow:
         """Submit one fused task; False if the original tasks must run instead."""
         lowered = group.lowered
         assert lowered is not None
+        called = False
         try:
             scalars = b"".join(
                 [
                     self._constant(views[source.view].root)
                     if isinstance(source, ConstantSource)
-                    else self._scalar(operations[source.task].scalars[source.position][0])
+                    else self._scalar(
+                        operations[source.task].scalars[source.position][0]
+                    )
                     for source in lowered.scalars
                 ]
             )
             shape = views[lowered.arguments[0]].shape
+            stores = tuple(
+                [_over(views[view], shape).handle for view in lowered.arguments]
+            )
+            provenance = _provenance(operations) if self._track_provenance else None
+            called = True
             self._native.submit(
-                group.kernel,
-                tuple([_over(views[view], shape).handle for view in lowered.arguments]),
-                lowered.privileges,
-                scalars,
-                _provenance(operations) if self._track_provenance else None,
+                group.kernel, stores, lowered.privileges, scalars, provenance
             )
         except Exception as error:
             self._failed("submission", error)
             group.lowered = None
             return False
+        except BaseException:  # an interrupt, delivered before or after the call
+            if not called:
+                self._replay_rest(group, operations)
+            raise
         self.counters.groups += 1
         self.counters.tasks_submitted += 1
         return True
@@ -248,7 +274,11 @@ class LaunchWindow:
         for operation in operations:
             self.counters.tasks_submitted += 1
             try:
-                operation.run()
+                if operation.provenance_:
+                    with real.Scope(provenance=operation.provenance_):
+                        operation.run()
+                else:
+                    operation.run()
             except BaseException as error:
                 failure = failure or error
         if failure is not None:
@@ -277,11 +307,9 @@ class LaunchWindow:
         self.counters.failures += 1
         if not self._warned:
             self._warned = True
-            warnings.warn(
-                f"legate_diffuse: {stage} of a group of operations failed "
-                f"({type(error).__name__}: {error}); they run unfused",
-                RuntimeWarning,
-                stacklevel=2,
+            say(
+                f"{stage} of a group of operations failed "
+                f"({type(error).__name__}: {error}), they run unfused"
             )
 
 

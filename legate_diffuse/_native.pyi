@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Submission of fused tasks, and the Python end of the native net (mappers/).
+
+Import ``legate.core`` before this module: it is linked to the libraries that
+``legate.core`` loads.
+"""
+
+from collections.abc import Callable
+
+def start() -> None:
+    """Create the Legate library and register the fused task. Idempotent.
+
+    Raises:
+        RuntimeError: the Legate runtime is not running.
+    """
+
+def register_kernel(address: int) -> int:
+    """Add a compiled kernel to this process's table and return its id.
+
+    The code at ``address`` has to stay in place for as long as the process lives. Ids
+    count up from zero, so that ranks that register the same kernels in the same order
+    agree on them.
+
+    Raises:
+        ValueError: the address is zero.
+    """
+
+def submit(
+    kernel: int,
+    stores: tuple[int, ...],
+    privileges: bytes,
+    scalars: bytes,
+    provenance: str | None,
+) -> None:
+    """Submit one fused task.
+
+    All stores have the same shape and are partitioned alike; each appears once. The
+    GIL is released meanwhile.
+
+    Args:
+        kernel: what ``register_kernel`` returned.
+        stores: ``LogicalStore.raw_handle`` of live stores.
+        privileges: one byte for each store: 1 read, 2 write, 3 read-write.
+        scalars: one value every 16 bytes; the length is a multiple of 16.
+        provenance: shown by Legate's profiler; None keeps that of the current scope.
+
+    Raises:
+        ValueError: the arguments do not fit together; nothing was submitted.
+        RuntimeError: Legate refused; nothing was submitted.
+    """
+
+def scalar_bytes(handle: int) -> bytes:
+    """Return the value of a Legate scalar, given its ``Scalar.raw_handle``."""
+
+def set_flush_callback(callback: Callable[[], object] | None) -> None:
+    """Connect the net: ``callback`` submits the window. None disconnects it.
+
+    It is called on the thread that called ``set_pending(True)``, when a Legate entry
+    point is called while operations are pending. What it submits passes through the
+    net. An exception that it raises is reported as unraisable. Without the net
+    library in the process this does nothing.
+    """
+
+def set_pending(flag: bool) -> None:
+    """Say whether operations wait in the window.
+
+    Clear it before submitting the window's operations: the net takes any entry point
+    that is called while it is set for one that must come after them.
+    """

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM code generation for the CPU, vector maths, and the compile cache."""
+
+from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.compiler import CompiledKernel, Compiler, math_mode
+from legate_diffuse.codegen.vector_math import MathMode
+
+__all__ = [
+    "CompiledKernel",
+    "Compiler",
+    "MathMode",
+    "ObjectCache",
+    "default_folder",
+    "math_mode",
+]

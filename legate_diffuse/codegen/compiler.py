@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel to the address of its machine code."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen.vector_math import MathMode
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.verify import verify_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """Machine code that stays valid until the process ends.
+
+    `address` is of a function with the kernel calling convention
+    `void(char* const* pointers, const int64_t* strides, const int64_t* extents,
+    const char* scalars)`. `compiled` is False when the object came from disk.
+    """
+
+    address: int
+    name: str
+    compiled: bool
+
+
+def math_mode(environment: Mapping[str, str]) -> MathMode:
+    """Return the mode that `LEGATE_DIFFUSE_MATH` asks for.
+
+    Raises:
+        ValueError: the variable has another value than `vector` and `libm`.
+    """
+    value = environment.get("LEGATE_DIFFUSE_MATH") or MathMode.VECTOR.value
+    try:
+        return MathMode(value)
+    except ValueError:
+        raise ValueError(
+            f"LEGATE_DIFFUSE_MATH is '{value}', but must be 'vector' or 'libm'"
+        ) from None
+
+
+class Compiler:
+    """Compiles kernels for the machine that it runs on, each one once.
+
+    Attributes:
+        kernels_compiled: kernels for which LLVM ran.
+        disk_hits: kernels whose object came from the disk cache.
+        compile_seconds: time spent in `compile`, disk hits included.
+    """
+
+    def __init__(
+        self, mode: MathMode = MathMode.VECTOR, cache: ObjectCache | None = None
+    ) -> None:
+        """Prepare without importing LLVM; no `cache` means no cache on disk."""
+        self.kernels_compiled = 0
+        self.disk_hits = 0
+        self.compile_seconds = 0.0
+        self._mode = mode
+        self._cache = cache
+        self._kernels: dict[Kernel, CompiledKernel] = {}
+        self._machine: Machine | None = None
+
+    @classmethod
+    def from_environment(
+        cls, environment: Mapping[str, str] = os.environ
+    ) -> "Compiler":
+        """Return a compiler with the maths mode and cache folder of the environment."""
+        return cls(math_mode(environment), ObjectCache(default_folder(environment)))
+
+    def compile(self, kernel: Kernel) -> CompiledKernel:
+        """Return the machine code of `kernel`.
+
+        Raises:
+            InvalidKernelError: the kernel breaks a rule of the IR.
+            RuntimeError: LLVM rejects the generated code.
+        """
+        known = self._kernels.get(kernel)
+        if known is not None:
+            return known
+        started = time.perf_counter()
+        verify_kernel(kernel)
+        if self._machine is None:
+            self._machine = self._start()
+        made = self._make(self._machine, kernel)
+        self._kernels[kernel] = made
+        self.compile_seconds += time.perf_counter() - started
+        return made
+
+    def _start(self) -> Machine:
+        machine = Machine(self._mode)
+        assembly = machine.driver_assembly()
+        payload, _ = self._object(machine, assembly, machine.generate_driver)
+        machine.link_driver(payload)
+        return machine
+
+    def _make(self, machine: Machine, kernel: Kernel) -> CompiledKernel:
+        digest = hashlib.sha256(str(kernel).encode()).hexdigest()
+        name = f"legate_diffuse_{digest[:32]}"
+        assembly = machine.assembly(name, kernel)
+        payload, compiled = self._object(machine, assembly, machine.generate)
+        self.kernels_compiled += compiled
+        self.disk_hits += not compiled
+        return CompiledKernel(machine.link(name, payload), name, compiled)
+
+    def _object(
+        self, machine: Machine, assembly: str, generate: Callable[[str], bytes]
+    ) -> tuple[bytes, bool]:
+        """Return the object code of `assembly`, and whether LLVM generated it now."""
+        if self._cache is None:
+            return generate(assembly), True
+        key = machine.key(assembly)
+        payload = self._cache.load(key)
+        if payload is not None:
+            return payload, False
+        payload = generate(assembly)
+        self._cache.store(key, payload)
+        return payload, True

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM at work: assembly to object code to addresses."""
+
+import hashlib
+from typing import Any, Final
+
+from legate_diffuse.codegen.driver import DRIVER, driver_module
+from legate_diffuse.codegen.module import llvm_module
+from legate_diffuse.codegen.target import host_target
+from legate_diffuse.codegen.vector_math import MathMode, probe
+from legate_diffuse.kernel.ir import Kernel
+
+_CODE_OPTIONS: Final = {
+    "opt": 2,
+    "reloc": "static",
+    "codemodel": "large",
+    "jit": True,
+}
+"""How LLVM generates code.
+
+Only absolute 64-bit addresses: in a large process the sections of an object, and what
+it calls, may lie too far apart for relative ones, and LLVM then ends the process.
+"""
+
+_engines: Final[list[Any]] = []
+"""Every engine made: code may run until the process ends, so none is ever freed."""
+
+
+class Machine:
+    """LLVM's code generator and linker for this process."""
+
+    def __init__(self, mode: MathMode) -> None:
+        """Start LLVM and find the maths routines for `mode`."""
+        import llvmlite
+        from llvmlite import binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._llvm = llvm
+        self._target = host_target()
+        self._library = probe(mode, self._target.vector_isa, self._target.vector_bytes)
+        for symbol, address in self._library.addresses.items():
+            llvm.add_symbol(symbol, address)
+        # The engine owns the target machine that it is made with.
+        self._engine = llvm.create_mcjit_compiler(
+            llvm.parse_assembly(""), self._target_machine()
+        )
+        _engines.append(self._engine)
+        self._generator = self._target_machine()
+        self._salt = repr(
+            (
+                llvmlite.__version__,
+                llvm.llvm_version_info,
+                self._target,
+                sorted(_CODE_OPTIONS.items()),
+            )
+        )
+
+    def assembly(self, name: str, kernel: Kernel) -> str:
+        """Return the LLVM assembly of `kernel` as a function `name`."""
+        return llvm_module(kernel, name, self._target, self._library)
+
+    def driver_assembly(self) -> str:
+        """Return the LLVM assembly of the driver."""
+        return driver_module(self._target.triple)
+
+    def key(self, assembly: str) -> str:
+        """Return the name of the object that this machine makes from `assembly`."""
+        return hashlib.sha256(f"{self._salt}\n{assembly}".encode()).hexdigest()
+
+    def generate(self, assembly: str) -> bytes:
+        """Return the object code of a kernel."""
+        module = self._llvm.parse_assembly(assembly)
+        payload: bytes = self._generator.emit_object(module)
+        return payload
+
+    def generate_driver(self, assembly: str) -> bytes:
+        """Return the object code of the driver."""
+        llvm = self._llvm
+        module = llvm.parse_assembly(assembly)
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        builder = llvm.create_pass_builder(self._generator, options)
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_instruction_combine_pass()
+        passes.add_simplify_cfg_pass()
+        passes.run(module, builder)
+        payload: bytes = self._generator.emit_object(module)
+        return payload
+
+    def link_driver(self, payload: bytes) -> None:
+        """Load the driver, so that kernels can be linked."""
+        self._llvm.add_symbol(DRIVER, self.link(DRIVER, payload))
+
+    def link(self, name: str, payload: bytes) -> int:
+        """Load object code and return the address of its function `name`."""
+        self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(payload))
+        self._engine.finalize_object()
+        address: int = self._engine.get_function_address(name)
+        return address
+
+    def _target_machine(self) -> Any:
+        target = self._llvm.Target.from_triple(self._target.triple)
+        return target.create_target_machine(
+            cpu=self._target.cpu,
+            features=self._target.features,
+            **_CODE_OPTIONS,
+        )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of maths routines on vectors of any number of elements.
+
+A value's result depends on the value only, never on its place in an array or on the
+other operations of its kernel: every element goes through the same routine.
+"""
+
+from collections.abc import Sequence
+
+from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.codegen.llvm_types import LLVM_TYPE
+from legate_diffuse.codegen.vector_math import MathLibrary, c_name, native_lanes
+
+_PURE = "nobuiltin nounwind willreturn memory(none)"
+
+
+class MathsCalls:
+    """The helper functions and declarations that one module needs."""
+
+    def __init__(self, library: MathLibrary, lanes: int, vector_bytes: int) -> None:
+        """Prepare for vectors of `lanes` elements."""
+        self._library = library
+        self._lanes = lanes
+        self._vector_bytes = vector_bytes
+        self._declarations: dict[str, str] = {}
+        self._helpers: dict[str, str] = {}
+
+    def text(self) -> str:
+        """Return the declarations and helper functions that were used."""
+        return "\n".join([*self._declarations.values(), *self._helpers.values()])
+
+    def call(
+        self,
+        lines: Lines,
+        operator: str,
+        dtypes: tuple[str, ...],
+        operands: Sequence[str],
+    ) -> str:
+        """Emit `operator` over operands of types `dtypes` and return its result."""
+        name = c_name(operator, dtypes[0])
+        symbol = self._library.vector.get(name) if operator != "libm_pow" else None
+        if symbol is None:
+            helper = self._one_by_one(name, dtypes)
+            return _call(lines, helper, self._lanes, dtypes, operands)
+        native = native_lanes(dtypes[0], self._vector_bytes)
+        self._declare(symbol, dtypes, native)
+        if native == self._lanes:
+            return _call(lines, f"@{symbol}", native, dtypes, operands)
+        parts = []
+        for start in range(0, self._lanes, native):
+            # A part beyond the end repeats element 0, which costs no more than it does.
+            taken = [lane if lane < self._lanes else 0 for lane in _span(start, native)]
+            given = [
+                _shuffle(lines, dtype, self._lanes, operand, "poison", taken)
+                for dtype, operand in zip(dtypes, operands, strict=True)
+            ]
+            parts.append(_call(lines, f"@{symbol}", native, dtypes, given))
+        while len(parts) > 1:
+            whole = _span(0, 2 * native)
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [
+                _shuffle(lines, dtypes[0], native, low, high, whole)
+                for low, high in pairs
+            ]
+            native *= 2
+        if native == self._lanes:
+            return parts[0]
+        lanes = _span(0, self._lanes)
+        return _shuffle(lines, dtypes[0], native, parts[0], "poison", lanes)
+
+    def _declare(self, symbol: str, dtypes: tuple[str, ...], lanes: int) -> None:
+        kinds = [_type(dtype, lanes) for dtype in dtypes]
+        declaration = f"declare {kinds[0]} @{symbol}({', '.join(kinds)}) {_PURE}"
+        self._declarations[symbol] = declaration
+
+    def _one_by_one(self, name: str, dtypes: tuple[str, ...]) -> str:
+        """Return a function that calls the C function for each element."""
+        helper = f"@each.{name}"
+        if helper in self._helpers:
+            return helper
+        self._declare(name, dtypes, 0)
+        lines = Lines(self._lanes, "t")
+        result, whole = LLVM_TYPE[dtypes[0]], _type(dtypes[0], self._lanes)
+        collected = "poison"
+        for lane in range(self._lanes):
+            given = []
+            for number, dtype in enumerate(dtypes):
+                vector = f"{_type(dtype, self._lanes)} %x{number}"
+                given.append(lines.let(f"extractelement {vector}, i64 {lane}"))
+            one = _call(lines, f"@{name}", 0, dtypes, given)
+            joined = f"{whole} {collected}, {result} {one}, i64 {lane}"
+            collected = lines.let(f"insertelement {joined}")
+        lines.do(f"ret {whole} {collected}")
+        parameters = ", ".join(
+            f"{_type(dtype, self._lanes)} %x{number}"
+            for number, dtype in enumerate(dtypes)
+        )
+        head = f"define internal {whole} {helper}({parameters}) #0 {{"
+        self._helpers[helper] = "\n".join([head, *lines.text, "}"])
+        return helper
+
+
+def _type(dtype: str, lanes: int) -> str:
+    element = LLVM_TYPE[dtype]
+    return f"<{lanes} x {element}>" if lanes else element
+
+
+def _span(start: int, count: int) -> list[int]:
+    return list(range(start, start + count))
+
+
+def _call(
+    lines: Lines,
+    function: str,
+    lanes: int,
+    dtypes: tuple[str, ...],
+    operands: Sequence[str],
+) -> str:
+    pairs = zip(dtypes, operands, strict=True)
+    passed = ", ".join(f"{_type(dtype, lanes)} {operand}" for dtype, operand in pairs)
+    return lines.let(f"call {_type(dtypes[0], lanes)} {function}({passed})")
+
+
+def _shuffle(
+    lines: Lines, dtype: str, width: int, first: str, second: str, lanes: list[int]
+) -> str:
+    mask = ", ".join(f"i32 {lane}" for lane in lanes)
+    kind = _type(dtype, width)
+    which = f"<{len(lanes)} x i32> <{mask}>"
+    return lines.let(f"shufflevector {kind} {first}, {kind} {second}, {which}")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The loop IR of one fused task."""
+
+from legate_diffuse.kernel.builder import Builder, Value
+from legate_diffuse.kernel.ir import (
+    Argument,
+    Constant,
+    Instruction,
+    Kernel,
+    Load,
+    Op,
+    Scalar,
+    Store,
+)
+from legate_diffuse.kernel.text import KernelSyntaxError, parse_kernel, print_kernel
+from legate_diffuse.kernel.verify import InvalidKernelError, verify_kernel
+
+__all__ = [
+    "Argument",
+    "Builder",
+    "Constant",
+    "Instruction",
+    "InvalidKernelError",
+    "Kernel",
+    "KernelSyntaxError",
+    "Load",
+    "Op",
+    "Scalar",
+    "Store",
+    "Value",
+    "parse_kernel",
+    "print_kernel",
+    "verify_kernel",
+]

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds kernels, with each pure instruction numbered once and dead values left out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from legate_diffuse.kernel.dtypes import bits_of
+from legate_diffuse.kernel.ir import (
+    Argument,
+    Constant,
+    Instruction,
+    Kernel,
+    Load,
+    Op,
+    Pure,
+    Scalar,
+    Store,
+)
+from legate_diffuse.kernel.operators import mismatch
+from legate_diffuse.kernel.verify import verify_kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a kernel under construction."""
+
+    number: int
+    dtype: str
+
+
+class Builder:
+    """Collects the instructions of one kernel.
+
+    The same pure instruction over the same values gives the same `Value`. A load from
+    an argument that was stored to before gives the stored value, and a second store
+    replaces the first, as if the instructions ran in the order of the calls.
+    """
+
+    def __init__(self, arguments: Sequence[Argument], scalars: Sequence[str]) -> None:
+        """Start a kernel over `arguments` and a scalar block of types `scalars`."""
+        self.arguments = tuple(arguments)
+        self.scalars = tuple(scalars)
+        self._body: list[Pure] = []
+        self._numbers: dict[Pure, Value] = {}
+        self._stored: dict[int, Value] = {}
+
+    def load(self, argument: int) -> Value:
+        """Return the current element of argument number `argument`."""
+        if argument in self._stored:
+            return self._stored[argument]
+        return self._value(Load(argument), self.arguments[argument].dtype)
+
+    def scalar(self, index: int) -> Value:
+        """Return scalar number `index` of the scalar block."""
+        return self._value(Scalar(index), self.scalars[index])
+
+    def constant(self, dtype: str, value: bool | int | float | complex) -> Value:
+        """Return `value` as a `dtype`; integers wrap around and floats round."""
+        return self._value(Constant(dtype, bits_of(dtype, value)), dtype)
+
+    def op(self, name: str, dtype: str, *operands: Value) -> Value:
+        """Return the result, of type `dtype`, of an operator.
+
+        Raises:
+            TypeError: the operator does not take these operands.
+        """
+        reason = mismatch(name, dtype, tuple(operand.dtype for operand in operands))
+        if reason is not None:
+            raise TypeError(reason)
+        numbers = tuple(operand.number for operand in operands)
+        return self._value(Op(name, dtype, numbers), dtype)
+
+    def store(self, argument: int, value: Value) -> None:
+        """Set the current element of argument number `argument`."""
+        self._stored[argument] = value
+
+    def build(self) -> Kernel:
+        """Return the verified kernel without the values that no store needs.
+
+        Raises:
+            InvalidKernelError: see `verify_kernel`.
+        """
+        live: set[int] = set()
+        pending = [value.number for value in self._stored.values()]
+        while pending:
+            number = pending.pop()
+            if number not in live:
+                live.add(number)
+                instruction = self._body[number]
+                if isinstance(instruction, Op):
+                    pending.extend(instruction.operands)
+        renumbered = {old: new for new, old in enumerate(sorted(live))}
+        body: list[Instruction] = []
+        for old in renumbered:
+            instruction = self._body[old]
+            if isinstance(instruction, Op):
+                operands = tuple(
+                    renumbered[operand] for operand in instruction.operands
+                )
+                instruction = Op(instruction.name, instruction.dtype, operands)
+            body.append(instruction)
+        for argument, value in sorted(self._stored.items()):
+            body.append(Store(argument, renumbered[value.number]))
+        kernel = Kernel(self.arguments, self.scalars, tuple(body))
+        verify_kernel(kernel)
+        return kernel
+
+    def _value(self, instruction: Pure, dtype: str) -> Value:
+        value = self._numbers.get(instruction)
+        if value is None:
+            value = Value(len(self._body), dtype)
+            self._body.append(instruction)
+            self._numbers[instruction] = value
+        return value

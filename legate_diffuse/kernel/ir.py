@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel IR: a straight-line SSA body that runs for every point of a loop nest.
+
+Value number `n` is the result of `body[n]`. Stores give no value and come last, so that
+every load of an argument sees what was there before the kernel ran.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A block of memory that the kernel reads or writes, one element for each point.
+
+    `broadcast` says that the inner stride is expected to be 0. It is a hint: the kernel
+    is correct for any strides.
+    """
+
+    dtype: str
+    reads: bool
+    writes: bool
+    broadcast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The element of an argument at the current point."""
+
+    argument: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value of the scalar block, the same at all points."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that is part of the kernel, given by its bit pattern."""
+
+    dtype: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An operator of `legate_diffuse.kernel.operators` over earlier values."""
+
+    name: str
+    dtype: str
+    operands: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Writes a value to the element of an argument at the current point."""
+
+    argument: int
+    value: int
+
+
+Pure = Load | Scalar | Constant | Op
+Instruction = Pure | Store
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """The arguments, the types of the scalar block, and the body."""
+
+    arguments: tuple[Argument, ...]
+    scalars: tuple[str, ...]
+    body: tuple[Instruction, ...]
+
+    def __str__(self) -> str:
+        """Return the text form, which `parse_kernel` reads back."""
+        from legate_diffuse.kernel.text import print_kernel
+
+        return print_kernel(self)
+
+    def dtype_of(self, value: int) -> str:
+        """Return the type of value number `value`."""
+        match self.body[value]:
+            case Load(argument):
+                return self.arguments[argument].dtype
+            case Scalar(index):
+                return self.scalars[index]
+            case Constant(dtype, _) | Op(_, dtype, _):
+                return dtype
+            case Store():
+                raise ValueError(f"instruction {value} is a store and gives no value")

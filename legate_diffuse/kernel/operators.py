@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of the kernel IR and the types that they take and give.
+
+Meanings are those of C++ on x86-64 without fast-math. Integer arithmetic wraps around.
+Comparisons with a NaN are false, except `ne`. `cast` is a C++ `static_cast`; a float
+that the integer type cannot hold gives what the machine's conversion instruction
+gives (see `legate_diffuse.codegen.casts`). Shift counts must be less than the width.
+"""
+
+from typing import Final
+
+from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGERS
+
+ARITHMETIC: Final = frozenset({"add", "sub", "mul", "neg"})
+BITWISE: Final = frozenset({"and", "or", "xor", "not"})
+SHIFTS: Final = frozenset({"shl", "shr"})
+COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+EXACT: Final = frozenset(
+    {"div", "sqrt", "floor", "ceil", "trunc", "rint", "round", "abs", "copysign", "fma"}
+)
+"""Floating-point operators that IEEE 754 defines to the last bit.
+
+`rint` rounds half to even, `round` half away from zero.
+"""
+
+MATHS_OF_ONE: Final = frozenset(
+    {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp"}
+    | {"exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"}
+)
+MATHS_OF_TWO: Final = frozenset(
+    {"atan2", "fmod", "hypot", "libm_pow", "nextafter", "pow"}
+)
+"""Floating-point operators that are calls to the C function of the same name, of two
+operands (those above: of one).
+
+`libm_pow` is `pow`, but always the scalar function: its results are exact whenever they
+are representable, which integer powers rely on.
+"""
+
+ARITY: Final = {
+    **dict.fromkeys(ARITHMETIC | BITWISE | SHIFTS | COMPARISONS | EXACT, 2),
+    **dict.fromkeys(("neg", "not", "sqrt", "floor", "ceil", "trunc", "rint"), 1),
+    **dict.fromkeys(("round", "abs", "cast", "signbit", "real", "imag"), 1),
+    **dict.fromkeys(MATHS_OF_ONE, 1),
+    **dict.fromkeys(MATHS_OF_TWO | {"complex", "ldexp"}, 2),
+    **dict.fromkeys(("fma", "select"), 3),
+}
+"""Number of operands of each operator."""
+
+
+def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
+    """Say why operator `name` cannot give `dtype` from `operands`; None if it can."""
+    if name not in ARITY:
+        return f"unknown operator {name}"
+    if len(operands) != ARITY[name]:
+        return f"{name} takes {ARITY[name]} operands, not {len(operands)}"
+    if dtype not in ALL:
+        return f"unknown type {dtype}"
+    if _types_fit(name, dtype, operands):
+        return None
+    return f"{name} cannot give {dtype} from {', '.join(operands)}"
+
+
+def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
+    first = operands[0]
+    uniform = all(operand == first for operand in operands)
+    if name in COMPARISONS:
+        return uniform and dtype == "bool" and first not in COMPLEX
+    if name == "cast":
+        return dtype not in COMPLEX and first not in COMPLEX
+    if name == "signbit":
+        return dtype == "bool" and first in FLOATS
+    if name == "select":
+        same = operands[1] == operands[2] == dtype
+        return first == "bool" and same and dtype not in COMPLEX
+    if name == "ldexp":
+        return first in FLOATS and operands[1] == "int32" and dtype == first
+    if name == "complex":
+        return uniform and dtype in COMPLEX and COMPONENT[dtype] == first
+    if name in ("real", "imag"):
+        return first in COMPLEX and COMPONENT[first] == dtype
+    if not uniform or dtype != first:
+        return False
+    if name in ARITHMETIC:
+        return dtype in INTEGERS + FLOATS
+    if name in BITWISE:
+        return dtype == "bool" or dtype in INTEGERS
+    if name in SHIFTS:
+        return dtype in INTEGERS
+    return dtype in FLOATS

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text form of kernels, which the compile cache hashes and golden tests read.
+
+For example::
+
+    kernel
+    argument 0 float64 read
+    argument 1 float64 write
+    scalar 0 float64
+    %0: float64 = load 0
+    %1: float64 = scalar 0
+    %2: float64 = mul %0 %1
+    store 1 %2
+
+A constant is written as its bit pattern.
+"""
+
+import re
+
+from legate_diffuse.kernel.ir import (
+    Argument,
+    Constant,
+    Instruction,
+    Kernel,
+    Load,
+    Op,
+    Scalar,
+    Store,
+)
+
+_HEADER = "kernel"
+_ASSIGNMENT = re.compile(r"%(\d+): (\w+) = (\w+) (.+)")
+
+
+class KernelSyntaxError(ValueError):
+    """The text is not the text form of a kernel."""
+
+
+def print_kernel(kernel: Kernel) -> str:
+    """Return the text form of `kernel`."""
+    lines = [_HEADER]
+    for number, argument in enumerate(kernel.arguments):
+        words = ["argument", str(number), argument.dtype]
+        words += ["read"] * argument.reads + ["write"] * argument.writes
+        words += ["broadcast"] * argument.broadcast
+        lines.append(" ".join(words))
+    for number, dtype in enumerate(kernel.scalars):
+        lines.append(f"scalar {number} {dtype}")
+    for number, instruction in enumerate(kernel.body):
+        if isinstance(instruction, Store):
+            lines.append(f"store {instruction.argument} %{instruction.value}")
+            continue
+        lines.append(f"%{number}: {kernel.dtype_of(number)} = {_pure(instruction)}")
+    return "\n".join(lines) + "\n"
+
+
+def _pure(instruction: Load | Scalar | Constant | Op) -> str:
+    match instruction:
+        case Load(argument):
+            return f"load {argument}"
+        case Scalar(index):
+            return f"scalar {index}"
+        case Constant(_, bits):
+            return f"constant {bits:#x}"
+        case Op(name, _, operands):
+            return " ".join([name, *(f"%{operand}" for operand in operands)])
+
+
+def parse_kernel(text: str) -> Kernel:
+    """Return the kernel that `text` describes. The result is not verified.
+
+    Raises:
+        KernelSyntaxError: a line cannot be read; the message quotes it.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines or lines[0] != _HEADER:
+        raise KernelSyntaxError(f"a kernel starts with the line '{_HEADER}'")
+    arguments: list[Argument] = []
+    scalars: list[str] = []
+    body: list[Instruction] = []
+    for line in lines[1:]:
+        words = line.split()
+        try:
+            if words[0] == "argument":
+                _expect(int(words[1]) == len(arguments))
+                arguments.append(_parse_argument(words[2], words[3:]))
+            elif words[0] == "scalar":
+                _expect(int(words[1]) == len(scalars))
+                scalars.append(words[2])
+            elif words[0] == "store":
+                body.append(Store(int(words[1]), _parse_value(words[2])))
+            else:
+                body.append(_parse_pure(line, len(body)))
+        except (ValueError, IndexError) as error:
+            raise KernelSyntaxError(f"cannot read the line '{line}'") from error
+    return Kernel(tuple(arguments), tuple(scalars), tuple(body))
+
+
+def _expect(condition: bool) -> None:
+    if not condition:
+        raise ValueError
+
+
+def _parse_argument(dtype: str, flags: list[str]) -> Argument:
+    _expect(set(flags) <= {"read", "write", "broadcast"})
+    return Argument(dtype, "read" in flags, "write" in flags, "broadcast" in flags)
+
+
+def _parse_value(word: str) -> int:
+    _expect(word.startswith("%"))
+    return int(word[1:])
+
+
+def _parse_pure(line: str, number: int) -> Instruction:
+    found = _ASSIGNMENT.fullmatch(line)
+    if found is None or int(found[1]) != number:
+        raise ValueError
+    dtype, name, operands = found[2], found[3], found[4].split()
+    if name == "load":
+        return Load(int(operands[0]))
+    if name == "scalar":
+        return Scalar(int(operands[0]))
+    if name == "constant":
+        return Constant(dtype, int(operands[0], 16))
+    return Op(name, dtype, tuple(_parse_value(operand) for operand in operands))

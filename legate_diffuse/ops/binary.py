@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meanings of cuPyNumeric's BINARY_OP, from `binary/binary_op_util.h`."""
+
+import math
+from typing import Final
+
+from legate_diffuse.kernel.builder import Value
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS, ITEMSIZE
+from legate_diffuse.ops.registry import Emitter, Meaning
+from legate_diffuse.ops.unary import (
+    INTEGRAL,
+    LOGICAL,
+    REAL,
+    call,
+    either_component,
+    in_double,
+    per_component,
+)
+
+
+def maximum(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return std::max: a < b ? b : a (so a NaN counts only if it is the first)."""
+    return emit("select", emit("lt", a, b), b, a)
+
+
+def minimum(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return std::min: b < a ? b : a (so a NaN counts only if it is the first)."""
+    return emit("select", emit("lt", b, a), b, a)
+
+
+def is_close(emit: Emitter, a: Value, b: Value, rtol: Value, atol: Value) -> Value:
+    """Return |a - b| <= atol + rtol * |b|; infinities are close if they are equal.
+
+    The wheels are built with contraction: the product is not rounded before the sum.
+    """
+    first, second = emit.cast("float64", a), emit.cast("float64", b)
+    distance = emit("abs", emit("sub", first, second))
+    bound = emit("fma", rtol, emit("abs", second), atol)
+    near = emit("le", distance, bound)
+    infinity = emit.constant("float64", math.inf)
+    infinite = emit(
+        "or",
+        emit("eq", emit("abs", first), infinity),
+        emit("eq", emit("abs", second), infinity),
+    )
+    return emit("select", infinite, emit("eq", a, b), near)
+
+
+def floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return floor(a / b)."""
+    return emit("floor", emit("div", a, b))
+
+
+def mod(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return fmod moved to the sign of the divisor; a zero takes its sign from it."""
+    zero = emit.like(a, 0)
+    remainder = emit("fmod", a, b)
+    differ = emit("xor", emit("lt", b, zero), emit("lt", remainder, zero))
+    moved = emit("select", differ, emit("add", remainder, b), remainder)
+    nonzero = emit("ne", remainder, zero)
+    return emit("select", nonzero, moved, emit("copysign", zero, b))
+
+
+def logaddexp(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return log(exp(a) + exp(b)) in the form that does not overflow."""
+    distance = emit("neg", emit("abs", emit("sub", a, b)))
+    apart = emit("add", maximum(emit, a, b), emit("log1p", emit("exp", distance)))
+    twice = emit("add", a, emit.like(a, math.log(2.0)))
+    return emit("select", emit("eq", a, b), twice, apart)
+
+
+def logaddexp2(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return log2(2 ** a + 2 ** b) in the form that does not overflow."""
+    one = emit.like(a, 1)
+    distance = emit("neg", emit("abs", emit("sub", a, b)))
+    correction = emit("log2", emit("add", one, emit("exp2", distance)))
+    apart = emit("add", maximum(emit, a, b), correction)
+    return emit("select", emit("eq", a, b), emit("add", a, one), apart)
+
+
+def left_shift(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return (a << b) * (b >= 0)."""
+    shifted = _shifted("shl", emit, a, b)
+    zero = emit.like(a, 0)
+    return emit("select", emit("ge", b, zero), shifted, zero)
+
+
+def right_shift(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return a >> b."""
+    return _shifted("shr", emit, a, b)
+
+
+def _shifted(name: str, emit: Emitter, a: Value, b: Value) -> Value:
+    """Shift as the machine does: at least 32 bits wide, the count modulo the width."""
+    widened = {"int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
+    wide = widened.get(a.dtype, a.dtype)
+    count = emit.cast(wide, b)
+    modulo = emit("and", count, emit.like(count, 8 * ITEMSIZE[wide] - 1))
+    return emit.cast(a.dtype, emit(name, emit.cast(wide, a), modulo))
+
+
+def truth(emit: Emitter, x: Value) -> Value:
+    """Return x as a truth value; of a complex number, its real part."""
+    return emit.cast("bool", emit("real", x) if x.dtype in COMPLEX else x)
+
+
+def logical_and(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return whether both are true."""
+    return emit("and", truth(emit, a), truth(emit, b))
+
+
+def logical_or(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return whether one is true."""
+    return emit("or", truth(emit, a), truth(emit, b))
+
+
+def logical_xor(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return whether exactly one is true."""
+    return emit("xor", truth(emit, a), truth(emit, b))
+
+
+def power(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return pow in double precision, rounded to the type of the operands."""
+    return emit.cast(a.dtype, in_double("pow")(emit, a, b))
+
+
+def integer_power(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return pow in double precision, rounded half away from zero and converted."""
+    number = emit("round", in_double("libm_pow")(emit, a, b))
+    return emit.cast(a.dtype, number)
+
+
+def _arithmetic(name: str, of_truth_values: str) -> tuple[Meaning, ...]:
+    return (
+        Meaning(LOGICAL, "T T -> T", call(of_truth_values)),
+        Meaning(INTEGERS + FLOATS, "T T -> T", call(name)),
+    )
+
+
+def _sum(name: str, of_truth_values: str) -> tuple[Meaning, ...]:
+    of_complex = Meaning(COMPLEX, "T T -> T", per_component(call(name)))
+    return (*_arithmetic(name, of_truth_values), of_complex)
+
+
+def _bitwise(name: str) -> tuple[Meaning, ...]:
+    return (Meaning(INTEGRAL, "T T -> T", call(name)),)
+
+
+def _comparison(name: str) -> tuple[Meaning, ...]:
+    return (Meaning(REAL, "T T -> bool", call(name)),)
+
+
+def _float_function(name: str) -> tuple[Meaning, ...]:
+    return (Meaning(FLOATS, "T T -> T", call(name)),)
+
+
+BINARY: Final[dict[str, tuple[Meaning, ...]]] = {
+    "ADD": _sum("add", of_truth_values="or"),
+    "ARCTAN2": _float_function("atan2"),
+    "BITWISE_AND": _bitwise("and"),
+    "BITWISE_OR": _bitwise("or"),
+    "BITWISE_XOR": _bitwise("xor"),
+    "COPYSIGN": _float_function("copysign"),
+    "DIVIDE": (
+        Meaning(INTEGRAL, "T T -> float64", in_double("div")),
+        Meaning(FLOATS, "T T -> T", call("div")),
+    ),
+    "EQUAL": (
+        *_comparison("eq"),
+        Meaning(COMPLEX, "T T -> bool", either_component("and", call("eq"))),
+    ),
+    "FLOAT_POWER": (Meaning(("float64",), "T T -> T", call("pow")),),
+    "FLOOR_DIVIDE": (Meaning(FLOATS, "T T -> T", floor_divide),),
+    "FMOD": _float_function("fmod"),
+    "GREATER": _comparison("gt"),
+    "GREATER_EQUAL": _comparison("ge"),
+    "HYPOT": _float_function("hypot"),
+    "ISCLOSE": (Meaning(REAL, "T T; float64 float64 -> bool", is_close),),
+    "LDEXP": (Meaning(FLOATS, "T int32 -> T", call("ldexp")),),
+    "LEFT_SHIFT": (Meaning(INTEGERS, "T T -> T", left_shift),),
+    "LESS": _comparison("lt"),
+    "LESS_EQUAL": _comparison("le"),
+    "LOGADDEXP": (Meaning(FLOATS, "T T -> T", logaddexp),),
+    "LOGADDEXP2": (Meaning(FLOATS, "T T -> T", logaddexp2),),
+    "LOGICAL_AND": (Meaning(REAL + COMPLEX, "T T -> bool", logical_and),),
+    "LOGICAL_OR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_or),),
+    "LOGICAL_XOR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_xor),),
+    "MAXIMUM": (Meaning(REAL, "T T -> T", maximum),),
+    "MINIMUM": (Meaning(REAL, "T T -> T", minimum),),
+    "MOD": (Meaning(FLOATS, "T T -> T", mod),),
+    "MULTIPLY": _arithmetic("mul", of_truth_values="and"),
+    "NEXTAFTER": _float_function("nextafter"),
+    "NOT_EQUAL": (
+        *_comparison("ne"),
+        Meaning(COMPLEX, "T T -> bool", either_component("or", call("ne"))),
+    ),
+    "POWER": (
+        Meaning(INTEGRAL, "T T -> T", integer_power),
+        Meaning(FLOATS, "T T -> T", power),
+    ),
+    "RIGHT_SHIFT": (Meaning(INTEGERS, "T T -> T", right_shift),),
+    "SUBTRACT": _sum("sub", of_truth_values="xor"),
+}
+"""The meanings of each operation code."""

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The form of a table of meanings: from operation kinds to kernel operators."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from legate_diffuse.kernel.builder import Builder, Value
+from legate_diffuse.kernel.dtypes import COMPONENT
+from legate_diffuse.kernel.operators import COMPARISONS
+
+
+@dataclass(frozen=True, slots=True)
+class OperationKind:
+    """What decides on the meaning of an element-wise task.
+
+    Attributes:
+        task: the task's name, for instance `BINARY_OP`.
+        code: the name of its operation code, for instance `ADD`; '' if it has none.
+        inputs: types of the input stores.
+        outputs: types of the output stores.
+        scalars: types of the scalar arguments after the operation code.
+    """
+
+    task: str
+    code: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    scalars: tuple[str, ...] = ()
+
+
+class Refusal(Enum):
+    """Why the table has no meaning for an operation kind."""
+
+    TASK = "the task is not an element-wise operation that fusion covers"
+    CODE = "the operation is not covered by fusion"
+    HALF = "float16 is not covered by fusion"
+    COMPLEX = "the operation is not covered by fusion for complex numbers"
+    TYPES = "the operation is not covered by fusion for these types"
+    SEVERAL_OUTPUTS = "operations with several outputs are not covered by fusion"
+    INTEGER_DIVISION = "integer division by zero would end the process"
+    ITERATIVE = "the number of steps of the operation depends on the values"
+    NAN_CONVERSION = "conversions that replace NaN are not covered by fusion"
+
+
+class Emitter:
+    """Emits operators whose result type follows from the operands."""
+
+    def __init__(self, builder: Builder) -> None:
+        """Emit into `builder`."""
+        self._builder = builder
+
+    def __call__(self, name: str, *operands: Value) -> Value:
+        """Return the result of an operator other than `cast` and `complex`."""
+        if name in COMPARISONS or name == "signbit":
+            dtype = "bool"
+        elif name in ("real", "imag"):
+            dtype = COMPONENT[operands[0].dtype]
+        else:
+            dtype = operands[name == "select"].dtype
+        return self._builder.op(name, dtype, *operands)
+
+    def cast(self, dtype: str, value: Value) -> Value:
+        """Return `value` as a `dtype`."""
+        if value.dtype == dtype:
+            return value
+        return self._builder.op("cast", dtype, value)
+
+    def complex(self, real: Value, imag: Value) -> Value:
+        """Return the complex number with these components."""
+        dtype = "complex64" if real.dtype == "float32" else "complex128"
+        return self._builder.op("complex", dtype, real, imag)
+
+    def constant(self, dtype: str, value: bool | int | float) -> Value:
+        """Return a constant."""
+        return self._builder.constant(dtype, value)
+
+    def like(self, value: Value, number: bool | int | float) -> Value:
+        """Return `number` as a constant of the type of `value`."""
+        return self._builder.constant(value.dtype, number)
+
+
+Lowering = Callable[..., Value]
+"""`(emitter, *operands) -> result`; the operands are the inputs, then the scalars."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an operation does with operands of certain types.
+
+    `signature` reads like `T int32; T -> bool`: the inputs, after the semicolon the
+    scalars, after the arrow the output. `T` stands for each type of `dtypes` in turn,
+    and `R` for its component type.
+    """
+
+    dtypes: tuple[str, ...]
+    signature: str
+    lowering: Lowering
+
+    def kinds(self, task: str, code: str) -> Iterable[OperationKind]:
+        """Return every operation kind that this meaning covers."""
+        operands, output = self.signature.split("->")
+        inputs, _, scalars = operands.partition(";")
+        for dtype in self.dtypes:
+            names = {"T": dtype, "R": COMPONENT.get(dtype, dtype)}
+
+            def types(text: str, names: dict[str, str] = names) -> tuple[str, ...]:
+                return tuple(names.get(word, word) for word in text.split())
+
+            yield OperationKind(
+                task, code, types(inputs), types(output), types(scalars)
+            )
+
+
+def expand(
+    task: str, meanings: dict[str, tuple[Meaning, ...]]
+) -> dict[OperationKind, Lowering]:
+    """Return the lowering of every operation kind of a task's operations."""
+    return {
+        kind: meaning.lowering
+        for code, alternatives in meanings.items()
+        for meaning in alternatives
+        for kind in meaning.kinds(task, code)
+    }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <dlfcn.h>
+#include <legate.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fused_task.h"
+#include "kernel_table.h"
+#include "net.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Owned; null when no callback is set. Written and read with the GIL held.
+PyObject* flush_callable = nullptr;
+
+void call_flush_callable() {
+  if (!Py_IsInitialized()) return;
+
+  const auto gil = PyGILState_Ensure();
+
+  // The caller may be on its way out with a Python exception, which is not the callable's.
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (auto* const callable = flush_callable) {
+    Py_INCREF(callable);
+    if (auto* const result = PyObject_CallNoArgs(callable)) {
+      Py_DECREF(result);
+    } else {
+      PyErr_WriteUnraisable(callable);
+    }
+    Py_DECREF(callable);
+  }
+  PyErr_Restore(type, value, traceback);
+  PyGILState_Release(gil);
+}
+
+template <typename Function>
+Function* find_in_net(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+void set_flush_callback(nb::object callable) {
+  auto* const previous = flush_callable;
+
+  flush_callable = callable.is_none() ? nullptr : callable.release().ptr();
+  Py_XDECREF(previous);
+  if (auto* const connect = find_in_net<decltype(legate_diffuse_net_set_callback)>(
+          "legate_diffuse_net_set_callback")) {
+    connect(flush_callable ? call_flush_callable : nullptr);
+  }
+}
+
+void set_pending(bool pending) {
+  static auto* const set =
+      find_in_net<decltype(legate_diffuse_net_set_pending)>("legate_diffuse_net_set_pending");
+  if (set) set(pending);
+}
+
+std::vector<Argument> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges) {
+  const auto count = stores.size();
+  std::vector<Argument> arguments(count);
+
+  if (privileges.size() != count) throw nb::value_error("one privilege is needed for each store");
+  for (std::size_t index = 0; index < count; ++index) {
+    const auto handle = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(stores.ptr(), index));
+    const auto privilege = static_cast<Privilege>(privileges.c_str()[index]);
+
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (handle == 0) throw nb::value_error("a store's handle is null");
+    if (privilege < READ || privilege > READ_WRITE) {
+      throw nb::value_error("a privilege is 1 (read), 2 (write) or 3 (read-write)");
+    }
+    arguments[index] = {reinterpret_cast<const legate::LogicalStore*>(handle), privilege};
+  }
+  return arguments;
+}
+
+void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
+            const nb::bytes& scalars, std::optional<std::string_view> provenance) {
+  const auto arguments = parse_arguments(stores, privileges);
+
+  if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
+  if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
+
+  const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
+  const nb::gil_scoped_release no_gil;
+  std::optional<legate::Scope> scope;
+
+  try {
+    if (provenance) scope.emplace(std::string{*provenance});
+    submit_fused_task(kernel, arguments, scalar_bytes);
+  } catch (const std::exception& error) {
+    // Legate's exceptions have several bases, which would become several Python types.
+    throw std::runtime_error{error.what()};
+  }
+}
+
+nb::bytes scalar_bytes(std::uintptr_t handle) {
+  const auto& scalar = *reinterpret_cast<const legate::Scalar*>(handle);
+  return nb::bytes{scalar.ptr(), scalar.size()};
+}
+
+std::uint32_t register_kernel_address(std::uintptr_t address) {
+  if (address == 0) throw nb::value_error("a kernel's address is null");
+  return register_kernel(reinterpret_cast<Kernel>(address));
+}
+
+}  // namespace
+
+}  // namespace legate_diffuse
+
+NB_MODULE(_native, module) {
+  using namespace legate_diffuse;
+
+  module.doc() = "Submission of fused tasks. Import legate.core first.";
+  module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
+  module.def("register_kernel", &register_kernel_address, nb::arg("address"));
+  module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
+             nb::arg("scalars"), nb::arg("provenance").none());
+  module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
+  module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());
+  module.def("set_pending", &set_pending, nb::arg("flag"));
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+namespace legate_diffuse {
+
+// One call runs a nest of two loops: extents[0] (outer) by extents[1] (inner) points.
+// pointers[i] is the address of argument i's first element; strides[2 * i] and strides[2 * i + 1]
+// are its byte strides in the outer and the inner loop. scalars holds one value every 16 bytes.
+// Kernels don't throw and are called without the GIL, from any thread.
+using Kernel = void (*)(char* const* pointers, const std::int64_t* strides,
+                        const std::int64_t* extents, const char* scalars);
+
+// The kernels of this process. A kernel is known by an id and not by its address, because a task
+// may run in another process than the one that submitted it: every rank registers the same kernels
+// in the same order. Both functions may be called from any thread at any time.
+std::uint32_t register_kernel(Kernel kernel);
+Kernel find_kernel(std::uint32_t id);
+
+}  // namespace legate_diffuse

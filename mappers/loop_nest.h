@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "kernel_table.h"
+
+namespace legate_diffuse {
+
+// A perfect loop nest over several arguments, and the reduction of its dimensions to the two that a
+// kernel runs over. MAX_DIM is the largest number of dimensions.
+template <std::size_t MAX_DIM>
+class LoopNest {
+ public:
+  using Strides = std::array<std::int64_t, MAX_DIM>;
+
+  explicit LoopNest(std::size_t num_arguments)
+      : pointers_(num_arguments), strides_(num_arguments) {}
+
+  // The outermost dimension is added first; an extent is never negative.
+  void add_dim(std::int64_t extent) { extents_[dim_++] = extent; }
+
+  // One byte stride for each dimension; 0 repeats the element (broadcast).
+  void set_argument(std::size_t index, char* pointer, const Strides& strides) {
+    pointers_[index] = pointer;
+    strides_[index] = strides;
+  }
+
+  // Runs the kernel over every point once, in an order that suits argument `leader`. The order is
+  // free because each point writes elements of its own.
+  void run(Kernel kernel, std::size_t leader, const char* scalars) {
+    for (std::size_t dim = 0; dim < dim_; ++dim) {
+      if (extents_[dim] <= 0) return;
+    }
+    drop_unit_dims();
+    order_dims(leader);
+    merge_dims();
+    call(kernel, scalars);
+  }
+
+ private:
+  void copy_dim(std::size_t from, std::size_t to) {
+    extents_[to] = extents_[from];
+    for (auto& strides : strides_) strides[to] = strides[from];
+  }
+
+  void swap_dims(std::size_t a, std::size_t b) {
+    std::swap(extents_[a], extents_[b]);
+    for (auto& strides : strides_) std::swap(strides[a], strides[b]);
+  }
+
+  void drop_unit_dims() {
+    std::size_t kept = 0;
+    for (std::size_t dim = 0; dim < dim_; ++dim) {
+      if (extents_[dim] == 1) continue;
+      if (kept != dim) copy_dim(dim, kept);
+      ++kept;
+    }
+    dim_ = kept;
+  }
+
+  // By decreasing stride of the leader, so that the innermost loop runs along its memory. Stable.
+  void order_dims(std::size_t leader) {
+    const auto& strides = strides_[leader];
+    for (std::size_t end = 1; end < dim_; ++end) {
+      for (auto dim = end; dim > 0 && std::abs(strides[dim - 1]) < std::abs(strides[dim]); --dim) {
+        swap_dims(dim - 1, dim);
+      }
+    }
+  }
+
+  [[nodiscard]] bool contiguous(std::size_t outer, std::size_t inner) const {
+    for (const auto& strides : strides_) {
+      if (strides[outer] != strides[inner] * extents_[inner]) return false;
+    }
+    return true;
+  }
+
+  // Two neighbouring loops are one where every argument's memory goes on in equal steps.
+  void merge_dims() {
+    if (dim_ < 2) return;
+    std::size_t last = 0;
+    for (std::size_t dim = 1; dim < dim_; ++dim) {
+      if (contiguous(last, dim)) {
+        const auto outer_extent = extents_[last];
+        copy_dim(dim, last);
+        extents_[last] *= outer_extent;
+      } else if (++last != dim) {
+        copy_dim(dim, last);
+      }
+    }
+    dim_ = last + 1;
+  }
+
+  // The two innermost loops are the kernel's; an odometer turns those outside of them.
+  void call(Kernel kernel, const char* scalars) {
+    const std::array<std::int64_t, 2> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
+                                              dim_ > 0 ? extents_[dim_ - 1] : 1};
+    std::vector<std::int64_t> strides(2 * pointers_.size());
+    for (std::size_t index = 0; index < pointers_.size(); ++index) {
+      strides[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
+      strides[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
+    }
+
+    const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
+    Strides position{};
+    while (true) {
+      kernel(pointers_.data(), strides.data(), extents.data(), scalars);
+      auto dim = outer_dim;
+      for (; dim > 0; --dim) {
+        if (++position[dim - 1] < extents_[dim - 1]) {
+          advance(dim - 1, 1);
+          break;
+        }
+        advance(dim - 1, 1 - extents_[dim - 1]);
+        position[dim - 1] = 0;
+      }
+      if (dim == 0) return;
+    }
+  }
+
+  void advance(std::size_t dim, std::int64_t steps) {
+    for (std::size_t index = 0; index < pointers_.size(); ++index) {
+      pointers_[index] += steps * strides_[index][dim];
+    }
+  }
+
+  std::size_t dim_{};
+  std::array<std::int64_t, MAX_DIM> extents_{};
+  std::vector<char*> pointers_;
+  std::vector<Strides> strides_;
+};
+
+}  // namespace legate_diffuse

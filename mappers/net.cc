@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The native net. Clients of Legate, Python or C++, call it through the dynamic linker; this
+// library is loaded before Legate and into the global scope, so that its definitions of Legate's
+// entry points are found first. Each submits a pending window and then calls the real function.
+// Legate's own headers declare what is defined here, so signatures and calling conventions are the
+// compiler's.
+//
+// Nothing here is linked to Legate: the library is loaded first, and what it needs is looked up in
+// the liblegate that the process has loaded by then.
+
+#include "net.h"
+
+#include <dlfcn.h>
+#include <legate.h>
+#include <legate/timing/timing.h>
+#include <link.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+std::atomic<bool> pending{false};
+std::atomic<std::thread::id> window_owner{};
+std::atomic<void (*)()> flush_callback{nullptr};
+thread_local bool inside_callback = false;
+
+// Entry points that the callback itself calls pass through. So do those on other threads: these are
+// Legate's own, where tasks run, and a task can't submit the application's operations.
+void call_back() {
+  auto* const callback = flush_callback.load();
+
+  if (!callback || inside_callback || window_owner.load() != std::this_thread::get_id()) return;
+  inside_callback = true;
+  callback();
+  inside_callback = false;
+}
+
+void flush() {
+  if (pending.load(std::memory_order_relaxed)) call_back();
+}
+
+int save_path_of_legate(dl_phdr_info* info, std::size_t /*size*/, void* result) {
+  const std::string_view path{info->dlpi_name};
+
+  if (path.substr(path.rfind('/') + 1).rfind("liblegate.so", 0) != 0) return 0;
+  *static_cast<std::string*>(result) = path;
+  return 1;
+}
+
+void* find_symbol(const char* mangled_name) {
+  static void* const legate = [] {
+    std::string path;
+    dl_iterate_phdr(save_path_of_legate, &path);
+    return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  void* const symbol = legate ? dlsym(legate, mangled_name) : nullptr;
+
+  if (!symbol) {
+    std::fprintf(stderr, "legate_diffuse: liblegate has no symbol %s\n", mangled_name);
+    std::abort();
+  }
+  return symbol;
+}
+
+template <typename Function>
+Function find_function(const char* mangled_name) {
+  return reinterpret_cast<Function>(find_symbol(mangled_name));
+}
+
+// The real counterpart of a function defined below, given as a pointer to it or to a member. The
+// first word of a pointer to a non-virtual member is the function's address (Itanium C++ ABI).
+template <typename Function>
+Function real(Function ours) {
+  void* address = nullptr;
+  Dl_info info{};
+
+  std::memcpy(&address, &ours, sizeof(address));
+  if (!dladdr(address, &info) || !info.dli_sname) std::abort();
+  address = find_symbol(info.dli_sname);
+  std::memcpy(&ours, &address, sizeof(address));
+  return ours;
+}
+
+// Scopes that changed something which operations depend on, known by their implementation because a
+// scope can be moved.
+class ChangingScopes {
+ public:
+  static ChangingScopes& instance() {
+    static auto* const scopes = new ChangingScopes;
+    return *scopes;
+  }
+
+  void add(const legate::Scope* scope) {
+    const std::lock_guard lock{mutex_};
+    scopes_.push_back(key(scope));
+  }
+
+  bool remove(const legate::Scope* scope) {
+    const std::lock_guard lock{mutex_};
+    const auto position = std::remove(scopes_.begin(), scopes_.end(), key(scope));
+    const auto found = position != scopes_.end();
+
+    scopes_.erase(position, scopes_.end());
+    return found;
+  }
+
+ private:
+  static const void* key(const legate::Scope* scope) {
+    static_assert(sizeof(legate::Scope) == sizeof(void*), "a scope is one owning pointer");
+    const void* implementation = nullptr;
+    std::memcpy(&implementation, scope, sizeof(implementation));
+    return implementation;
+  }
+
+  std::mutex mutex_;
+  std::vector<const void*> scopes_;
+};
+
+void change_scope(const legate::Scope* scope) {
+  flush();
+  ChangingScopes::instance().add(scope);
+}
+
+}  // namespace
+
+void legate_diffuse_net_set_callback(void (*callback)()) {
+  flush_callback = callback;
+}
+
+void legate_diffuse_net_set_pending(bool is_pending) {
+  if (is_pending) window_owner = std::this_thread::get_id();
+  pending = is_pending;
+}
+
+namespace legate {
+
+using Kind = std::optional<ReductionOpKind>;
+using KindCode = std::optional<std::int32_t>;
+
+void Runtime::submit(AutoTask&& task) {
+  static const auto call = real<void (Runtime::*)(AutoTask&&)>(&Runtime::submit);
+  flush();
+  (this->*call)(std::move(task));
+}
+
+void Runtime::submit(ManualTask&& task) {
+  static const auto call = real<void (Runtime::*)(ManualTask&&)>(&Runtime::submit);
+  flush();
+  (this->*call)(std::move(task));
+}
+
+void Runtime::issue_copy(LogicalStore& target, const LogicalStore& source, Kind kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, Kind)>(&Runtime::issue_copy);
+  flush();
+  (this->*call)(target, source, kind);
+}
+
+void Runtime::issue_copy(LogicalStore& target, const LogicalStore& source, KindCode kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, KindCode)>(&Runtime::issue_copy);
+  flush();
+  (this->*call)(target, source, kind);
+}
+
+void Runtime::issue_gather(LogicalStore& target, const LogicalStore& source,
+                           const LogicalStore& source_indirect, Kind kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, Kind)>(
+          &Runtime::issue_gather);
+  flush();
+  (this->*call)(target, source, source_indirect, kind);
+}
+
+void Runtime::issue_gather(LogicalStore& target, const LogicalStore& source,
+                           const LogicalStore& source_indirect, KindCode kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode)>(
+          &Runtime::issue_gather);
+  flush();
+  (this->*call)(target, source, source_indirect, kind);
+}
+
+void Runtime::issue_scatter(LogicalStore& target, const LogicalStore& target_indirect,
+                            const LogicalStore& source, Kind kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, Kind)>(
+          &Runtime::issue_scatter);
+  flush();
+  (this->*call)(target, target_indirect, source, kind);
+}
+
+void Runtime::issue_scatter(LogicalStore& target, const LogicalStore& target_indirect,
+                            const LogicalStore& source, KindCode kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode)>(
+          &Runtime::issue_scatter);
+  flush();
+  (this->*call)(target, target_indirect, source, kind);
+}
+
+void Runtime::issue_scatter_gather(LogicalStore& target, const LogicalStore& target_indirect,
+                                   const LogicalStore& source, const LogicalStore& source_indirect,
+                                   Kind kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&,
+                             const LogicalStore&, Kind)>(&Runtime::issue_scatter_gather);
+  flush();
+  (this->*call)(target, target_indirect, source, source_indirect, kind);
+}
+
+void Runtime::issue_scatter_gather(LogicalStore& target, const LogicalStore& target_indirect,
+                                   const LogicalStore& source, const LogicalStore& source_indirect,
+                                   KindCode kind) {
+  static const auto call =
+      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&,
+                             const LogicalStore&, KindCode)>(&Runtime::issue_scatter_gather);
+  flush();
+  (this->*call)(target, target_indirect, source, source_indirect, kind);
+}
+
+void Runtime::issue_fill(const LogicalArray& array, const LogicalStore& value) {
+  static const auto call =
+      real<void (Runtime::*)(const LogicalArray&, const LogicalStore&)>(&Runtime::issue_fill);
+  flush();
+  (this->*call)(array, value);
+}
+
+void Runtime::issue_fill(const LogicalArray& array, const Scalar& value) {
+  static const auto call =
+      real<void (Runtime::*)(const LogicalArray&, const Scalar&)>(&Runtime::issue_fill);
+  flush();
+  (this->*call)(array, value);
+}
+
+LogicalStore Runtime::tree_reduce(Library library, LocalTaskID task_id, const LogicalStore& store,
+                                  std::int32_t radix) {
+  static const auto call = real(&Runtime::tree_reduce);
+  flush();
+  return (this->*call)(library, task_id, store, radix);
+}
+
+void Runtime::prefetch_bloated_instances(const LogicalStore& store,
+                                         Span<const std::uint64_t> low_offsets,
+                                         Span<const std::uint64_t> high_offsets, bool initialize) {
+  static const auto call = real(&Runtime::prefetch_bloated_instances);
+  flush();
+  (this->*call)(store, low_offsets, high_offsets, initialize);
+}
+
+void Runtime::issue_mapping_fence() {
+  static const auto call = real(&Runtime::issue_mapping_fence);
+  flush();
+  (this->*call)();
+}
+
+void Runtime::issue_execution_fence(bool block) {
+  static const auto call = real(&Runtime::issue_execution_fence);
+  flush();
+  (this->*call)(block);
+}
+
+void Runtime::raise_pending_exception() {
+  static const auto call = real(&Runtime::raise_pending_exception);
+  flush();
+  (this->*call)();
+}
+
+void Runtime::begin_trace(std::uint32_t trace_id) {
+  static const auto call = real(&Runtime::begin_trace);
+  flush();
+  (this->*call)(trace_id);
+}
+
+void Runtime::end_trace(std::uint32_t trace_id) {
+  static const auto call = real(&Runtime::end_trace);
+  flush();
+  (this->*call)(trace_id);
+}
+
+PhysicalStore LogicalStore::get_physical_store(std::optional<mapping::StoreTarget> target) const {
+  static const auto call = real(&LogicalStore::get_physical_store);
+  flush();
+  return (this->*call)(target);
+}
+
+void LogicalStore::detach() {
+  static const auto call = real(&LogicalStore::detach);
+  flush();
+  (this->*call)();
+}
+
+void LogicalStore::offload_to(mapping::StoreTarget target) {
+  static const auto call = real(&LogicalStore::offload_to);
+  flush();
+  (this->*call)(target);
+}
+
+PhysicalArray LogicalArray::get_physical_array(std::optional<mapping::StoreTarget> target) const {
+  static const auto call = real(&LogicalArray::get_physical_array);
+  flush();
+  return (this->*call)(target);
+}
+
+void LogicalArray::offload_to(mapping::StoreTarget target) const {
+  static const auto call = real(&LogicalArray::offload_to);
+  flush();
+  (this->*call)(target);
+}
+
+namespace timing {
+
+Time measure_microseconds() {
+  static const auto call = real(&measure_microseconds);
+  flush();
+  return call();
+}
+
+Time measure_nanoseconds() {
+  static const auto call = real(&measure_nanoseconds);
+  flush();
+  return call();
+}
+
+}  // namespace timing
+
+std::int32_t finish() {
+  static const auto call = real(&finish);
+  flush();
+  return call();
+}
+
+// Python's Scope sets its priority and exception mode every time it is entered, mostly to what they
+// are: only a change matters to pending operations.
+
+void Scope::set_priority(std::int32_t priority) {
+  static const auto call = real(&Scope::set_priority);
+  static const auto current = find_function<std::int32_t (*)()>("_ZN6legate5Scope8priorityEv");
+  if (priority != current()) change_scope(this);
+  (this->*call)(priority);
+}
+
+void Scope::set_exception_mode(ExceptionMode exception_mode) {
+  static const auto call = real(&Scope::set_exception_mode);
+  static const auto current =
+      find_function<ExceptionMode (*)()>("_ZN6legate5Scope14exception_modeEv");
+  if (exception_mode != current()) change_scope(this);
+  (this->*call)(exception_mode);
+}
+
+void Scope::set_machine(const mapping::Machine& machine) {
+  using mapping::Machine;
+  static const auto call = real(&Scope::set_machine);
+  static const auto current = find_function<Machine (*)()>("_ZN6legate5Scope7machineEv");
+  static const auto intersect = find_function<Machine (*)(const Machine*, const Machine&)>(
+      "_ZNK6legate7mapping7MachineanERKS1_");
+  static const auto equal = find_function<bool (*)(const Machine*, const Machine&)>(
+      "_ZNK6legate7mapping7MachineeqERKS1_");
+  const auto outer = current();
+  const auto inner = intersect(&outer, machine);
+  if (!equal(&inner, outer)) change_scope(this);
+  (this->*call)(machine);
+}
+
+void Scope::set_parallel_policy(ParallelPolicy policy) {
+  static const auto call = real(&Scope::set_parallel_policy);
+  static const auto current =
+      find_function<const ParallelPolicy& (*)()>("_ZN6legate5Scope15parallel_policyEv");
+  static const auto equal = find_function<bool (*)(const ParallelPolicy*, const ParallelPolicy&)>(
+      "_ZNK6legate14ParallelPolicyeqERKS0_");
+  if (!equal(&policy, current())) change_scope(this);
+  (this->*call)(policy);
+}
+
+}  // namespace legate
+
+// The destructor is defined under its mangled names, and not as a member, because a C++ destructor
+// would destroy the scope's pointer again after the real one has.
+extern "C" {
+
+[[gnu::visibility("default")]] void legate_diffuse_net_end_scope(legate::Scope* scope) asm(
+    "_ZN6legate5ScopeD1Ev");
+
+void legate_diffuse_net_end_scope(legate::Scope* scope) {
+  static const auto call = find_function<void (*)(legate::Scope*)>("_ZN6legate5ScopeD1Ev");
+  if (ChangingScopes::instance().remove(scope)) flush();
+  call(scope);
+}
+
+[[gnu::visibility("default"), gnu::alias("_ZN6legate5ScopeD1Ev")]] void
+legate_diffuse_net_end_base_scope(legate::Scope* scope) asm("_ZN6legate5ScopeD2Ev");
+}

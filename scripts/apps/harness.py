@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmark programs share: arguments, timing, one line of JSON.
+
+A program gives a function that makes its arrays, one that runs an iteration,
+and one that says how wrong its answer is. It never says which package it runs
+on: NumPy, cuPyNumeric, or cuPyNumeric under legate_diffuse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A benchmark program.
+
+    ``setup(np, size, dtype)`` makes the arrays, by tasks. ``step(np, state)``
+    runs one iteration. ``results(np, state)`` returns the arrays that must
+    agree between runs, and ``error(np, state)`` the distance from an answer
+    that is known otherwise, relative to its size.
+    """
+
+    name: str
+    size: int
+    setup: Callable[[Any, int, str], State]
+    step: Callable[[Any, State], None]
+    results: Callable[[State], dict[str, Any]]
+    error: Callable[[Any, State], float]
+
+
+def run(program: Program) -> None:
+    """Run a program as its command line says, and print one line of JSON."""
+    options = _parse(program)
+    np = importlib.import_module(options.package)
+    fence = _fence(options.package)
+
+    state = program.setup(np, options.size, options.dtype)
+    fence(block=True)
+
+    def iterate(count: int) -> float:
+        start = time.perf_counter()
+        for _ in range(count):
+            program.step(np, state)
+            fence(block=False)
+        fence(block=True)
+        return (time.perf_counter() - start) * 1e3 / count
+
+    first = iterate(1)
+    iterate(max(1, options.iterations // 2))
+    before = _statistics()
+    batches = [iterate(options.iterations) for _ in range(options.batches)]
+    after = _statistics()
+    iterations = options.iterations * options.batches
+    record = {
+        "app": program.name,
+        "size": options.size,
+        "dtype": options.dtype,
+        "first_iteration_ms": first,
+        "iteration_ms": batches,
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "statistics_per_iteration": {
+            key: (after[key] - before[key]) / iterations for key in before
+        },
+        "compile_seconds": after.get("compile_seconds", 0.0),
+        "error": float(program.error(np, state)),
+    }
+    if options.output:
+        numpy = importlib.import_module("numpy")
+        arrays = program.results(state)
+        numpy.savez(options.output, **{k: numpy.asarray(v) for k, v in arrays.items()})
+    print(json.dumps(record))
+
+
+def _parse(program: Program) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--size", type=int, default=program.size)
+    parser.add_argument("--dtype", default="float64", choices=("float32", "float64"))
+    parser.add_argument(
+        "--iterations", type=int, default=10, help="iterations in a timed batch"
+    )
+    parser.add_argument("--batches", type=int, default=3, help="timed batches")
+    parser.add_argument(
+        "--package", default="cupynumeric", choices=("cupynumeric", "numpy")
+    )
+    parser.add_argument("--output", help="write the result arrays to this .npz file")
+    return parser.parse_args()
+
+
+def _fence(package: str) -> Callable[..., None]:
+    """Return what separates iterations; with ``block``, what waits for them."""
+    if package == "numpy":
+        return lambda block: None
+    from legate.core import get_legate_runtime
+
+    return get_legate_runtime().issue_execution_fence  # type: ignore[no-any-return]
+
+
+def _statistics() -> dict[str, float]:
+    if "legate_diffuse" not in sys.modules:
+        return {}
+    import legate_diffuse
+
+    return {
+        key: value
+        for key, value in legate_diffuse.stats().items()
+        if not isinstance(value, dict)
+    }

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operation kind that the table covers, against NumPy on edge values."""
+
+import math
+
+import numpy as np
+import pytest
+
+from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
+from legate_diffuse.ops import OperationKind, kinds, lower
+
+
+def edge_values(dtype):
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return np.array([False, True])
+    if kind in "iu":
+        limits = np.iinfo(dtype)
+        numbers = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 100, 127, -1, -2, -3, -100]
+        numbers += [limits.max, limits.max - 1, limits.min, limits.min + 1]
+        held = [n for n in numbers if limits.min <= n <= limits.max]
+        return np.array(held, dtype)
+    part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+    limits = np.finfo(part)
+    numbers = [0.0, 0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 100.7, 300.2, 40000.3, 2147483647.5]
+    numbers += [2.0**31, 2.0**32 + 5, 1e10, 2.0**62, 2.0**63, 1.5 * 2.0**63, 2.0**64]
+    numbers += [limits.smallest_subnormal, limits.tiny, limits.max, math.inf, math.nan]
+    numbers = np.array(numbers, part)
+    numbers = np.concatenate([numbers, -numbers])
+    if dtype not in COMPLEX:
+        return numbers
+    return (numbers + np.zeros(1, dtype)).astype(dtype)
+
+
+def complex_values(dtype):
+    numbers = np.array([0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan])
+    result = np.empty((7, 7), dtype)
+    result.real, result.imag = numbers[:, None], numbers[None, :]
+    return result.ravel()
+
+
+def operands_of(kind):
+    values = [
+        complex_values(dtype) if dtype in COMPLEX else edge_values(dtype)
+        for dtype in kind.inputs
+    ]
+    grids = np.meshgrid(*values[-2:], indexing="ij")
+    operands = [np.ascontiguousarray(grid.ravel()) for grid in grids]
+    if len(values) == 3:
+        operands.insert(0, np.arange(operands[0].size) % 3 == 0)
+    return operands
+
+
+SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}
+SCALARS["ISCLOSE"] = [(1e-5, 1e-8), (0.1, 0.0)]
+
+
+def scalars_of(kind):
+    if kind.code == "CLIP":
+        ordered = np.sort(edge_values(kind.inputs[0]))
+        middle = ordered.size // 2
+        return [(ordered[0], ordered[middle]), (ordered[middle], ordered[1])]
+    return SCALARS.get(kind.code, [()])
+
+
+def wide(x):
+    return x if x.dtype.kind == "f" else x.astype("float64")
+
+
+def truth(x):
+    return (x.real if x.dtype.kind == "c" else x) != 0
+
+
+def reciprocal(x):
+    if x.dtype.kind == "f":
+        return np.where(x != 0, 1 / x, 0).astype(x.dtype)
+    return np.where((x == 1) | (x.astype("float64") == -1), x, x.dtype.type(0))
+
+
+def sign(x):
+    return (x > 0).astype(x.dtype) - ((x < 0) if x.dtype.kind in "if" else 0)
+
+
+def round_to(x, decimals, factor):
+    scale = x.dtype.type(factor)
+    if decimals < 0:
+        return np.rint(x / scale) * scale
+    return np.rint(x * scale) / scale
+
+
+def mod(a, b):
+    remainder = np.fmod(a, b)
+    moved = np.where((b < 0) != (remainder < 0), remainder + b, remainder)
+    return np.where(remainder != 0, moved, np.copysign(a.dtype.type(0), b))
+
+
+def power(a, b):
+    number = np.power(a.astype("float64"), b.astype("float64"))
+    if a.dtype.kind == "f":
+        return number
+    away = np.where(
+        np.isfinite(number), np.trunc(number + np.copysign(0.5, number)), number
+    )
+    return cpp_cast(np.where(np.abs(number) < 2.0**52, away, number), a.dtype.name)
+
+
+def is_close(a, b, rtol, atol):
+    first, second = a.astype("float64"), b.astype("float64")
+    near = np.abs(first - second) <= atol + rtol * np.abs(second)
+    return np.where(np.isinf(first) | np.isinf(second), a == b, near)
+
+
+def shift(function):
+    def apply(a, b):
+        width = max(32, 8 * a.itemsize)
+        wide_type = np.dtype(f"{a.dtype.kind}{width // 8}")
+        count = b.astype(wide_type) & wide_type.type(width - 1)
+        result = function(a.astype(wide_type), count).astype(a.dtype)
+        if function is np.left_shift:
+            return np.where(b.astype("float64") >= 0, result, a.dtype.type(0))
+        return result
+
+    return apply
+
+
+def clip(x, low, high):
+    low, high = x.dtype.type(low), x.dtype.type(high)
+    return np.where(x < low, low, np.where(x > high, high, x))
+
+
+def logaddexp2(a, b):
+    """NumPy adds log1p instead, which keeps more digits."""
+    apart = np.fmax(a, b) + np.log2(1 + np.exp2(-abs(a - b)))
+    return np.where(a == b, a + 1, apart)
+
+
+def angle(x, degrees):
+    radians = np.arctan2(x.imag, x.real).astype("float64")
+    if x.dtype.kind != "c":
+        radians = np.arctan2(0.0, x.astype("float64"))
+    return radians * 180.0 / math.pi if degrees else radians
+
+
+def cpp_cast(x, dtype):
+    """A C++ static_cast on x86-64, including floats that an integer cannot hold."""
+    target = np.dtype(dtype)
+    if target.kind == "b":
+        return x != 0
+    if x.dtype.kind == "c" and target.kind != "c":
+        x = x.real
+    if x.dtype.kind != "f" or target.kind not in "iu":
+        return x.astype(target)
+    return np.array([cpp_integer(float(v), target) for v in x], target)
+
+
+def cpp_integer(value, target):
+    def convert(number, bits):
+        limit = 2 ** (bits - 1)
+        held = math.isfinite(number) and -limit <= math.trunc(number) < limit
+        return math.trunc(number) if held else -limit
+
+    if target.name == "uint64":
+        if value >= 2.0**63:
+            return convert(value - 2.0**63, 64) % 2**64 ^ 2**63
+        return convert(value, 64) % 2**64
+    through_int64 = target.itemsize == 8 or target.name == "uint32"
+    number = convert(value, 64 if through_int64 else 32)
+    width = 8 * target.itemsize
+    wrapped = number % 2**width
+    negative = target.kind == "i" and wrapped >= 2 ** (width - 1)
+    return wrapped - 2**width if negative else wrapped
+
+
+def per_part(function):
+    def apply(*operands):
+        if operands[0].dtype.kind != "c":
+            return function(*operands)
+        result = np.empty_like(operands[0])
+        result.real = function(*(x.real for x in operands))
+        result.imag = function(*(x.imag for x in operands))
+        return result
+
+    return apply
+
+
+UNARY = {
+    "ABSOLUTE": lambda x: np.hypot(x.real, x.imag) if x.dtype.kind == "c" else abs(x),
+    "ANGLE": angle,
+    "ARCCOS": np.arccos,
+    "ARCCOSH": np.arccosh,
+    "ARCSIN": np.arcsin,
+    "ARCSINH": np.arcsinh,
+    "ARCTAN": np.arctan,
+    "ARCTANH": np.arctanh,
+    "CBRT": np.cbrt,
+    "CEIL": np.ceil,
+    "CLIP": clip,
+    "CONJ": lambda x: x.conj(),
+    "COPY": lambda x: x,
+    "COS": np.cos,
+    "COSH": np.cosh,
+    "DEG2RAD": lambda x: x * x.dtype.type(math.pi / 180),
+    "EXP": lambda x: np.exp(wide(x)),
+    "EXP2": np.exp2,
+    "EXPM1": np.expm1,
+    "FLOOR": np.floor,
+    "IMAG": lambda x: x.imag,
+    "INVERT": np.invert,
+    "ISFINITE": np.isfinite,
+    "ISINF": np.isinf,
+    "ISNAN": np.isnan,
+    "LOG": np.log,
+    "LOG10": np.log10,
+    "LOG1P": np.log1p,
+    "LOG2": np.log2,
+    "LOGICAL_NOT": lambda x: ~truth(x),
+    "NEGATIVE": lambda x: x if x.dtype.kind == "b" else -x,
+    "POSITIVE": lambda x: x,
+    "RAD2DEG": lambda x: (x.astype("float64") * 180.0 / math.pi).astype(x.dtype),
+    "REAL": lambda x: x.real,
+    "RECIPROCAL": reciprocal,
+    "RINT": per_part(lambda x: np.rint(wide(x))),
+    "ROUND": round_to,
+    "SIGN": lambda x: x if x.dtype.kind == "b" else sign(x),
+    "SIGNBIT": np.signbit,
+    "SIN": np.sin,
+    "SINH": np.sinh,
+    "SQRT": lambda x: np.sqrt(wide(x)),
+    "SQUARE": lambda x: x * x,
+    "TAN": np.tan,
+    "TANH": np.tanh,
+    "TRUNC": np.trunc,
+}
+BINARY = {
+    "ADD": np.add,
+    "ARCTAN2": np.arctan2,
+    "BITWISE_AND": np.bitwise_and,
+    "BITWISE_OR": np.bitwise_or,
+    "BITWISE_XOR": np.bitwise_xor,
+    "COPYSIGN": np.copysign,
+    "DIVIDE": lambda a, b: wide(a) / wide(b),
+    "EQUAL": np.equal,
+    "FLOAT_POWER": np.power,
+    "FLOOR_DIVIDE": lambda a, b: np.floor(a / b),
+    "FMOD": np.fmod,
+    "GREATER": np.greater,
+    "GREATER_EQUAL": np.greater_equal,
+    "HYPOT": np.hypot,
+    "ISCLOSE": is_close,
+    "LDEXP": np.ldexp,
+    "LEFT_SHIFT": shift(np.left_shift),
+    "LESS": np.less,
+    "LESS_EQUAL": np.less_equal,
+    "LOGADDEXP": np.logaddexp,
+    "LOGADDEXP2": logaddexp2,
+    "LOGICAL_AND": lambda a, b: truth(a) & truth(b),
+    "LOGICAL_OR": lambda a, b: truth(a) | truth(b),
+    "LOGICAL_XOR": lambda a, b: truth(a) ^ truth(b),
+    "MAXIMUM": lambda a, b: np.where(a < b, b, a),
+    "MINIMUM": lambda a, b: np.where(b < a, b, a),
+    "MOD": mod,
+    "MULTIPLY": np.multiply,
+    "NEXTAFTER": np.nextafter,
+    "NOT_EQUAL": np.not_equal,
+    "POWER": power,
+    "RIGHT_SHIFT": shift(np.right_shift),
+    "SUBTRACT": lambda a, b: a ^ b if a.dtype.kind == "b" else a - b,
+}
+MATHS = {"ABSOLUTE", "ANGLE", "ARCTAN2", "HYPOT", "FLOAT_POWER", "POWER"}
+MATHS |= {"ARCCOS", "ARCCOSH", "ARCSIN", "ARCSINH", "ARCTAN", "ARCTANH", "CBRT"}
+MATHS |= {"COS", "COSH", "SIN", "SINH", "TAN", "TANH", "LOGADDEXP", "LOGADDEXP2"}
+MATHS |= {"EXP", "EXP2", "EXPM1", "LOG", "LOG10", "LOG1P", "LOG2"}
+"""Where NumPy has routines of its own that differ from libm in the last bits."""
+
+
+def reference(kind, operands, scalars):
+    if kind.task == "UNARY_OP":
+        return UNARY[kind.code](*operands, *scalars)
+    if kind.task == "BINARY_OP":
+        return BINARY[kind.code](*operands, *scalars)
+    if kind.task == "WHERE":
+        return np.where(*operands)
+    if kind.task == "CONVERT" and kind.outputs[0] in COMPLEX:
+        result = np.zeros(operands[0].shape, kind.outputs[0])
+        result.real, result.imag = operands[0].real, operands[0].imag
+        return result
+    return cpp_cast(operands[0], kind.outputs[0])
+
+
+def kernel_of(kind: OperationKind):
+    reads = [Argument(dtype, reads=True, writes=False) for dtype in kind.inputs]
+    writes = [Argument(dtype, reads=False, writes=True) for dtype in kind.outputs]
+    builder = Builder(reads + writes, kind.scalars)
+    operands = [builder.load(number) for number in range(len(reads))]
+    operands += [builder.scalar(number) for number in range(len(kind.scalars))]
+    for number, value in enumerate(lower(kind, builder, operands)):
+        builder.store(len(reads) + number, value)
+    return builder.build()
+
+
+def name(kind):
+    return "-".join([kind.task, kind.code, *kind.inputs, "to", *kind.outputs])
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=name)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_agrees_with_numpy(run, kind):
+    operands = operands_of(kind)
+    for scalars in scalars_of(kind):
+        result = np.empty(operands[0].shape, kind.outputs[0])
+        run(kernel_of(kind), [*operands, result], scalars)
+        with np.errstate(all="ignore"):
+            expected = reference(kind, operands, scalars)
+            expected = np.asarray(expected).astype(kind.outputs[0])
+        if kind.code in MATHS and kind.outputs[0] in FLOATS:
+            single = {*kind.inputs, *kind.outputs} & {"float32", "complex64"}
+            eps = np.finfo("float32" if single else "float64").eps
+            tiny = np.finfo(kind.outputs[0]).tiny
+            np.testing.assert_allclose(result, expected, rtol=8 * eps, atol=tiny)
+            continue
+        assert_same(result, expected)
+
+
+def assert_same(result, expected):
+    """Equal with the signs of zeros; a NaN equals any NaN."""
+    if result.dtype.kind == "c":
+        assert_same(result.real, expected.real)
+        assert_same(result.imag, expected.imag)
+        return
+    np.testing.assert_array_equal(result, expected)
+    if result.dtype.kind == "f":
+        zero = result == 0
+        signs = np.signbit(expected[zero])
+        np.testing.assert_array_equal(np.signbit(result[zero]), signs)

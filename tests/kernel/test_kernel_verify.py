@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+
+import pytest
+
+from legate_diffuse.kernel import (
+    Argument,
+    InvalidKernelError,
+    Kernel,
+    Scalar,
+    parse_kernel,
+    verify_kernel,
+)
+
+HEAD = """kernel
+argument 0 float64 read
+argument 1 float64 write
+argument 2 int32 read
+scalar 0 float64
+"""
+
+VALID = (
+    HEAD
+    + """%0: float64 = load 0
+%1: float64 = scalar 0
+%2: float64 = add %0 %1
+store 1 %2
+"""
+)
+
+INVALID = {
+    "reads argument 1, which is write-only": "%0: float64 = load 1\nstore 1 %0",
+    "names no argument": "%0: float64 = scalar 0\nstore 7 %0",
+    "uses %1 too early": "%0: float64 = load 0\n%1: float64 = neg %1\nstore 1 %1",
+    "unknown operator plus": "%0: float64 = load 0\n%1: float64 = plus %0\nstore 1 %1",
+    "add takes 2 operands, not 1": (
+        "%0: float64 = load 0\n%1: float64 = add %0\nstore 1 %1"
+    ),
+    "add cannot give float64 from float64, int32": (
+        "%0: float64 = load 0\n%1: int32 = load 2\n%2: float64 = add %0 %1\nstore 1 %2"
+    ),
+    "exp cannot give int32 from int32": (
+        "%0: int32 = load 2\n%1: int32 = exp %0\n%2: float64 = load 0\nstore 1 %2"
+    ),
+    "lt cannot give float64": (
+        "%0: float64 = load 0\n%1: float64 = lt %0 %0\nstore 1 %1"
+    ),
+    "constant 0 does not fit its type": (
+        "%0: int8 = constant 0x100\n%1: float64 = load 0\nstore 1 %1"
+    ),
+    "constant 0 is not 0 or 1": (
+        "%0: bool = constant 0x2\n%1: float64 = load 0\nstore 1 %1"
+    ),
+    "writes argument 0, which is read-only": (
+        "%0: float64 = load 0\nstore 0 %0\nstore 1 %0"
+    ),
+    "value of another type": "%0: int32 = load 2\nstore 1 %0",
+    "names no value": "%0: float64 = load 0\nstore 1 %1",
+    "argument 1 is stored to twice": "%0: float64 = load 0\nstore 1 %0\nstore 1 %0",
+    "instruction 2 follows a store": (
+        "%0: float64 = load 0\nstore 1 %0\n%2: float64 = load 0"
+    ),
+    "argument 1 is written but never stored to": "%0: float64 = load 0",
+}
+
+
+def test_accepts_a_valid_kernel():
+    verify_kernel(parse_kernel(VALID))
+
+
+@pytest.mark.parametrize(("message", "body"), INVALID.items(), ids=list(INVALID))
+def test_says_which_rule_is_broken(message, body):
+    with pytest.raises(InvalidKernelError, match=re.escape(message)):
+        verify_kernel(parse_kernel(HEAD + body))
+
+
+def test_rejects_a_scalar_that_does_not_exist():
+    kernel = Kernel((), (), (Scalar(0),))
+    with pytest.raises(InvalidKernelError, match="names no scalar"):
+        verify_kernel(kernel)
+
+
+def test_rejects_an_argument_without_use():
+    kernel = Kernel((Argument("float64", reads=False, writes=False),), (), ())
+    with pytest.raises(InvalidKernelError, match="neither read nor written"):
+        verify_kernel(kernel)

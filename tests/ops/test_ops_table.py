@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.ops import OperationKind, Refusal, kinds, lower, supported
+
+
+def unary(code, dtype, result=None, scalars=()):
+    return OperationKind("UNARY_OP", code, (dtype,), (result or dtype,), scalars)
+
+
+def binary(code, dtype, result=None, scalars=()):
+    return OperationKind("BINARY_OP", code, (dtype, dtype), (result or dtype,), scalars)
+
+
+def test_every_kind_of_the_table_is_supported():
+    assert len(kinds()) == len(set(kinds()))
+    assert all(supported(kind) is None for kind in kinds())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        binary("ADD", "float64"),
+        binary("LESS", "int32", "bool"),
+        binary("DIVIDE", "int64", "float64"),
+        binary("ISCLOSE", "float32", "bool", ("float64", "float64")),
+        OperationKind("BINARY_OP", "LDEXP", ("float64", "int32"), ("float64",)),
+        unary("EXP", "float32"),
+        unary("CLIP", "int16", scalars=("int16", "int16")),
+        unary("ROUND", "float64", scalars=("int64", "int64")),
+        unary("REAL", "complex64", "float32"),
+        OperationKind("WHERE", "", ("bool", "int8", "int8"), ("int8",)),
+        OperationKind("CONVERT", "NOOP", ("float64",), ("uint8",)),
+        OperationKind("FILL", "", ("complex128",), ("complex128",)),
+        OperationKind("COPY", "", ("bool",), ("bool",)),
+    ],
+)
+def test_covers(kind):
+    assert supported(kind) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (OperationKind("MATMUL", "", ("float64",) * 2, ("float64",)), Refusal.TASK),
+        (binary("NEW_OPERATION", "float64"), Refusal.CODE),
+        (unary("GETARG", "float64", "int64"), Refusal.CODE),
+        (unary("FREXP", "float64"), Refusal.SEVERAL_OUTPUTS),
+        (unary("MODF", "float64"), Refusal.SEVERAL_OUTPUTS),
+        (binary("GCD", "int64"), Refusal.ITERATIVE),
+        (binary("LCM", "uint8"), Refusal.ITERATIVE),
+        (binary("FLOOR_DIVIDE", "int32"), Refusal.INTEGER_DIVISION),
+        (binary("MOD", "bool"), Refusal.INTEGER_DIVISION),
+        (binary("FMOD", "uint64"), Refusal.INTEGER_DIVISION),
+        (binary("ADD", "float16"), Refusal.HALF),
+        (binary("MULTIPLY", "complex128"), Refusal.COMPLEX),
+        (unary("EXP", "complex64"), Refusal.COMPLEX),
+        (unary("EXP", "int32", "int32"), Refusal.TYPES),
+        (binary("ADD", "float64", "float32"), Refusal.TYPES),
+        (unary("ROUND", "int32", scalars=("int64", "int64")), Refusal.TYPES),
+        (unary("CLIP", "int16"), Refusal.TYPES),
+        (
+            OperationKind("CONVERT", "SUM", ("float64",), ("int8",)),
+            Refusal.NAN_CONVERSION,
+        ),
+        (
+            OperationKind("CONVERT", "PROD", ("float64",), ("int8",)),
+            Refusal.NAN_CONVERSION,
+        ),
+    ],
+)
+def test_refuses_with_a_reason(kind, reason):
+    assert supported(kind) is reason
+    assert reason.value[0].islower() and not reason.value.endswith(".")
+
+
+def test_refused_kinds_cannot_be_lowered():
+    builder = Builder([Argument("float64", reads=True, writes=True)], [])
+    with pytest.raises(KeyError):
+        lower(unary("FREXP", "float64"), builder, [builder.load(0)])
+
+
+def test_lowers_to_the_documented_kernel():
+    """C++ computes the maximum as a < b ? b : a."""
+    builder = Builder(
+        [
+            Argument("float64", reads=True, writes=False),
+            Argument("float64", reads=True, writes=True),
+        ],
+        [],
+    )
+    operands = [builder.load(0), builder.load(1)]
+    (value,) = lower(binary("MAXIMUM", "float64"), builder, operands)
+    builder.store(1, value)
+    assert str(builder.build()).splitlines()[3:] == [
+        "%0: float64 = load 0",
+        "%1: float64 = load 1",
+        "%2: bool = lt %0 %1",
+        "%3: float64 = select %2 %1 %0",
+        "store 1 %3",
+    ]
