@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _LAUNCHER = "legate.driver.args"
 _CORE = "legate.core"
-_HDF5 = "legate.io._lib.hdf5.hdf5_interface"
 
 
 def enable() -> None:
@@ -44,7 +43,8 @@ def enable() -> None:
     from legate_diffuse import startup
 
     _around_import(_CORE, startup.before_core, startup.after_core)
-    _around_import(_HDF5, after=startup.after_hdf5)
+    for name in startup.FILE_FUNCTIONS:
+        _around_import(name, after=startup.after_files)
     _enabled = True
 
 

@@ -19,6 +19,18 @@ from legate_diffuse import settings
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
 
+# Functions that read and write files, by the Cython module that defines them.
+FILE_FUNCTIONS = {
+    "legate.io._lib.hdf5.hdf5_interface": ("from_file", "to_file"),
+    "legate.core._lib.experimental.io.kvikio.kvikio_interface": (
+        "from_file",
+        "to_file",
+        "from_tiles",
+        "to_tiles",
+        "from_tiles_by_offsets",
+    ),
+}
+
 # Set while fusion is wanted and nothing has spoken against it.
 _wanted = True
 
@@ -55,12 +67,12 @@ def after_core(core: ModuleType) -> None:
     install(core)
 
 
-def after_hdf5(interface: ModuleType) -> None:
-    """Let ``legate.io.hdf5`` take and return stand-ins."""
+def after_files(interface: ModuleType) -> None:
+    """Let functions that read and write files take and return stand-ins."""
     from legate_diffuse.interpose import install
 
     if install.installed():
-        install.patch_hdf5(interface)
+        install.patch_files(interface, FILE_FUNCTIONS[interface.__name__])
 
 
 def load_driver_stub() -> None:

@@ -60,6 +60,14 @@ class LogicalArray(metaclass=_AcceptsReal):
             return view_of(array._store).materialize()
         return array._real
 
+    @staticmethod
+    def to_real(array: Any) -> Any:
+        """Return the real ``LogicalArray`` of an argument of a task."""
+        found = LogicalArray.unwrap(array)
+        if isinstance(found, real.LogicalStore):
+            found = real.LogicalArray.from_store(found)
+        return found
+
     def expose(self) -> Any:
         """Return the real array for code that was not intercepted."""
         if self._store is not None:

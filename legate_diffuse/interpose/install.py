@@ -11,24 +11,26 @@ from __future__ import annotations
 import atexit
 import importlib
 import sys
+from collections.abc import Callable
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
-
-# Functions of modules that are not part of legate.core proper, which take or
-# return arrays: (module, name).
-_INPUT_OUTPUT = (
-    ("legate.io._lib.hdf5.hdf5_interface", "from_file"),
-    ("legate.io._lib.hdf5.hdf5_interface", "to_file"),
-)
 
 
 def install(core: ModuleType) -> None:
     """Replace the names in ``legate.core`` and in the modules below it."""
     _keep_originals(core)
 
-    from legate_diffuse.interpose import array, constraints, runtime, store, task
+    from legate_diffuse.interpose import (
+        array,
+        constraints,
+        python_task,
+        runtime,
+        store,
+        task,
+    )
     from legate_diffuse.launch.window import window
 
     replacements: dict[str, Any] = {
@@ -63,6 +65,8 @@ def install(core: ModuleType) -> None:
 
     invoker.as_logical_array = as_real_array  # type: ignore[attr-defined]
     real.as_real_array = as_real_array
+    decorator = importlib.import_module("legate.core._ext.task.decorator")
+    decorator.PyTask = python_task.PyTask  # type: ignore[attr-defined]
 
     window.start()
     atexit.register(window.flush, "shutdown")
@@ -82,25 +86,36 @@ def _from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Any:
     return adopt(real.from_dlpack(x, device=device, copy=copy))
 
 
-def patch_hdf5(interface: ModuleType) -> None:
-    """Let ``legate.io.hdf5`` take and return stand-ins.
+def patch_files(interface: ModuleType, names: tuple[str, ...]) -> None:
+    """Let functions that read and write files take and return stand-ins.
 
-    Runs after ``legate.io._lib.hdf5.hdf5_interface`` was imported.
+    Runs after the Cython module that defines them was imported.
     """
+    for name in names:
+        setattr(interface, name, _file_function(getattr(interface, name)))
+    interface.as_logical_array = real.as_real_array  # type: ignore[attr-defined]
+
+
+def _file_function(original: Callable[..., Any]) -> Callable[..., Any]:
     from legate_diffuse.interpose.array import LogicalArray
     from legate_diffuse.interpose.store import adopt
 
-    original = interface.from_file
+    def expose(value: Any) -> Any:
+        return value.expose() if type(value) is LogicalArray else value
 
-    def from_file(path: Any, dataset_name: str) -> LogicalArray:
-        made = original(path, dataset_name)
+    @wraps(original)
+    def function(*arguments: Any, **options: Any) -> Any:
+        made = original(
+            *(expose(argument) for argument in arguments),
+            **{name: expose(value) for name, value in options.items()},
+        )
+        if made is None:
+            return None
         if made.nullable or made.nested:
             return LogicalArray(None, made)
         return LogicalArray(adopt(made.data, fresh=True))
 
-    from_file.__doc__ = original.__doc__
-    interface.from_file = from_file  # type: ignore[attr-defined]
-    interface.as_logical_array = real.as_real_array  # type: ignore[attr-defined]
+    return function
 
 
 def installed() -> bool:

@@ -9,7 +9,7 @@ does not know flushes the window and gets real objects.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -83,7 +83,7 @@ class Runtime:
                 made = real.runtime.create_store(dtype, None, optimize_scalar, ndim)
             return adopt(made, fresh=True)
         name = dtype_name(dtype)
-        extents = tuple(shape)
+        extents = tuple(shape) if isinstance(shape, Iterable) else shape
         if ndim is not None or not _plausible(extents) or dtype.variable_size:
             made = real.runtime.create_store(dtype, extents, optimize_scalar, ndim)
             return adopt(made, fresh=True)
@@ -290,7 +290,9 @@ def _operand(value: Any) -> Any:
     return LogicalArray.unwrap(value)
 
 
-def _plausible(extents: tuple[Any, ...]) -> bool:
-    return all(isinstance(extent, int) and extent >= 0 for extent in extents) and len(
-        extents
-    ) <= int(real.LEGATE_MAX_DIM)
+def _plausible(extents: Any) -> bool:
+    return (
+        isinstance(extents, tuple)
+        and all(isinstance(extent, int) and extent >= 0 for extent in extents)
+        and len(extents) <= int(real.LEGATE_MAX_DIM)
+    )

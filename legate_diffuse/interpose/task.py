@@ -132,7 +132,9 @@ class AutoTask:
     def find_or_declare_partition(self, array: Any) -> Variable:
         """Return the partition symbol of an argument."""
         self.plain = False
-        return Variable(("find_or_declare_partition", _real_array(array)))
+        if not isinstance(array, LogicalArray):
+            raise TypeError(f"Expected a logical array but got {type(array)}")
+        return Variable(("find_or_declare_partition", LogicalArray.to_real(array)))
 
     def declare_partition(self) -> Variable:
         """Return a new partition symbol."""

@@ -96,7 +96,10 @@ class Recognizer:
         scalars = list(task.scalars)
         code = codes.get(int(scalars.pop(0)[0]), "") if codes and scalars else ""
         extra = tuple(_scalar_dtype(value) for value, _ in scalars)
-        if (codes and not code) or None in extra or len(dtypes[_OUTPUT]) != 1:
+        if (codes and not code) or None in extra:
+            return None
+        # the window takes the first view for the one that is written
+        if task.roles[0] != _OUTPUT or len(dtypes[_OUTPUT]) != 1:
             return None
         operation = OperationKind(
             name,

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of some groups, as text.
+
+The stores and views are those of ``window_golden.STORES``: 4 and 5 are dead
+arrays, 6 is a live and 7 and 8 are dead replicated stores, 9 is a constant.
+"""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+
+from window_golden import lowered
+
+from legate_diffuse.fusion.lowering import (
+    READ,
+    WRITE,
+    ConstantSource,
+    LoweredGroup,
+    TaskScalarSource,
+)
+from legate_diffuse.kernel import verify_kernel
+
+BOTH = READ | WRITE
+
+
+def check(
+    text: str,
+    kernel: str,
+    arguments: dict[int, int],
+    scalars: tuple[ConstantSource | TaskScalarSource, ...] = (),
+) -> None:
+    """Compare a group's kernel; ``arguments`` are view ids with privileges."""
+    group = lowered(text)
+    assert group is not None
+    assert str(group.kernel).rstrip() == cleandoc(kernel)
+    assert dict(zip(group.arguments, group.privileges, strict=True)) == arguments
+    assert group.arguments == tuple(arguments)
+    assert group.scalars == scalars
+    _check_shape(group)
+
+
+def _check_shape(group: LoweredGroup) -> None:
+    verify_kernel(group.kernel)
+    assert len(group.kernel.arguments) == len(group.arguments)
+    assert len(group.kernel.scalars) == len(group.scalars)
+    for argument, privilege in zip(
+        group.kernel.arguments, group.privileges, strict=True
+    ):
+        assert argument.reads == bool(privilege & READ)
+        assert argument.writes == bool(privilege & WRITE)
+    assert group.privileges[0] & WRITE
+
+
+def test_a_temporary_stays_in_a_register() -> None:
+    check(
+        """
+        BINARY_OP.MULTIPLY(int8, int8) -> (int8) shape 0: write %4.4, read %0.0, read %1.1
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %2.2, read %4.4, read %0.0
+        """,  # noqa: E501
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read
+        argument 2 int8 read
+        %0: int8 = load 1
+        %1: int8 = load 2
+        %2: int8 = mul %0 %1
+        %3: int8 = add %2 %0
+        store 0 %3
+        """,
+        {2: WRITE, 0: READ, 1: READ},
+    )
+
+
+def test_what_outlives_the_group_is_stored_but_not_loaded_again() -> None:
+    check(
+        """
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %1.1, read %0.0
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %2.2, read %1.1, read %1.1
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 write
+        argument 2 int8 read
+        %0: int8 = load 2
+        %1: int8 = neg %0
+        %2: int8 = add %1 %1
+        store 0 %1
+        store 1 %2
+        """,
+        {1: WRITE, 2: WRITE, 0: READ},
+    )
+
+
+def test_in_place_is_one_argument() -> None:
+    check(
+        """
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %0.0, read %0.0
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %0.0, read %0.0, read %1.1
+        """,
+        """
+        kernel
+        argument 0 int8 read write
+        argument 1 int8 write
+        %0: int8 = load 0
+        %1: int8 = neg %0
+        %2: int8 = add %1 %1
+        store 0 %2
+        store 1 %1
+        """,
+        {0: BOTH, 1: WRITE},
+    )
+
+
+def test_a_value_read_before_the_write_is_the_old_one() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %0.0, read %2.2
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read write
+        argument 2 int8 read
+        %0: int8 = load 1
+        %1: int8 = load 2
+        %2: int8 = neg %1
+        store 0 %0
+        store 1 %2
+        """,
+        {1: WRITE, 0: BOTH, 2: READ},
+    )
+
+
+def test_only_the_last_of_several_writes_is_stored() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        COPY(int8) -> (int8) shape 0: write %2.2, read %1.1
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %1.1, read %3.3
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 write
+        argument 2 int8 read
+        argument 3 int8 read
+        %0: int8 = load 2
+        %1: int8 = load 3
+        %2: int8 = neg %1
+        store 0 %2
+        store 1 %0
+        """,
+        {1: WRITE, 2: WRITE, 0: READ, 3: READ},
+    )
+
+
+def test_views_of_one_store_are_arguments_of_their_own() -> None:
+    check(
+        """
+        BINARY_OP.SUBTRACT(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %0.10
+        """,  # noqa: E501
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read
+        argument 2 int8 read
+        %0: int8 = load 1
+        %1: int8 = load 2
+        %2: int8 = sub %0 %1
+        store 0 %2
+        """,
+        {1: WRITE, 0: READ, 10: READ},
+    )
+
+
+def test_a_constant_goes_by_value() -> None:
+    check(
+        """
+        BINARY_OP.MULTIPLY(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %9.19
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %1.1, read %9.19
+        """,  # noqa: E501
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read
+        scalar 0 int8
+        %0: int8 = load 1
+        %1: int8 = scalar 0
+        %2: int8 = mul %0 %1
+        %3: int8 = add %2 %1
+        store 0 %3
+        """,
+        {1: WRITE, 0: READ},
+        (ConstantSource(19),),
+    )
+
+
+def test_a_constant_seen_through_two_views_is_one_scalar() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 2: write %7.7, read %9.9
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %7.17, read %9.19
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        scalar 0 int8
+        %0: int8 = scalar 0
+        %1: int8 = add %0 %0
+        store 0 %1
+        """,
+        {1: WRITE},
+        (ConstantSource(9),),
+    )
+
+
+def test_scalar_arguments_count_from_the_end() -> None:
+    check(
+        """
+        FILL(int8) -> (int8) shape 0: write %4.4
+        UNARY_OP.CLIP(int8)[int8, int8] -> (int8) shape 0: write %1.1, read %4.4
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        scalar 0 int8
+        scalar 1 int8
+        scalar 2 int8
+        %0: int8 = scalar 0
+        %1: int8 = scalar 1
+        %2: int8 = scalar 2
+        %3: bool = gt %0 %2
+        %4: int8 = select %3 %2 %0
+        %5: bool = lt %0 %1
+        %6: int8 = select %5 %1 %4
+        store 0 %6
+        """,
+        {1: WRITE},
+        (TaskScalarSource(0, -1), TaskScalarSource(1, -2), TaskScalarSource(1, -1)),
+    )
+
+
+def test_replicated_values_are_loaded_and_folded_but_never_stored() -> None:
+    check(
+        """
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 2: write %6.6, read %8.8, read %9.9
+        BINARY_OP.MULTIPLY(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %6.16
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %2.2, read %1.1, read %8.18
+        """,  # noqa: E501
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 write
+        argument 2 int8 read broadcast
+        argument 3 int8 read
+        scalar 0 int8
+        %0: int8 = load 2
+        %1: int8 = scalar 0
+        %2: int8 = add %0 %1
+        %3: int8 = load 3
+        %4: int8 = mul %3 %2
+        %5: int8 = add %4 %0
+        store 0 %4
+        store 1 %5
+        """,
+        {1: WRITE, 2: WRITE, 18: READ, 0: READ},
+        (ConstantSource(9),),
+    )
+
+
+def test_a_broadcast_view_is_told_to_the_kernel() -> None:
+    group = lowered("COPY(int8) -> (int8) shape 0: write %1.1, read %0.40")
+    assert group is not None
+    assert [a.broadcast for a in group.kernel.arguments] == [False, True]
+
+
+def test_work_that_feeds_only_dropped_stores_is_left_out() -> None:
+    check(
+        """
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %4.4, read %0.0
+        COPY(int8) -> (int8) shape 0: write %1.1, read %2.2
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read
+        %0: int8 = load 1
+        store 0 %0
+        """,
+        {1: WRITE, 2: READ},
+    )
+
+
+def test_scalar_work_that_only_other_groups_need_is_left_out() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 2: write %6.6, read %8.8, read %9.9
+        COPY(int8) -> (int8) shape 0: write %2.2, read %1.1
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 write
+        argument 2 int8 read
+        %0: int8 = load 2
+        store 0 %0
+        store 1 %0
+        """,
+        {1: WRITE, 2: WRITE, 0: READ},
+    )
+
+
+def test_what_is_overwritten_before_it_is_read_is_not_computed() -> None:
+    check(
+        """
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %1.1, read %0.0
+        FILL(int8) -> (int8) shape 0: write %1.1
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %1.1, read %1.1
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        scalar 0 int8
+        %0: int8 = scalar 0
+        %1: int8 = neg %0
+        store 0 %1
+        """,
+        {1: WRITE},
+        (TaskScalarSource(1, -1),),
+    )
+
+
+def test_a_group_of_which_nothing_outlives_has_no_kernel() -> None:
+    text = """
+        COPY(int8) -> (int8) shape 2: write %6.6, read %8.8
+        COPY(int8) -> (int8) shape 0: write %4.4, read %0.0
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %5.5, read %4.4, read %6.16
+    """
+    assert lowered(text) is None
+
+
+def test_types_follow_the_stores() -> None:
+    text = """
+        store %60 float64
+        view %60.60 shape 0 many
+        store %61 bool live
+        view %61.61 shape 0 many
+        CONVERT.NOOP(int8) -> (float64) shape 0: write %60.60, read %0.0
+        BINARY_OP.LESS(float64, float64) -> (bool) shape 0: write %61.61, read %60.60, read %60.60
+    """  # noqa: E501
+    check(
+        text,
+        """
+        kernel
+        argument 0 bool write
+        argument 1 int8 read
+        %0: int8 = load 1
+        %1: float64 = cast %0
+        %2: bool = lt %1 %1
+        store 0 %2
+        """,
+        {61: WRITE, 0: READ},
+    )

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The analyses and the code generator stand apart from Legate."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# A finder that comes first, so that the test is not fooled where Legate is missing.
+PROGRAM = """
+import importlib, json, pkgutil, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("legate", "cupynumeric"):
+            asked.append(name)
+
+asked = []
+sys.meta_path.insert(0, Finder())
+package = importlib.import_module(sys.argv[1])
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    importlib.import_module(module.name)
+print(json.dumps({"asked": asked, "loaded": sorted(sys.modules)}))
+"""
+
+
+@pytest.mark.parametrize("package", ["ir", "fusion", "kernel", "codegen", "ops"])
+def test_importing_a_package_imports_no_legate(package: str) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "LEGATE_DIFFUSE"}
+    finished = subprocess.run(
+        [sys.executable, "-c", PROGRAM, f"legate_diffuse.{package}"],
+        check=True,
+        capture_output=True,
+        env=environment,
+        text=True,
+    )
+    found = json.loads(finished.stdout)
+    assert f"legate_diffuse.{package}" in found["loaded"]
+    assert found["asked"] == []
+    roots = {name.partition(".")[0] for name in found["loaded"]}
+    assert not roots & {"legate", "cupynumeric"}
+    assert "legate_diffuse.interpose" not in found["loaded"]
