@@ -4,7 +4,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
@@ -78,44 +78,64 @@ class Compiler:
             InvalidKernelError: the kernel breaks a rule of the IR.
             RuntimeError: LLVM rejects the generated code.
         """
+        made = self._get(kernel, generate=True)
+        assert made is not None
+        return made
+
+    def find(self, kernel: Kernel) -> CompiledKernel | None:
+        """Return the machine code of `kernel` if it was compiled before.
+
+        Raises:
+            InvalidKernelError: the kernel breaks a rule of the IR.
+        """
+        return self._get(kernel, generate=False)
+
+    def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         known = self._kernels.get(kernel)
-        if known is not None:
+        if known is not None or (self._cache is None and not generate):
             return known
         started = time.perf_counter()
         verify_kernel(kernel)
         if self._machine is None:
             self._machine = self._start()
-        made = self._make(self._machine, kernel)
-        self._kernels[kernel] = made
+        made = self._make(self._machine, kernel, generate)
+        if made is not None:
+            self._kernels[kernel] = made
         self.compile_seconds += time.perf_counter() - started
         return made
 
     def _start(self) -> Machine:
         machine = Machine(self._mode)
         assembly = machine.driver_assembly()
-        payload, _ = self._object(machine, assembly, machine.generate_driver)
+        key = machine.key(assembly)
+        payload = self._load(key)
+        if payload is None:
+            payload = machine.generate_driver(assembly)
+            self._store(key, payload)
         machine.link_driver(payload)
         return machine
 
-    def _make(self, machine: Machine, kernel: Kernel) -> CompiledKernel:
+    def _make(
+        self, machine: Machine, kernel: Kernel, generate: bool
+    ) -> CompiledKernel | None:
         digest = hashlib.sha256(str(kernel).encode()).hexdigest()
         name = f"legate_diffuse_{digest[:32]}"
         assembly = machine.assembly(name, kernel)
-        payload, compiled = self._object(machine, assembly, machine.generate)
+        key = machine.key(assembly)
+        payload = self._load(key)
+        compiled = payload is None
+        if payload is None:
+            if not generate:
+                return None
+            payload = machine.generate(assembly)
+            self._store(key, payload)
         self.kernels_compiled += compiled
         self.disk_hits += not compiled
         return CompiledKernel(machine.link(name, payload), name, compiled)
 
-    def _object(
-        self, machine: Machine, assembly: str, generate: Callable[[str], bytes]
-    ) -> tuple[bytes, bool]:
-        """Return the object code of `assembly`, and whether LLVM generated it now."""
-        if self._cache is None:
-            return generate(assembly), True
-        key = machine.key(assembly)
-        payload = self._cache.load(key)
-        if payload is not None:
-            return payload, False
-        payload = generate(assembly)
-        self._cache.store(key, payload)
-        return payload, True
+    def _load(self, key: str) -> bytes | None:
+        return None if self._cache is None else self._cache.load(key)
+
+    def _store(self, key: str, payload: bytes) -> None:
+        if self._cache is not None:
+            self._cache.store(key, payload)
