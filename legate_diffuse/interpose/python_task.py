@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for the tasks of ``legate.core.task``, which are Python functions.
+
+Legate takes the arguments of such a task apart in Cython, into a real task.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from legate.core._ext.task.py_task import PyTask as RealPyTask
+
+from legate_diffuse.interpose.array import LogicalArray
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.store import LogicalStore, view_of
+from legate_diffuse.launch.window import window
+
+
+class PyTask(RealPyTask):
+    """A ``legate.core.task.PyTask`` that prepares stand-in tasks."""
+
+    def prepare_call(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a task that has its arguments."""
+        return PreparedTask(super().prepare_call(*args, **kwargs))
+
+
+class PreparedTask:
+    """Stand-in for an ``AutoTask`` that has its arguments: the real one."""
+
+    __slots__ = ("_real",)
+
+    def __init__(self, task: Any) -> None:
+        self._real = task
+
+    def find_or_declare_partition(self, array: Any) -> Any:
+        """Return the partition symbol of an argument."""
+        return self._real.find_or_declare_partition(LogicalArray.to_real(array))
+
+    def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
+        """Align two arguments."""
+        self._real.add_alignment(_real(array_or_store1), _real(array_or_store2))
+
+    def add_broadcast(self, array_or_store: Any, axes: Any = None) -> None:
+        """Broadcast an argument along some or all dimensions."""
+        self._real.add_broadcast(_real(array_or_store), axes)
+
+    def execute(self) -> None:
+        """Submit the task."""
+        window.submit_now(self)
+
+    def run(self) -> None:
+        """Submit the real task."""
+        real.runtime.submit(self._real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+def _real(array_or_store: Any) -> Any:
+    if type(array_or_store) is LogicalStore:
+        return view_of(array_or_store).materialize()
+    return LogicalArray.unwrap(array_or_store)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs small programs in processes of their own, as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+LEGATE = str(Path(sys.executable).parent / "legate")
+LEGATE_OPTIONS = ("--cpus", "1", "--gpus", "0", "--sysmem", "500")
+
+# Prints whether the tasks of a cuPyNumeric program were fused.
+REPORT = """
+import legate_diffuse
+import cupynumeric as cn
+x = cn.arange(10.0) * 2.0 + 1.0
+assert x.sum() == 100.0
+print("fused" if legate_diffuse.stats()["groups"] else "unfused")
+"""
+
+_TIMEOUT_SECONDS = 120
+# Lines that Legate prints on a machine without a GPU.
+_NOISE = "{gpu}"
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command without this process's own settings of Legate and of the switch.
+
+    Where there is no CUDA driver, programs that run unfused get the stub as well.
+    """
+    environment.setdefault("LEGATE_DIFFUSE_DRIVER_STUB", "1")
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("LEGATE_", "CUPYNUMERIC_"))
+        or name == "LEGATE_DIFFUSE_CACHE_DIR"
+    }
+    done = subprocess.run(
+        command,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_SECONDS,
+        check=False,
+    )
+    done.stdout = _quiet(done.stdout)
+    done.stderr = _quiet(done.stderr)
+    return done
+
+
+def run_python(
+    program: str, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the text of a program that uses Legate."""
+    environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
+    return run(sys.executable, "-c", dedent(program), *arguments, **environment)
+
+
+def _quiet(output: str) -> str:
+    return "".join(
+        line for line in output.splitlines(keepends=True) if _NOISE not in line
+    )

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many tasks real programs submit, exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+import pytest
+from conftest import counts, differential, same
+
+import legate_diffuse
+from legate_diffuse.launch.window import CAPACITY, window
+
+
+def chain(x: Any) -> Any:
+    y = x * (1.0 - x)
+    y = y * 3.5
+    y = (y + 0.25) / 1.25
+    return y * y - y + 1.0
+
+
+def made(n: int = 100) -> Any:
+    x = cn.arange(n, dtype=np.float64) * 0.01
+    window.flush("test")
+    return x
+
+
+def test_a_chain_is_one_task() -> None:
+    x = made()
+    found = counts(lambda: chain(x))
+    assert found["tasks_seen"] == 8
+    assert found["tasks_submitted"] == 1
+    assert found["temporaries_removed"] == 7
+    assert found["temporaries_removed_bytes"] == 7 * 100 * 8
+
+
+def test_a_stencil_is_two_tasks() -> None:
+    grid = cn.ones((20, 20))
+    window.flush("test")
+
+    def step() -> None:
+        work = 0.2 * (
+            grid[1:-1, 1:-1]
+            + grid[:-2, 1:-1]
+            + grid[2:, 1:-1]
+            + grid[1:-1, :-2]
+            + grid[1:-1, 2:]
+        )
+        grid[1:-1, 1:-1] = work
+
+    found = counts(step)
+    assert found["tasks_seen"] == 6
+    assert found["tasks_submitted"] == 2
+
+
+def test_what_nobody_reads_is_not_computed() -> None:
+    x = made()
+
+    def forgetful() -> None:
+        chain(x)
+
+    found = counts(forgetful)
+    assert found["tasks_submitted"] == 0
+    assert found["temporaries_removed"] == 8
+
+
+def test_a_result_that_is_kept_is_stored() -> None:
+    x = made()
+    kept: list[Any] = []
+
+    def keep() -> Any:
+        y = x + 1.0
+        kept.append(y)
+        return y * 2.0
+
+    found = counts(keep)
+    assert found["tasks_submitted"] == 1
+    assert found["temporaries_removed"] == 0
+    same(kept[0], np.asarray(x) + 1.0)
+
+
+def test_a_view_keeps_its_store() -> None:
+    x = made()
+    views: list[Any] = []
+
+    def keep() -> Any:
+        y = x + 1.0
+        views.append(y[10:20])
+        return y * 2.0
+
+    found = counts(keep)
+    assert found["temporaries_removed"] == 0
+    same(views[0], np.asarray(x)[10:20] + 1.0)
+
+
+def test_a_later_task_of_the_window_keeps_a_store() -> None:
+    x = made(64)
+
+    def program() -> Any:
+        y = x + 1.0
+        return y[1:] + y[:-1]  # another shape: another group
+
+    found = counts(program)
+    assert found["tasks_submitted"] == 2
+    assert found["temporaries_removed"] == 0
+
+
+def test_a_repeated_window_is_planned_and_compiled_once() -> None:
+    x = made()
+
+    def iterate() -> None:
+        for _ in range(5):
+            y = chain(x)
+            window.flush("test")
+            del y
+
+    iterate()
+    found = counts(iterate)
+    assert found["plans_made"] == 0
+    assert found["kernels_compiled"] == 0
+    assert found["plan_hits"] == 5
+
+
+def test_extents_and_values_are_not_part_of_a_plan() -> None:
+    def program(n: int, c: float) -> Any:
+        return cn.ones(n) * c + c
+
+    counts(lambda: program(50, 2.0))
+    found = counts(lambda: program(71, 3.0))
+    assert found["plans_made"] == 0
+    same(program(71, 3.0), np.full(71, 6.0))
+
+
+@pytest.mark.parametrize("pair", ["ab_ba", "ab_ab"])
+def test_windows_that_differ_in_which_arrays_repeat_have_plans_of_their_own(
+    pair: str,
+) -> None:
+    def program(np_: Any, a: Any, b: Any) -> tuple[Any, Any]:
+        a, b = a + 0.0, b + 0.0
+        a += b
+        if pair == "ab_ba":
+            b += a
+        else:
+            a += b
+        return a, b
+
+    differential(program, np.arange(40.0), np.ones(40))
+
+
+def test_a_full_window_is_submitted() -> None:
+    x = cn.arange(100.0)
+    window.flush("test")
+    before = legate_diffuse.stats()["flushes"].get("full window", 0)
+    y = x
+    for _ in range(CAPACITY):
+        y = y + 1.0
+    assert legate_diffuse.stats()["flushes"]["full window"] == before + 1
+    same(y, np.asarray(x) + CAPACITY)
+
+
+def test_one_element_and_empty_arrays_run_as_they_are() -> None:
+    def program(np_: Any, x: Any) -> tuple[Any, ...]:
+        one = x[:1] + 1.0
+        empty = x[:0] * 2.0
+        zero_d = x.sum() + 1.0
+        return one, empty, zero_d, x + zero_d
+
+    differential(program, np.arange(10.0))
+
+
+def test_reading_a_value_submits_what_is_pending() -> None:
+    x = made()
+    y = x + 1.0
+    assert float(y[3]) == np.asarray(x)[3] + 1.0
+    assert bool(cn.all(y > 0.5))
+    assert f"{(y * 0.0)[:2]}" == "[0. 0.]"
+
+
+def test_a_constant_that_is_written_is_no_constant() -> None:
+    # a value of its own: cuPyNumeric shares the store of equal constants, and
+    # changes them all
+    c = cn.array(7.0625)
+    x = made()
+    first = x * c
+    c += 1.0
+    second = x * c
+    same(first, np.asarray(x) * 7.0625)
+    same(second, np.asarray(x) * 8.0625)
