@@ -112,7 +112,7 @@ def _add_launcher_flag(args: ModuleType) -> None:
 def _start() -> None:
     launcher = os.path.basename(sys.argv[0] if sys.argv else "") == "legate"
     try:
-        on, stub, _ = map(settings.flag, settings.FLAGS)
+        on, stub, *_ = map(settings.flag, settings.FLAGS)
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

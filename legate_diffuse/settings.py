@@ -11,7 +11,12 @@ import os
 LEGATE_RANGE = ((26, 6), (26, 7))
 
 # Environment variables that are on or off.
-FLAGS = ("LEGATE_DIFFUSE", "LEGATE_DIFFUSE_DRIVER_STUB", "LEGATE_DIFFUSE_STATS")
+FLAGS = (
+    "LEGATE_DIFFUSE",
+    "LEGATE_DIFFUSE_DRIVER_STUB",
+    "LEGATE_DIFFUSE_STATS",
+    "LEGATE_DIFFUSE_SYNC_COMPILE",
+)
 
 _ON = ("1", "on", "true", "yes")
 _OFF = ("", "0", "off", "false", "no")

@@ -437,6 +437,17 @@ class View:
         return view
 
 
+def over(view: View, shape: Shape) -> View:
+    """Return a view of a launch domain's shape; only one-element views differ."""
+    if view.shape == shape:
+        return view
+    while view.shape:
+        view = view.project(0, 0)
+    for dim, extent in enumerate(shape):
+        view = view.promote(dim, extent)
+    return view
+
+
 def _replace(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
     return (*values[:position], value, *values[position + 1 :])
 

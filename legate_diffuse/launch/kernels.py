@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from legate_diffuse import settings
 from legate_diffuse.kernel import Kernel
 from legate_diffuse.observe.counters import Counters
 
@@ -19,6 +20,7 @@ class KernelTable:
     A group on small arrays may never come again, as in a program's set-up, so
     its kernel is compiled when it is needed for the second time, unless an
     earlier run of the program has left it on disk.
+    ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
     def __init__(self, counters: Counters) -> None:
@@ -36,7 +38,7 @@ class KernelTable:
         not depend on what each of them finds on its disk.
         """
         self._native = native
-        self._always = ranks > 1
+        self._always = ranks > 1 or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
 
     def find(self, kernel: Kernel, work: int) -> int | None:
         """Return a kernel's number, None if the original tasks should run.

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.liveness import analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredGroup, lower_group
 from legate_diffuse.ir import IndexTask, Window
-from legate_diffuse.kernel import Kernel
 from legate_diffuse.ops import cupynumeric
 
 
@@ -19,15 +17,16 @@ class PlannedGroup:
     """The operations [start, stop) of a window.
 
     Without ``lowered`` they run as they were submitted, or not at all if
-    ``vanishes``. ``kernel`` is the kernel's number in the native table.
-    ``temporaries`` are the view ids of stores that are never made, ``hoisted``
-    the positions of operations that also run by themselves, before the group.
+    ``vanishes``. ``kernel`` is the kernel's number in the native table, once it
+    is there. ``temporaries`` are the view ids of stores that are never made,
+    ``hoisted`` the positions of operations that also run by themselves, before
+    the group.
     """
 
     start: int
     stop: int
     lowered: LoweredGroup | None = None
-    kernel: int = -1
+    kernel: int | None = None
     vanishes: bool = False
     temporaries: tuple[int, ...] = ()
     hoisted: tuple[int, ...] = ()
@@ -45,13 +44,8 @@ def unfused_plan(length: int) -> Plan:
     return Plan((PlannedGroup(0, length),))
 
 
-def make_plan(window: Window, compile_kernel: Callable[[Kernel], int]) -> Plan:
-    """Analyse a window and compile its kernels.
-
-    Args:
-        window: the window.
-        compile_kernel: returns the kernel's number in the native table.
-    """
+def make_plan(window: Window) -> Plan:
+    """Analyse a window."""
     groups = group_window(window, _covered)
     planned = []
     for group, liveness in zip(groups, analyse_liveness(window, groups), strict=True):
@@ -67,7 +61,6 @@ def make_plan(window: Window, compile_kernel: Callable[[Kernel], int]) -> Plan:
                 group.start,
                 group.stop,
                 lowered,
-                -1 if lowered is None else compile_kernel(lowered.kernel),
                 vanishes=lowered is None,
                 temporaries=tuple(views[store] for store in sorted(dropped)),
                 hoisted=liveness.hoisted,

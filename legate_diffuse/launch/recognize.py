@@ -78,7 +78,8 @@ class Recognizer:
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
         dtype = fill.views[0].root.dtype
-        key = ("fill", dtype)
+        # a kind decides on the number of views, or a window's key is ambiguous
+        key = ("fill", dtype, len(fill.views))
         try:
             return self._kinds[key]
         except KeyError:

@@ -27,19 +27,19 @@ def broken(*arguments, **options):
 # Where a failure is injected: what the user is told, and how it is done.
 STAGES = {
     "analysis": (
-        "analysis or compilation",
+        "analysis",
         "import legate_diffuse.launch.plan as plan; plan.group_window = broken",
     ),
     "liveness": (
-        "analysis or compilation",
+        "analysis",
         "import legate_diffuse.launch.plan as plan; plan.analyse_liveness = broken",
     ),
     "lowering": (
-        "analysis or compilation",
+        "analysis",
         "import legate_diffuse.launch.plan as plan; plan.lower_group = broken",
     ),
     "compilation": (
-        "analysis or compilation",
+        "compilation",
         "from legate_diffuse.codegen import Compiler; Compiler.compile = broken",
     ),
     "submission": (
@@ -49,7 +49,7 @@ class Native:
     submit = staticmethod(broken)
     def __getattr__(self, name):
         return getattr(native, name)
-native, window._native = window._native, Native()
+native, window.submitter.native = window.submitter.native, Native()
 """,
     ),
 }
@@ -222,7 +222,7 @@ def test_a_maths_mode_that_does_not_exist_is_one_line() -> None:
     done = run_python(SMALL, LEGATE_DIFFUSE_MATH="fast")
     assert done.stdout.startswith(RIGHT)
     assert done.stderr == (
-        "legate_diffuse: analysis or compilation of a group of operations failed "
+        "legate_diffuse: compilation of a group of operations failed "
         "(ValueError: LEGATE_DIFFUSE_MATH is 'fast', but must be 'vector' or 'libm'), "
         "they run unfused\n"
     )

@@ -423,8 +423,8 @@ def test_work_runs_on_the_machine_that_it_was_recorded_for(
         launched.append(lc.get_machine().count())
         native.submit(*arguments)
 
-    native = window._native
-    monkeypatch.setattr(window, "_native", Recorder(native, submit))
+    native = window.submitter.native
+    monkeypatch.setattr(window.submitter, "native", Recorder(native, submit))
     x = pending()
     with RUNTIME.get_machine()[:1]:
         y = x * 2.0
@@ -488,9 +488,9 @@ def test_tasks_carry_the_provenance_of_their_callers(
         seen.append(arguments[-1])
         native.submit(*arguments)
 
-    native = window._native
-    monkeypatch.setattr(window, "_native", Recorder(native, submit))
-    monkeypatch.setattr(window, "_track_provenance", True)
+    native = window.submitter.native
+    monkeypatch.setattr(window.submitter, "native", Recorder(native, submit))
+    monkeypatch.setattr(window.submitter, "track_provenance", True)
     x = cn.arange(64.0)
     with lc.Scope(provenance="first"):
         x = x * 2.0

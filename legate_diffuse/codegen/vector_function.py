@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LLVM functions over vectors, written as arithmetic on Python values.
+
+Every operator is one IEEE 754 operation: LLVM neither joins a product with a sum nor
+reorders them. A fused multiply-add is written `fma(a, b, c)`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.codegen.llvm_types import INTRINSIC_SUFFIX, literal
+
+DTYPE: Final = {"double": "float64", "float": "float32", "i64": "int64", "i32": "int32"}
+_BITS: Final = {"double": 64, "float": 32, "i64": 64, "i32": 32}
+_FLOATS: Final = frozenset({"double", "float"})
+
+Operand = "Vector | int | float"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vector:
+    """A value of the function under construction; `element` is the type of a lane.
+
+    Other operands may be numbers, which all lanes then have. `-`, `+`, `*` are those of
+    `element`; `>>` shifts in zeros.
+    """
+
+    function: "VectorFunction"
+    name: str
+    element: str
+
+    def __add__(self, other: "Vector | int | float") -> "Vector":
+        return self._step("add", other)
+
+    def __sub__(self, other: "Vector | int | float") -> "Vector":
+        return self._step("sub", other)
+
+    def __mul__(self, other: "Vector | int | float") -> "Vector":
+        return self._step("mul", other)
+
+    def __neg__(self) -> "Vector":
+        return self._let(f"fneg {self.typed}", self.element)
+
+    def __and__(self, other: "Vector | int") -> "Vector":
+        return self._step("and", other)
+
+    def __or__(self, other: "Vector | int") -> "Vector":
+        return self._step("or", other)
+
+    def __lshift__(self, count: int) -> "Vector":
+        return self._step("shl", count)
+
+    def __rshift__(self, count: int) -> "Vector":
+        return self._step("lshr", count)
+
+    def arithmetic_shift(self, count: int) -> "Vector":
+        """Shift to the right with copies of the sign."""
+        return self._step("ashr", count)
+
+    def compare(self, how: str, other: "Vector | int | float") -> "Vector":
+        """Return lanes of `i1`; `how` is a predicate of LLVM's `fcmp` or `icmp`."""
+        test = "fcmp" if self.element in _FLOATS else "icmp"
+        return self._let(f"{test} {how} {self.typed}, {self._text(other)}", "i1")
+
+    def converted(self, step: str, element: str) -> "Vector":
+        """Apply an LLVM conversion instruction such as `bitcast` or `fpext`."""
+        wanted = self.function.lines.vector(element)
+        return self._let(f"{step} {self.typed} to {wanted}", element)
+
+    def bits(self) -> "Vector":
+        """Return the bit pattern of floats."""
+        return self.converted("bitcast", "i64" if self.element == "double" else "i32")
+
+    @property
+    def typed(self) -> str:
+        """The value with its type, as instructions take it."""
+        return f"{self.function.lines.vector(self.element)} {self.name}"
+
+    def _step(self, operation: str, other: "Vector | int | float") -> "Vector":
+        prefix = "f" if self.element in _FLOATS else ""
+        step = f"{prefix}{operation} {self.typed}, {self._text(other)}"
+        return self._let(step, self.element)
+
+    def _text(self, other: "Vector | int | float") -> str:
+        return self.function.constant(self.element, other).name
+
+    def _let(self, instruction: str, element: str) -> "Vector":
+        return Vector(self.function, self.function.lines.let(instruction), element)
+
+
+class VectorFunction:
+    """A function from vectors to a vector of the same type, under construction."""
+
+    def __init__(self, name: str, element: str, arity: int, lanes: int) -> None:
+        """Start a function `name` of `arity` vectors of `lanes` elements."""
+        self.lines = Lines(lanes, "v")
+        self.operands = [Vector(self, f"%x{i}", element) for i in range(arity)]
+        self.declarations: set[str] = set()
+        self._name = name
+        self._element = element
+        self._block = "entry"
+        self._blocks = 0
+
+    def constant(self, element: str, value: "Vector | int | float") -> Vector:
+        """Return a vector that repeats a number (or `value` itself if it is one)."""
+        if isinstance(value, Vector):
+            return value
+        if isinstance(value, int) and element not in _FLOATS:
+            half = 1 << _BITS[element] - 1
+            value = (value + half) % (2 * half) - half
+        return Vector(self, literal(DTYPE[element], value), element)
+
+    def fma(
+        self,
+        a: "Vector",
+        b: "Vector | float",
+        c: "Vector | float",
+    ) -> Vector:
+        """Return a * b + c, rounded once."""
+        suffix = f"v{self.lines.lanes}{INTRINSIC_SUFFIX[DTYPE[a.element]]}"
+        return self._call(f"llvm.fma.{suffix}", [a, b, c])
+
+    def fabs(self, a: Vector) -> Vector:
+        """Return the absolute value."""
+        suffix = f"v{self.lines.lanes}{INTRINSIC_SUFFIX[DTYPE[a.element]]}"
+        return self._call(f"llvm.fabs.{suffix}", [a])
+
+    def select(
+        self, mask: Vector, yes: "Vector | float", no: "Vector | float"
+    ) -> Vector:
+        """Return `yes` where `mask` is true, `no` elsewhere."""
+        known = yes if isinstance(yes, Vector) else no
+        assert isinstance(known, Vector)
+        one = self.constant(known.element, yes).typed
+        other = self.constant(known.element, no).typed
+        return self._vector(f"select {mask.typed}, {one}, {other}", known.element)
+
+    def lookup(self, table: str, index: Vector, element: str) -> Vector:
+        """Return the elements of a global array at `index`."""
+        lines = self.lines
+        kind = lines.vector("ptr")
+        at = lines.let(f"getelementptr {element}, ptr @{table}, {index.typed}")
+        suffix = f"v{lines.lanes}{'f64' if element == 'double' else 'i64'}.v{lines.lanes}p0"
+        result = lines.vector(element)
+        mask = lines.vector("i1")
+        self.declarations.add(
+            f"declare {result} @llvm.masked.gather.{suffix}({kind}, i32, {mask}, {result})"
+        )
+        return self._vector(
+            f"call {result} @llvm.masked.gather.{suffix}({kind} {at}, i32 8, "
+            f"{mask} splat (i1 true), {result} poison)", element)
+
+    def where_any(
+        self, mask: Vector, otherwise: Vector, compute: Callable[[], Vector]
+    ) -> Vector:
+        """Return `compute()` where `mask` is true, `otherwise` elsewhere.
+
+        What `compute` emits is skipped when `mask` is false in all lanes.
+        """
+        word = self._word(mask)
+        some = self.lines.let(f"icmp ne i{self.lines.lanes} {word}, 0")
+        before, number = self._block, self._blocks
+        self._blocks += 1
+        self.lines.do(f"br i1 {some}, label %some{number}, label %join{number}")
+        self._start(f"some{number}")
+        found = self.select(mask, compute(), otherwise)
+        after = self._block
+        self.lines.do(f"br label %join{number}")
+        self._start(f"join{number}")
+        kind = self.lines.vector(otherwise.element)
+        return self._vector(
+            f"phi {kind} [ {found.name}, %{after} ], [ {otherwise.name}, %{before} ]",
+            otherwise.element,
+        )
+
+    def masked_call(self, function: str, mask: Vector, *operands: Vector) -> Vector:
+        """Call a function of a word with the bits of `mask`, and of `operands`."""
+        word = self._word(mask)
+        passed = ", ".join(operand.typed for operand in operands)
+        kind = self.lines.vector(self._element)
+        call = f"call {kind} @{function}(i{self.lines.lanes} {word}, {passed})"
+        return self._vector(call, self._element)
+
+    def finish(self, result: Vector) -> str:
+        """Return the text of the function."""
+        self.lines.do(f"ret {result.typed}")
+        given = ", ".join(operand.typed for operand in self.operands)
+        kind = self.lines.vector(self._element)
+        head = f"define {kind} @{self._name}({given}) #0 {{\nentry:"
+        return "\n".join([head, *self.lines.text, "}"])
+
+    def _word(self, mask: Vector) -> str:
+        return self.lines.let(f"bitcast {mask.typed} to i{self.lines.lanes}")
+
+    def _start(self, block: str) -> None:
+        self.lines.text.append(f"{block}:")
+        self._block = block
+
+    def _call(self, function: str, operands: Sequence["Vector | float"]) -> Vector:
+        first = operands[0]
+        assert isinstance(first, Vector)
+        given = [self.constant(first.element, operand) for operand in operands]
+        kind = self.lines.vector(first.element)
+        kinds = ", ".join([kind] * len(given))
+        self.declarations.add(f"declare {kind} @{function}({kinds})")
+        passed = ", ".join(operand.typed for operand in given)
+        return self._vector(f"call {kind} @{function}({passed})", first.element)
+
+    def _vector(self, instruction: str, element: str) -> Vector:
+        return Vector(self, self.lines.let(instruction), element)
