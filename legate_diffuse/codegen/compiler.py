@@ -4,7 +4,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
@@ -105,15 +105,25 @@ class Compiler:
         return made
 
     def _start(self) -> Machine:
-        machine = Machine(self._mode)
-        assembly = machine.driver_assembly()
+        machine = Machine()
+        driver = machine.driver_assembly()
+        machine.link_driver(self._object(machine, driver, machine.generate_driver))
+        if self._mode is MathMode.VECTOR:
+            routines = machine.routines_assembly()
+            if routines is not None:
+                payload = self._object(machine, routines, machine.generate)
+                machine.link_routines(payload)
+        return machine
+
+    def _object(
+        self, machine: Machine, assembly: str, generate: Callable[[str], bytes]
+    ) -> bytes:
         key = machine.key(assembly)
         payload = self._load(key)
         if payload is None:
-            payload = machine.generate_driver(assembly)
+            payload = generate(assembly)
             self._store(key, payload)
-        machine.link_driver(payload)
-        return machine
+        return payload
 
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool

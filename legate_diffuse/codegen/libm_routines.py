@@ -211,19 +211,32 @@ def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """How a C function of `arity` operands of LLVM type `element` is computed."""
+    """How a C function of LLVM type `element` is computed.
+
+    `samples` has, for each operand, ranges that together take all paths.
+    """
 
     emit: Callable[..., Vector]
     element: str
-    arity: int
+    samples: tuple[tuple[tuple[float, float], ...], ...]
+
+    @property
+    def arity(self) -> int:
+        """The number of operands."""
+        return len(self.samples)
 
 
+_INFINITY: Final = float("inf")
+_EXPONENTS: Final = (2.0**-30, 1024.0), (-(2.0**-30), -1024.0)
+_POSITIVE: Final = (0.0, _INFINITY), (0.5, 1.5), (0.93, 1.07)
 ROUTINES: Final = {
-    "exp": Routine(_exp, "double", 1),
-    "expf": Routine(_expf, "float", 1),
-    "log": Routine(_log, "double", 1),
-    "logf": Routine(_logf, "float", 1),
-    "pow": Routine(_pow, "double", 2),
+    "exp": Routine(_exp, "double", (_EXPONENTS,)),
+    "expf": Routine(_expf, "float", (_EXPONENTS,)),
+    "log": Routine(_log, "double", (_POSITIVE,)),
+    "logf": Routine(_logf, "float", (_POSITIVE,)),
+    "pow": Routine(
+        _pow, "double", (((1e-5, 1e5), (0.9, 1.1)), ((0.1, 50.0), (-500.0, -0.1)))
+    ),
 }
 
 

@@ -5,9 +5,17 @@ import hashlib
 from typing import Any, Final
 
 from legate_diffuse.codegen.driver import DRIVER, driver_module
+from legate_diffuse.codegen.libm_check import agrees_with_libm
+from legate_diffuse.codegen.libm_routines import (
+    CHECK,
+    PREFIX,
+    ROUTINES,
+    libm_module,
+    routine_lanes,
+)
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
-from legate_diffuse.codegen.vector_math import MathMode, probe
+from legate_diffuse.codegen.vector_math import MathLibrary, libm_addresses
 from legate_diffuse.kernel.ir import Kernel
 
 _CODE_OPTIONS: Final = {
@@ -29,8 +37,8 @@ _engines: Final[list[Any]] = []
 class Machine:
     """LLVM's code generator and linker for this process."""
 
-    def __init__(self, mode: MathMode) -> None:
-        """Start LLVM and find the maths routines for `mode`."""
+    def __init__(self) -> None:
+        """Start LLVM. All maths is done by libm until `link_routines`."""
         import llvmlite
         from llvmlite import binding as llvm
 
@@ -38,8 +46,10 @@ class Machine:
         llvm.initialize_native_asmprinter()
         self._llvm = llvm
         self._target = host_target()
-        self._library = probe(mode, self._target.vector_isa, self._target.vector_bytes)
-        for symbol, address in self._library.addresses.items():
+        self._library = MathLibrary(
+            frozenset(), routine_lanes(self._target.vector_bytes)
+        )
+        for symbol, address in libm_addresses().items():
             llvm.add_symbol(symbol, address)
         # The engine owns the target machine that it is made with.
         self._engine = llvm.create_mcjit_compiler(
@@ -64,12 +74,21 @@ class Machine:
         """Return the LLVM assembly of the driver."""
         return driver_module(self._target.triple)
 
+    def routines_assembly(self) -> str | None:
+        """Return the LLVM assembly of the vector maths routines.
+
+        None if the processor lacks what they need to give libm's results.
+        """
+        if not self._target.fma:
+            return None
+        return libm_module(self._target.triple, self._target.vector_bytes)
+
     def key(self, assembly: str) -> str:
         """Return the name of the object that this machine makes from `assembly`."""
         return hashlib.sha256(f"{self._salt}\n{assembly}".encode()).hexdigest()
 
     def generate(self, assembly: str) -> bytes:
-        """Return the object code of a kernel."""
+        """Return the object code of a kernel or of the maths routines."""
         module = self._llvm.parse_assembly(assembly)
         payload: bytes = self._generator.emit_object(module)
         return payload
@@ -92,10 +111,26 @@ class Machine:
         """Load the driver, so that kernels can be linked."""
         self._llvm.add_symbol(DRIVER, self.link(DRIVER, payload))
 
+    def link_routines(self, payload: bytes) -> None:
+        """Load the vector maths routines; those that agree with libm will be used."""
+        self._load(payload)
+        agreeing = []
+        for name in ROUTINES:
+            if agrees_with_libm(name, self._address(CHECK + name)):
+                self._llvm.add_symbol(PREFIX + name, self._address(PREFIX + name))
+                agreeing.append(name)
+        self._library = MathLibrary(frozenset(agreeing), self._library.lanes)
+
     def link(self, name: str, payload: bytes) -> int:
         """Load object code and return the address of its function `name`."""
+        self._load(payload)
+        return self._address(name)
+
+    def _load(self, payload: bytes) -> None:
         self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(payload))
         self._engine.finalize_object()
+
+    def _address(self, name: str) -> int:
         address: int = self._engine.get_function_address(name)
         return address
 

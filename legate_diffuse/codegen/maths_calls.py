@@ -8,8 +8,9 @@ other operations of its kernel: every element goes through the same routine.
 from collections.abc import Sequence
 
 from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.codegen.libm_routines import PREFIX
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE
-from legate_diffuse.codegen.vector_math import MathLibrary, c_name, native_lanes
+from legate_diffuse.codegen.vector_math import MathLibrary, c_name
 
 _PURE = "nobuiltin nounwind willreturn memory(none)"
 
@@ -17,11 +18,10 @@ _PURE = "nobuiltin nounwind willreturn memory(none)"
 class MathsCalls:
     """The helper functions and declarations that one module needs."""
 
-    def __init__(self, library: MathLibrary, lanes: int, vector_bytes: int) -> None:
-        """Prepare for vectors of `lanes` elements."""
+    def __init__(self, library: MathLibrary, lanes: int) -> None:
+        """Prepare for vectors of `lanes` elements, a multiple of the library's."""
         self._library = library
         self._lanes = lanes
-        self._vector_bytes = vector_bytes
         self._declarations: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
 
@@ -38,35 +38,29 @@ class MathsCalls:
     ) -> str:
         """Emit `operator` over operands of types `dtypes` and return its result."""
         name = c_name(operator, dtypes[0])
-        symbol = self._library.vector.get(name) if operator != "libm_pow" else None
-        if symbol is None:
+        if name not in self._library.vector:
             helper = self._one_by_one(name, dtypes)
             return _call(lines, helper, self._lanes, dtypes, operands)
-        native = native_lanes(dtypes[0], self._vector_bytes)
-        self._declare(symbol, dtypes, native)
-        if native == self._lanes:
-            return _call(lines, f"@{symbol}", native, dtypes, operands)
+        symbol, width = PREFIX + name, self._library.lanes
+        self._declare(symbol, dtypes, width)
+        if width == self._lanes:
+            return _call(lines, f"@{symbol}", width, dtypes, operands)
         parts = []
-        for start in range(0, self._lanes, native):
-            # A part beyond the end repeats element 0, which costs no more than it does.
-            taken = [lane if lane < self._lanes else 0 for lane in _span(start, native)]
+        for start in range(0, self._lanes, width):
             given = [
-                _shuffle(lines, dtype, self._lanes, operand, "poison", taken)
-                for dtype, operand in zip(dtypes, operands, strict=True)
+                _shuffle(lines, dtype, self._lanes, x, "poison", _span(start, width))
+                for dtype, x in zip(dtypes, operands, strict=True)
             ]
-            parts.append(_call(lines, f"@{symbol}", native, dtypes, given))
+            parts.append(_call(lines, f"@{symbol}", width, dtypes, given))
         while len(parts) > 1:
-            whole = _span(0, 2 * native)
+            whole = _span(0, 2 * width)
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [
-                _shuffle(lines, dtypes[0], native, low, high, whole)
+                _shuffle(lines, dtypes[0], width, low, high, whole)
                 for low, high in pairs
             ]
-            native *= 2
-        if native == self._lanes:
-            return parts[0]
-        lanes = _span(0, self._lanes)
-        return _shuffle(lines, dtypes[0], native, parts[0], "poison", lanes)
+            width *= 2
+        return parts[0]
 
     def _declare(self, symbol: str, dtypes: tuple[str, ...], lanes: int) -> None:
         kinds = [_type(dtype, lanes) for dtype in dtypes]

@@ -36,7 +36,7 @@ def lanes_of(kernel: Kernel, target: Target) -> int:
 def llvm_module(kernel: Kernel, name: str, target: Target, library: MathLibrary) -> str:
     """Return the module, in LLVM assembly, whose function `name` runs `kernel`."""
     lanes = lanes_of(kernel, target)
-    maths = MathsCalls(library, lanes, target.vector_bytes)
+    maths = MathsCalls(library, lanes)
     bodies = emit_bodies(kernel, lanes, maths)
     streaming = "@streaming" if streams(kernel) else "null"
     width = 8 * target.vector_bytes

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 class Target:
     """A CPU as LLVM names it.
 
-    `vector_bytes` is the size of a vector register that kernels use, and `vector_isa`
-    the letter that the x86-64 vector function ABI gives to routines for such registers
-    ('' where there is no such ABI).
+    `vector_bytes` is the size of a vector register that kernels use, and `fma` says
+    whether the processor has fused multiply-add instructions of x86-64.
     """
 
     triple: str
     cpu: str
     features: str
     vector_bytes: int
-    vector_isa: str
+    fma: bool
 
 
 def host_target() -> Target:
@@ -30,17 +29,15 @@ def host_target() -> Target:
 
     flags = llvm.get_host_cpu_features()
     if all(flags.get(flag) for flag in ("avx512f", "avx512bw", "avx512dq", "avx512vl")):
-        vector_bytes, vector_isa = 64, "e"
+        vector_bytes = 64
     elif flags.get("avx2"):
-        vector_bytes, vector_isa = 32, "d"
-    elif flags.get("sse4.1"):
-        vector_bytes, vector_isa = 16, "b"
+        vector_bytes = 32
     else:
-        vector_bytes, vector_isa = 16, ""
+        vector_bytes = 16
     return Target(
         llvm.get_process_triple(),
         llvm.get_host_cpu_name(),
         flags.flatten(),
         vector_bytes,
-        vector_isa,
+        bool(flags.get("fma")),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs real cuPyNumeric on real Legate, in this process, with fusion on.
+"""Starts real Legate in this process, with fusion on.
 
 ``LEGATE_TEST=1`` makes Legate split even small arrays over the two CPUs.
 """
@@ -7,11 +7,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 import legate_diffuse
@@ -23,86 +20,9 @@ os.environ.setdefault("LEGATE_DIFFUSE_MATH", "libm")
 os.environ.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
 legate_diffuse.enable()
 
-import cupynumeric as cn  # noqa: E402
+import cupynumeric  # noqa: E402, F401
 
 from legate_diffuse.launch.window import window  # noqa: E402
-
-
-@contextmanager
-def unfused() -> Iterator[None]:
-    """Run every task as it was submitted."""
-    window.flush("test")
-    recognizer = window.recognizer
-    library, recognizer.cupynumeric = recognizer.cupynumeric, None
-    fill = window._record_fill
-    window._record_fill = lambda *_: False  # type: ignore[method-assign]
-    try:
-        yield
-        window.flush("test")
-    finally:
-        recognizer.cupynumeric = library
-        window._record_fill = fill  # type: ignore[method-assign]
-
-
-def counts(program: Callable[[], Any]) -> dict[str, Any]:
-    """Return what the counters say of a program, including its flush at the end."""
-    window.flush("test")
-    before = legate_diffuse.stats()
-    result = program()
-    window.flush("test")
-    after = legate_diffuse.stats()
-    del result
-    return {
-        key: after[key] - before[key]
-        for key, value in after.items()
-        if not isinstance(value, dict)
-    }
-
-
-def same(left: Any, right: Any) -> None:
-    """Assert that two arrays have one shape, one dtype and the same bits."""
-    left, right = np.asarray(left), np.asarray(right)
-    assert left.dtype == right.dtype
-    assert left.shape == right.shape
-    np.testing.assert_array_equal(left, right)
-    if left.dtype.kind in "fc":
-        # array_equal takes -0.0 for 0.0
-        assert np.array_equal(np.signbit(left.real), np.signbit(right.real)) or (
-            np.isnan(left).any()
-        )
-
-
-def differential(
-    program: Callable[..., Any], *arguments: Any, numpy_too: bool = True
-) -> None:
-    """Assert that a program gives the same results fused, unfused and in NumPy.
-
-    ``program(np, *arguments)`` returns an array or a tuple of arrays. NumPy's
-    results may differ in the last digits of transcendental functions.
-    """
-    fused = _results(program, cn, arguments)
-    with unfused():
-        original = _results(program, cn, arguments)
-    assert len(fused) == len(original)
-    for left, right in zip(fused, original, strict=True):
-        same(left, right)
-    if numpy_too:
-        for left, right in zip(fused, _results(program, np, arguments), strict=True):
-            assert left.dtype == right.dtype
-            assert left.shape == right.shape
-            np.testing.assert_allclose(
-                left, right, rtol=1e-5 if left.dtype.itemsize == 4 else 1e-12
-            )
-
-
-def _results(
-    program: Callable[..., Any], package: Any, arguments: tuple[Any, ...]
-) -> list[np.ndarray[Any, Any]]:
-    with np.errstate(all="ignore"):
-        results = program(package, *(package.array(a) for a in arguments))
-    if not isinstance(results, tuple):
-        results = (results,)
-    return [np.asarray(result) for result in results]
 
 
 @pytest.fixture(autouse=True)

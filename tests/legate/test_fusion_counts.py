@@ -8,7 +8,7 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 import pytest
-from conftest import counts, differential, same
+from comparison import counts, differential, same
 
 import legate_diffuse
 from legate_diffuse.launch.window import CAPACITY, window

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from conftest import differential
+from comparison import differential
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
