@@ -1,65 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector routines that give, bit for bit, what glibc's exp, log and pow give.
+"""Vector routines that give, bit for bit, what glibc's exp, log, pow and so on give.
 
 They do the operations of the algorithms that glibc has used since version 2.28 (Arm's
-Optimized Routines, math/exp.c, log.c, pow.c, expf.c and logf.c), fused where gcc fuses
-them in the variants that glibc chooses on processors with FMA. Elements that those
-treat specially go to libm. Whether a routine gives the same as the libm of this process
-is found out by `count_differences`.
+Optimized Routines, math/exp.c, exp2.c, log.c, pow.c, expf.c, exp2f.c, logf.c, log2f.c
+and powf.c), fused where gcc fuses them in the variants that glibc chooses on processors
+with FMA. libm itself computes elements that those treat specially.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse.codegen import libm_tables as tables
 from legate_diffuse.codegen.vector_function import Vector, VectorFunction
-from legate_diffuse.kernel.dtypes import bits_of
 
-PREFIX: Final = "legate_diffuse_"
-SCALAR: Final = PREFIX + "scalar_"
-CHECK: Final = PREFIX + "check_"
 _ROUND: Final = float.fromhex("1.8p+52")
 """Adding it rounds to an integer, which the low bits of the sum then hold."""
-
-
-def libm_module(triple: str, vector_bytes: int) -> str:
-    """Return the routines in LLVM assembly.
-
-    For each function f of `ROUTINES`, `legate_diffuse_f` takes and returns vectors of
-    `routine_lanes` elements, and `int64_t legate_diffuse_check_f(int64_t count, int64_t
-    first, int64_t step, ...)` (`first` and `step` for each operand) returns for how
-    many of the operands with bit patterns first + i * step the result differs from
-    libm's; i is below `count` rounded up to whole vectors.
-    """
-    lanes = routine_lanes(vector_bytes)
-    width = 8 * vector_bytes
-    parts = [f'target triple = "{triple}"', *_tables()]
-    declarations: set[str] = set()
-    for kind in (f"i{lanes}",):
-        declarations.add(f"declare {kind} @llvm.cttz.{kind}({kind}, i1)")
-        declarations.add(f"declare {kind} @llvm.ctpop.{kind}({kind})")
-    for name, routine in ROUTINES.items():
-        arguments = ", ".join([routine.element] * routine.arity)
-        declarations.add(f"declare {routine.element} @{name}({arguments})")
-        function = VectorFunction(
-            PREFIX + name, routine.element, routine.arity, lanes
-        )
-        parts.append(function.finish(routine.emit(function, *function.operands)))
-        declarations |= function.declarations
-        parts.append(_scalar_calls(name, routine, lanes))
-        parts.append(_check(name, routine, lanes))
-    attributes = (
-        f'nounwind "min-legal-vector-width"="{width}" "prefer-vector-width"="{width}"'
-    )
-    return "\n".join(
-        [*parts, *sorted(declarations), f"attributes #0 = {{ {attributes} }}", ""]
-    )
-
-
-def routine_lanes(vector_bytes: int) -> int:
-    """Return how many elements a routine takes: two registers of doubles."""
-    return 2 * vector_bytes // 8
+_INFINITY: Final = float("inf")
 
 
 def _exp(f: VectorFunction, x: Vector) -> Vector:
@@ -67,12 +24,11 @@ def _exp(f: VectorFunction, x: Vector) -> Vector:
     large = f.fabs(x).compare("uge", 512.0)
 
     def far() -> Vector:
-        over = x.compare("ogt", 709.79)
-        under = x.compare("olt", -745.14)
-        known = f.select(over, float("inf"), f.select(under, 0.0, y))
+        over, under = x.compare("ogt", 709.79), x.compare("olt", -745.14)
+        known = f.select(over, _INFINITY, f.select(under, 0.0, y))
         unknown = f.select(over, 0.0, f.select(under, 0.0, x))
         rest = f.fabs(unknown).compare("uge", 512.0)
-        return f.where_any(rest, known, lambda: f.masked_call(SCALAR + "exp", rest, x))
+        return f.where_any(rest, known, lambda: f.libm("exp", rest, x))
 
     return f.where_any(large, y, far)
 
@@ -114,9 +70,8 @@ def _log(f: VectorFunction, x: Vector) -> Vector:
     low_1, high_1 = 0x3FEE000000000000, 0x3FF1090000000000
     near = (pattern - low_1).compare("ult", high_1 - low_1)
     y = f.where_any(near, y, lambda: _log_near_1(f, x))
-    least = 1 << 52
-    special = (pattern - least).compare("uge", (0x7FF << 52) - least)
-    return f.where_any(special, y, lambda: f.masked_call(SCALAR + "log", special, x))
+    special = _not_normal(x)
+    return f.where_any(special, y, lambda: f.libm("log", special, x))
 
 
 def _log_near_1(f: VectorFunction, x: Vector) -> Vector:
@@ -137,27 +92,118 @@ def _log_near_1(f: VectorFunction, x: Vector) -> Vector:
     return high + f.fma(p, cube, low)
 
 
+def _exp2(f: VectorFunction, x: Vector) -> Vector:
+    """Until glibc 2.39 there is no variant with fused operations."""
+    rounded = x + _ROUND / tables.EXP_STEPS
+    pattern = rounded.bits()
+    r = x - (rounded - _ROUND / tables.EXP_STEPS)
+    i = pattern & (tables.EXP_STEPS - 1)
+    low = f.lookup("exp_tail", i, "double")
+    scale = f.lookup("exp_scale", i, "i64") + (pattern << 45)
+    c1, c2, c3, c4, c5 = tables.EXP2_POLYNOMIAL
+    square = r * r
+    p = (r * c3 + c2) * square + (r * c1 + low)
+    p = p + (r * c5 + c4) * (square * square)
+    power = scale.converted("bitcast", "double")
+    y = power + power * p
+
+    def far() -> Vector:
+        over, under = x.compare("oge", 1024.0), x.compare("ole", -1075.0)
+        known = f.select(over, _INFINITY, f.select(under, 0.0, y))
+        unknown = f.select(over, 0.0, f.select(under, 0.0, x))
+        rest = f.fabs(unknown).compare("uge", 928.0)
+        return f.where_any(rest, known, lambda: f.libm("exp2", rest, x))
+
+    return f.where_any(f.fabs(x).compare("uge", 928.0), y, far)
+
+
 def _expf(f: VectorFunction, x: Vector) -> Vector:
     wide = x.converted("fpext", "double")
     rounded = f.fma(wide, tables.EXPF_SCALE, _ROUND)
-    pattern = rounded.bits()
     r = f.fma(wide, tables.EXPF_SCALE, -(rounded - _ROUND))
+    steps = tables.EXPF_STEPS
+    c = [c / steps**k for k, c in enumerate(tables.EXP2F_POLYNOMIAL, 1)]
+    y = _power_of_two_f(f, r, rounded.bits(), c)
+    return _bounded_f(f, x, y, 88.0, 88.72283172607422, -103.97207641601562)
+
+
+def _exp2f(f: VectorFunction, x: Vector) -> Vector:
+    y = _exp2_of_double(f, x.converted("fpext", "double"))
+    below_150 = -149.99998474121094
+    return _bounded_f(f, x, y, 128.0, 127.99999237060547, below_150)
+
+
+def _exp2_of_double(f: VectorFunction, x: Vector) -> Vector:
+    """Return 2^x as a float."""
+    shift = _ROUND / tables.EXPF_STEPS
+    rounded = x + shift
+    r = x - (rounded - shift)
+    return _power_of_two_f(f, r, rounded.bits(), tables.EXP2F_POLYNOMIAL)
+
+
+def _power_of_two_f(
+    f: VectorFunction, r: Vector, pattern: Vector, polynomial: Sequence[float]
+) -> Vector:
+    """Return 2^(pattern / EXPF_STEPS) times 1 + polynomial(r)."""
     i = pattern & (tables.EXPF_STEPS - 1)
     scale = f.lookup("expf_scale", i, "i64") + (pattern << 47)
-    c1, c2, c3 = tables.EXPF_POLYNOMIAL
+    c1, c2, c3 = polynomial
     p = f.fma(f.fma(r, c3, c2), r * r, f.fma(r, c1, 1.0))
-    y = (p * scale.converted("bitcast", "double")).converted("fptrunc", "float")
-    far = f.fabs(x).compare("uge", 88.0)
+    return (p * scale.converted("bitcast", "double")).converted("fptrunc", "float")
 
-    def clamped() -> Vector:
-        bounded = f.select(x.compare("ogt", 88.72283172607422), float("inf"), y)
-        bounded = f.select(x.compare("olt", -103.97207641601562), 0.0, bounded)
+
+def _bounded_f(
+    f: VectorFunction, x: Vector, y: Vector, size: float, high: float, low: float
+) -> Vector:
+    """Return y, but infinity for x > high, and 0 for x < low; |high|, |low| >= size."""
+
+    def far() -> Vector:
+        bounded = f.select(x.compare("ogt", high), _INFINITY, y)
+        bounded = f.select(x.compare("olt", low), 0.0, bounded)
         return f.select(x.compare("uno", x), x + x, bounded)
 
-    return f.where_any(far, y, clamped)
+    return f.where_any(f.fabs(x).compare("uge", size), y, far)
 
 
 def _logf(f: VectorFunction, x: Vector) -> Vector:
+    k, r, log = _reduced_f(f, x, "logf_log")
+    base = r + f.fma(k, tables.LN2, log)
+    a2, a3, a4 = tables.LOGF_POLYNOMIAL
+    square = r * r
+    p = f.fma(square, a4, f.fma(r, a3, a2))
+    y = f.fma(square, p, base).converted("fptrunc", "float")
+    special = _not_normal(x)
+    return f.where_any(special, y, lambda: f.libm("logf", special, x))
+
+
+def _log2f(f: VectorFunction, x: Vector) -> Vector:
+    k, r, log = _reduced_f(f, x, "log2f_log")
+    a1, a2, a3, a4 = tables.LOG2F_POLYNOMIAL
+    square = r * r
+    p = f.fma(square, a4, f.fma(r, a3, a2))
+    y = f.fma(square, p, f.fma(r, a1, k + log)).converted("fptrunc", "float")
+    special = _not_normal(x)
+    return f.where_any(special, y, lambda: f.libm("log2f", special, x))
+
+
+def _powf(f: VectorFunction, x: Vector, y: Vector) -> Vector:
+    k, r, log = _reduced_f(f, x, "log2f_log")
+    a1, a2, a3, a4, a5 = tables.POWF_LOG2_POLYNOMIAL
+    square = r * r
+    p = f.fma(square, f.fma(r, a3, a2), f.fma(r, a1, k + log))
+    log2 = f.fma(f.fma(r, a5, a4), square * square, p)
+    product = y.converted("fpext", "double") * log2
+    result = _exp2_of_double(f, product)
+    size = f.fabs(y)
+    odd_y = size.compare("ueq", 0.0) | size.compare("ueq", _INFINITY)
+    special = _not_normal(x) | odd_y | f.fabs(product).compare("uge", 126.0)
+    return f.where_any(special, result, lambda: f.libm("powf", special, x, y))
+
+
+def _reduced_f(
+    f: VectorFunction, x: Vector, table: str
+) -> tuple[Vector, Vector, Vector]:
+    """Return doubles k, r, and log(c), from `table`, with x = 2^k c (1 + r)."""
     pattern = x.bits()
     start = pattern - tables.LOGF_START
     i = (start >> 19) & (tables.LOGF_STEPS - 1)
@@ -165,14 +211,15 @@ def _logf(f: VectorFunction, x: Vector) -> Vector:
     z = (pattern - (start & (0x1FF << 23))).converted("bitcast", "float")
     z = z.converted("fpext", "double")
     r = f.fma(z, f.lookup("logf_inverse", i, "double"), -1.0)
-    base = r + f.fma(k, tables.LN2, f.lookup("logf_log", i, "double"))
-    a2, a3, a4 = tables.LOGF_POLYNOMIAL
-    square = r * r
-    p = f.fma(square, a4, f.fma(r, a3, a2))
-    y = f.fma(square, p, base).converted("fptrunc", "float")
-    least = 1 << 23
-    special = (pattern - least).compare("uge", (0xFF << 23) - least)
-    return f.where_any(special, y, lambda: f.masked_call(SCALAR + "logf", special, x))
+    return k, r, f.lookup(table, i, "double")
+
+
+def _not_normal(x: Vector) -> Vector:
+    """Return where x is zero, subnormal, infinite, not a number or negative."""
+    least, end = (
+        (1 << 52, 0x7FF << 52) if x.element == "double" else (1 << 23, 0xFF << 23)
+    )
+    return (x.bits() - least).compare("uge", end - least)
 
 
 def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
@@ -201,12 +248,10 @@ def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
     product = y * log
     tail = f.fma(y, log_tail, f.fma(log, y, -product))
     result = _exp_of_sum(f, product, tail)
-    least = 1 << 52
-    odd_x = (pattern - least).compare("uge", (0x7FF << 52) - least)
     size = f.fabs(y)
     odd_y = size.compare("ult", 2.0**-65) | size.compare("uge", 2.0**63)
-    special = odd_x | odd_y | f.fabs(product).compare("uge", 512.0)
-    return f.where_any(special, result, lambda: f.masked_call(SCALAR + "pow", special, x, y))
+    special = _not_normal(x) | odd_y | f.fabs(product).compare("uge", 512.0)
+    return f.where_any(special, result, lambda: f.libm("pow", special, x, y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,144 +271,20 @@ class Routine:
         return len(self.samples)
 
 
-_INFINITY: Final = float("inf")
-_EXPONENTS: Final = (2.0**-30, 1024.0), (-(2.0**-30), -1024.0)
+_EXPONENTS: Final = (2.0**-30, 1100.0), (-(2.0**-30), -1100.0)
 _POSITIVE: Final = (0.0, _INFINITY), (0.5, 1.5), (0.93, 1.07)
+_BASES_AND_EXPONENTS: Final = (
+    ((1e-5, 1e5), (0.9, 1.1)),
+    ((0.1, 50.0), (-0.1, -500.0)),
+)
 ROUTINES: Final = {
     "exp": Routine(_exp, "double", (_EXPONENTS,)),
+    "exp2": Routine(_exp2, "double", (_EXPONENTS,)),
+    "exp2f": Routine(_exp2f, "float", (_EXPONENTS,)),
     "expf": Routine(_expf, "float", (_EXPONENTS,)),
     "log": Routine(_log, "double", (_POSITIVE,)),
+    "log2f": Routine(_log2f, "float", (_POSITIVE,)),
     "logf": Routine(_logf, "float", (_POSITIVE,)),
-    "pow": Routine(
-        _pow, "double", (((1e-5, 1e5), (0.9, 1.1)), ((0.1, 50.0), (-500.0, -0.1)))
-    ),
+    "pow": Routine(_pow, "double", _BASES_AND_EXPONENTS),
+    "powf": Routine(_powf, "float", _BASES_AND_EXPONENTS),
 }
-
-
-def _tables() -> list[str]:
-    """Return the definitions of the tables, as global arrays."""
-    powers = tables.powers_of_two(tables.EXP_STEPS)
-    powers_f = tables.powers_of_two(tables.EXPF_STEPS)
-    pow_log = tables.pow_log_table()
-    doubles = {
-        "exp_tail": [tail for _, tail in powers],
-        "log_inverse": tables.LOG_INVERSES,
-        "log_log": tables.log_table(),
-        "logf_inverse": tables.LOGF_INVERSES,
-        "logf_log": tables.logf_table(),
-        "pow_inverse": [inverse for inverse, _, _ in pow_log],
-        "pow_log": [high for _, high, _ in pow_log],
-        "pow_log_tail": [low for _, _, low in pow_log],
-    }
-    patterns = {
-        name: [bits_of("float64", value) for value in values]
-        for name, values in doubles.items()
-    }
-    patterns["exp_scale"] = [pattern for pattern, _ in powers]
-    patterns["expf_scale"] = [pattern for pattern, _ in powers_f]
-    return [
-        f"@{name} = internal constant [{len(values)} x i64] "
-        f"[{', '.join(f'i64 {value}' for value in values)}], align 64"
-        for name, values in patterns.items()
-    ]
-
-
-def _scalar_calls(name: str, routine: Routine, lanes: int) -> str:
-    """Return the function that calls libm's for the lanes whose bit is set."""
-    element = routine.element
-    vector, word = f"<{lanes} x {element}>", f"i{lanes}"
-    numbers = range(routine.arity)
-    parameters = ", ".join(f"{vector} %x{i}" for i in numbers)
-    lines = [
-        f"define internal {vector} @{SCALAR}{name}({word} %which, {parameters}) "
-        "noinline cold #0 {",
-        "entry:",
-        *(f"  %p{i} = alloca {vector}" for i in numbers),
-        *(f"  store {vector} %x{i}, ptr %p{i}" for i in numbers),
-        "  br label %loop",
-        "loop:",
-        f"  %left = phi {word} [ %which, %entry ], [ %next, %loop ]",
-        f"  %first = call {word} @llvm.cttz.{word}({word} %left, i1 true)",
-        f"  %lane = zext {word} %first to i64",
-    ]
-    for i in numbers:
-        lines += [
-            f"  %p{i}.lane = getelementptr {element}, ptr %p{i}, i64 %lane",
-            f"  %value{i} = load {element}, ptr %p{i}.lane",
-        ]
-    passed = ", ".join(f"{element} %value{i}" for i in numbers)
-    lines += [
-        f"  %result = call {element} @{name}({passed})",
-        f"  store {element} %result, ptr %p0.lane",
-        f"  %less = sub {word} %left, 1",
-        f"  %next = and {word} %left, %less",
-        f"  %more = icmp ne {word} %next, 0",
-        "  br i1 %more, label %loop, label %exit",
-        "exit:",
-        f"  %results = load {vector}, ptr %p0",
-        f"  ret {vector} %results",
-        "}",
-    ]
-    return "\n".join(lines)
-
-
-def _check(name: str, routine: Routine, lanes: int) -> str:
-    """Return the function that counts differences from libm."""
-    element = routine.element
-    bits = "i64" if element == "double" else "i32"
-    vector, indices = f"<{lanes} x {element}>", f"<{lanes} x i64>"
-    patterns, word = f"<{lanes} x {bits}>", f"i{lanes}"
-    numbers = range(routine.arity)
-    parameters = "".join(f", i64 %first{i}, i64 %step{i}" for i in numbers)
-    ramp = ", ".join(f"i64 {lane}" for lane in range(lanes))
-
-    def splat(result: str, value: str) -> list[str]:
-        return [
-            f"  %{result}.0 = insertelement {indices} poison, i64 {value}, i64 0",
-            f"  %{result} = shufflevector {indices} %{result}.0, {indices} poison, "
-            f"<{lanes} x i32> zeroinitializer",
-        ]
-
-    lines = [
-        f"define i64 @{CHECK}{name}(i64 %count{parameters}) #0 {{",
-        "entry:",
-        "  br label %loop",
-        "loop:",
-        "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
-        "  %found = phi i64 [ 0, %entry ], [ %sum, %loop ]",
-        *splat("start", "%i"),
-        f"  %index = add {indices} %start, <{ramp}>",
-    ]
-    for i in numbers:
-        lines += [
-            *splat(f"from{i}", f"%first{i}"),
-            *splat(f"by{i}", f"%step{i}"),
-            f"  %offset{i} = mul {indices} %index, %by{i}",
-            f"  %wide{i} = add {indices} %from{i}, %offset{i}",
-        ]
-        if bits == "i64":
-            lines.append(f"  %x{i} = bitcast {indices} %wide{i} to {vector}")
-        else:
-            lines += [
-                f"  %narrow{i} = trunc {indices} %wide{i} to {patterns}",
-                f"  %x{i} = bitcast {patterns} %narrow{i} to {vector}",
-            ]
-    passed = ", ".join(f"{vector} %x{i}" for i in numbers)
-    lines += [
-        f"  %ours = call {vector} @{PREFIX}{name}({passed})",
-        f"  %theirs = call {vector} @{SCALAR}{name}({word} -1, {passed})",
-        f"  %our.bits = bitcast {vector} %ours to {patterns}",
-        f"  %their.bits = bitcast {vector} %theirs to {patterns}",
-        f"  %differ = icmp ne {patterns} %our.bits, %their.bits",
-        f"  %differ.word = bitcast <{lanes} x i1> %differ to {word}",
-        f"  %differ.count = call {word} @llvm.ctpop.{word}({word} %differ.word)",
-        f"  %differ.wide = zext {word} %differ.count to i64",
-        "  %sum = add i64 %found, %differ.wide",
-        f"  %next = add i64 %i, {lanes}",
-        "  %more = icmp ult i64 %next, %count",
-        "  br i1 %more, label %loop, label %exit",
-        "exit:",
-        "  ret i64 %sum",
-        "}",
-    ]
-    return "\n".join(lines)

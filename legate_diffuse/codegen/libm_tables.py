@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of glibc's exp, log and pow since version 2.28.
+"""Coefficients and tables of glibc's functions exp, log, pow since version 2.28.
 
 They are those of Arm's Optimized Routines, from which glibc took these functions
 (https://github.com/ARM-software/optimized-routines, math/exp_data.c, log_data.c,
-pow_log_data.c, exp2f_data.c and logf_data.c; Copyright 2017-2018 Arm Limited; MIT, or
+pow_log_data.c, exp2f_data.c, logf_data.c, log2f_data.c and powf_log2_data.c; Copyright 2017-2018 Arm Limited; MIT, or
 Apache-2.0 with LLVM exceptions). What was found by a search is data here: coefficients
 of minimax polynomials, and the numbers 1/c, with c near the centre of an interval, for
 which log(c) is closest to a number of few bits. All else is computed.
@@ -50,10 +50,15 @@ EXP_POLYNOMIAL: Final = _numbers("""
 """Coefficients of r^2 to r^5 in exp(r)."""
 
 EXPF_SCALE: Final = float.fromhex("1.71547652b82fep+5")
-EXPF_POLYNOMIAL: Final = _numbers("""
-1.62e42ff0c52d6p-6 1.ebfce50fac4f3p-13 1.c6af84b912394p-20
+EXP2_POLYNOMIAL: Final = _numbers("""
+1.62e42fefa39efp-1 1.ebfbdff82c424p-3 1.c6b08d70cf4b5p-5 1.3b2abd24650ccp-7
+1.5d7e09b4e3a84p-10
 """)
-"""Coefficients of r to r^3 in 2^(r / EXPF_STEPS)."""
+"""Coefficients of r to r^5 in 2^r."""
+EXP2F_POLYNOMIAL: Final = _numbers("""
+1.62e42ff0c52d6p-1 1.ebfce50fac4f3p-3 1.c6af84b912394p-5
+""")
+"""Coefficients of r to r^3 in 2^r."""
 
 LOG_POLYNOMIAL: Final = _numbers("""
 -1.0000000000001p-1 1.555555551305bp-2 -1.fffffffeb4590p-3 1.999b324f10111p-3
@@ -108,6 +113,17 @@ LOGF_INVERSES: Final = _numbers("""
 1.e608cfd9a47acp-1 1.ca4b31f026aa0p-1 1.b2036576afce6p-1 1.9c2d163a1aa2dp-1
 1.886e6037841edp-1 1.767dcf5534862p-1
 """)
+"""The same for logf, log2f and powf."""
+
+LOG2F_POLYNOMIAL: Final = _numbers("""
+1.715475f35c8b8p+0 -1.715479ffae3dep-1 1.ecabf496832e0p-2 -1.712b6f70a7e4dp-2
+""")
+"""Coefficients of r to r^4 in log2(1 + r)."""
+POWF_LOG2_POLYNOMIAL: Final = _numbers("""
+1.71547652ab82bp+0 -1.7154748bef6c8p-1 1.ec70a6ca7baddp-2 -1.71969a075c67ap-2
+1.27616c9496e0bp-2
+""")
+"""Coefficients of r to r^5 in log2(1 + r)."""
 
 POW_LOG_POLYNOMIAL: Final = _numbers("""
 -1.0p-1 -1.5555555555560p-1 1.0000000000006p-1 1.999999959554ep-1 -1.555555529a47ap-1
@@ -150,6 +166,13 @@ def logf_table() -> tuple[float, ...]:
     """Return the double nearest to log(c) for each of `LOGF_INVERSES`."""
     one = 1 << _POINT
     return tuple(_log_of_inverse(inverse) / one for inverse in LOGF_INVERSES)
+
+
+@cache
+def log2f_table() -> tuple[float, ...]:
+    """Return the double nearest to log2(c) for each of `LOGF_INVERSES`."""
+    log_of_2 = _log_of_inverse(0.5)
+    return tuple(_log_of_inverse(inverse) / log_of_2 for inverse in LOGF_INVERSES)
 
 
 @cache

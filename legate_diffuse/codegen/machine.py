@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from legate_diffuse.codegen.driver import DRIVER, driver_module
 from legate_diffuse.codegen.libm_check import agrees_with_libm
-from legate_diffuse.codegen.libm_routines import (
+from legate_diffuse.codegen.libm_module import (
     CHECK,
     PREFIX,
-    ROUTINES,
     libm_module,
     routine_lanes,
 )
+from legate_diffuse.codegen.libm_routines import ROUTINES
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.codegen.vector_math import MathLibrary, libm_addresses

@@ -8,7 +8,7 @@ other operations of its kernel: every element goes through the same routine.
 from collections.abc import Sequence
 
 from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.libm_routines import PREFIX
+from legate_diffuse.codegen.libm_module import PREFIX
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE
 from legate_diffuse.codegen.vector_math import MathLibrary, c_name
 

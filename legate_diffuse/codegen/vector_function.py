@@ -16,7 +16,8 @@ DTYPE: Final = {"double": "float64", "float": "float32", "i64": "int64", "i32": 
 _BITS: Final = {"double": 64, "float": 32, "i64": 64, "i32": 32}
 _FLOATS: Final = frozenset({"double", "float"})
 
-Operand = "Vector | int | float"
+LIBM: Final = "libm."
+"""Prefix of the functions of a word of lanes and operands that call libm for these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,13 +176,15 @@ class VectorFunction:
             otherwise.element,
         )
 
-    def masked_call(self, function: str, mask: Vector, *operands: Vector) -> Vector:
-        """Call a function of a word with the bits of `mask`, and of `operands`."""
+    def libm(self, function: str, mask: Vector, *operands: Vector) -> Vector:
+        """Return libm's `function` where `mask` is true."""
         word = self._word(mask)
         passed = ", ".join(operand.typed for operand in operands)
         kind = self.lines.vector(self._element)
-        call = f"call {kind} @{function}(i{self.lines.lanes} {word}, {passed})"
-        return self._vector(call, self._element)
+        return self._vector(
+            f"call {kind} @{LIBM}{function}(i{self.lines.lanes} {word}, {passed})",
+            self._element,
+        )
 
     def finish(self, result: Vector) -> str:
         """Return the text of the function."""

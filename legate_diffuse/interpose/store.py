@@ -13,7 +13,8 @@ from operator import index as operator_index
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Owner, Root, View
+from legate_diffuse.interpose.storage import Owner, Root
+from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
 
 

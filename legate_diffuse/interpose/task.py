@@ -14,13 +14,13 @@ from typing import Any, Final
 from legate_diffuse.interpose.array import LogicalArray
 from legate_diffuse.interpose.constraints import Constraint, Variable
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import View
 from legate_diffuse.interpose.store import (
     LogicalStore,
     LogicalStorePartition,
     view_of,
     writable,
 )
+from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
 
 INPUT: Final = 0

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root, View, over
+from legate_diffuse.interpose.storage import Root
+from legate_diffuse.interpose.view import View, over
 from legate_diffuse.launch.kernels import KernelTable
 from legate_diffuse.launch.plan import Plan, PlannedGroup, make_plan, unfused_plan
 from legate_diffuse.launch.translate import translate

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root, Shape, View, over
+from legate_diffuse.interpose.storage import Root
+from legate_diffuse.interpose.view import Shape, View, over
 from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.recognize import Recognizer
 from legate_diffuse.launch.submission import Submitter

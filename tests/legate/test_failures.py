@@ -130,7 +130,7 @@ INTERRUPTS = {
     "analysis": "import legate_diffuse.launch.plan as m; at = m, 'group_window'",
     "compilation": "from legate_diffuse.codegen import Compiler; at = Compiler, "
     "'compile'",
-    "preparation": "from legate_diffuse.interpose.storage import View\n"
+    "preparation": "from legate_diffuse.interpose.view import View\n"
     "at = View, 'materialize'",
 }
 
