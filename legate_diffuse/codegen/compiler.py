@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen.maths_calls import has_routines
 from legate_diffuse.codegen.vector_math import MathMode
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.kernel.verify import verify_kernel
@@ -59,10 +60,10 @@ class Compiler:
         self.kernels_compiled = 0
         self.disk_hits = 0
         self.compile_seconds = 0.0
-        self._mode = mode
         self._cache = cache
         self._kernels: dict[Kernel, CompiledKernel] = {}
         self._machine: Machine | None = None
+        self._routines_wanted = mode is MathMode.VECTOR
 
     @classmethod
     def from_environment(
@@ -108,12 +109,17 @@ class Compiler:
         machine = Machine()
         driver = machine.driver_assembly()
         machine.link_driver(self._object(machine, driver, machine.generate_driver))
-        if self._mode is MathMode.VECTOR:
-            routines = machine.routines_assembly()
-            if routines is not None:
-                payload = self._object(machine, routines, machine.generate)
-                machine.link_routines(payload)
         return machine
+
+    def _load_routines(self, machine: Machine, generate: bool) -> bool:
+        """Return whether maths is ready; without `generate`, only if it is on disk."""
+        assembly = machine.routines_assembly()
+        if assembly is not None:
+            if not generate and self._load(machine.key(assembly)) is None:
+                return False
+            machine.link_routines(self._object(machine, assembly, machine.generate))
+        self._routines_wanted = False
+        return True
 
     def _object(
         self, machine: Machine, assembly: str, generate: Callable[[str], bytes]
@@ -128,6 +134,9 @@ class Compiler:
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool
     ) -> CompiledKernel | None:
+        wanted = self._routines_wanted and has_routines(kernel)
+        if wanted and not self._load_routines(machine, generate):
+            return None
         digest = hashlib.sha256(str(kernel).encode()).hexdigest()
         name = f"legate_diffuse_{digest[:32]}"
         assembly = machine.assembly(name, kernel)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LLVM module of the vector maths routines, which all kernels share."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from legate_diffuse.codegen import libm_tables as tables
@@ -24,16 +25,15 @@ def libm_module(triple: str, vector_bytes: int) -> str:
     lanes = routine_lanes(vector_bytes)
     width = 8 * vector_bytes
     parts = [f'target triple = "{triple}"', *_tables()]
-    declarations: set[str] = set()
-    for kind in (f"i{lanes}",):
-        declarations.add(f"declare {kind} @llvm.cttz.{kind}({kind}, i1)")
-        declarations.add(f"declare {kind} @llvm.ctpop.{kind}({kind})")
+    word = f"i{lanes}"
+    declarations = {
+        f"declare {word} @llvm.cttz.{word}({word}, i1)",
+        f"declare {word} @llvm.ctpop.{word}({word})",
+    }
     for name, routine in ROUTINES.items():
         arguments = ", ".join([routine.element] * routine.arity)
         declarations.add(f"declare {routine.element} @{name}({arguments})")
-        function = VectorFunction(
-            PREFIX + name, routine.element, routine.arity, lanes
-        )
+        function = VectorFunction(PREFIX + name, routine.element, routine.arity, lanes)
         parts.append(function.finish(routine.emit(function, *function.operands)))
         declarations |= function.declarations
         parts.append(_scalar_calls(name, routine, lanes))
@@ -52,29 +52,32 @@ def routine_lanes(vector_bytes: int) -> int:
 
 
 def _tables() -> list[str]:
-    """Return the definitions of the tables, as global arrays."""
-    powers = tables.powers_of_two(tables.EXP_STEPS)
-    powers_f = tables.powers_of_two(tables.EXPF_STEPS)
+    """Return the definitions of the tables, as global arrays of doubles or pairs."""
+    log, log2 = tables.log_table(), tables.log2_table()
+    logf, log2f = tables.logf_table(), tables.log2f_table()
     pow_log = tables.pow_log_table()
-    doubles = {
-        "exp_tail": [tail for _, tail in powers],
-        "log_inverse": tables.LOG_INVERSES,
-        "log_log": tables.log_table(),
-        "logf_inverse": tables.LOGF_INVERSES,
-        "logf_log": tables.logf_table(),
-        "log2f_log": tables.log2f_table(),
-        "pow_inverse": [inverse for inverse, _, _ in pow_log],
-        "pow_log": [high for _, high, _ in pow_log],
-        "pow_log_tail": [low for _, _, low in pow_log],
+    columns: dict[str, list[Sequence[float]]] = {
+        "log": [tables.LOG_INVERSES, log],
+        "log2": [tables.LOG2_INVERSES, log2],
+        "logf": [tables.LOGF_INVERSES, logf],
+        "log2f": [tables.LOGF_INVERSES, log2f],
+        "pow": [[row[0] for row in pow_log], [row[1] for row in pow_log]],
+        "pow_tail": [[row[2] for row in pow_log]],
     }
     patterns = {
-        name: [bits_of("float64", value) for value in values]
-        for name, values in doubles.items()
+        name: [bits_of("float64", x) for row in zip(*values, strict=True) for x in row]
+        for name, values in columns.items()
     }
-    patterns["exp_scale"] = [pattern for pattern, _ in powers]
-    patterns["expf_scale"] = [pattern for pattern, _ in powers_f]
+    patterns["exp"] = [
+        word
+        for pattern, error in tables.powers_of_two(tables.EXP_STEPS)
+        for word in (bits_of("float64", error), pattern)
+    ]
+    patterns["expf"] = [
+        pattern for pattern, _ in tables.powers_of_two(tables.EXPF_STEPS)
+    ]
     return [
-        f"@{name} = internal constant [{len(values)} x i64] "
+        f"@{name}.table = internal constant [{len(values)} x i64] "
         f"[{', '.join(f'i64 {value}' for value in values)}], align 64"
         for name, values in patterns.items()
     ]

@@ -21,7 +21,6 @@ _INFINITY: Final = float("inf")
 
 def _exp(f: VectorFunction, x: Vector) -> Vector:
     y = _exp_of_sum(f, x, None)
-    large = f.fabs(x).compare("uge", 512.0)
 
     def far() -> Vector:
         over, under = x.compare("ogt", 709.79), x.compare("olt", -745.14)
@@ -30,7 +29,7 @@ def _exp(f: VectorFunction, x: Vector) -> Vector:
         rest = f.fabs(unknown).compare("uge", 512.0)
         return f.where_any(rest, known, lambda: f.libm("exp", rest, x))
 
-    return f.where_any(large, y, far)
+    return f.where_any(f.fabs(x).compare("uge", 512.0), y, far)
 
 
 def _exp_of_sum(f: VectorFunction, x: Vector, tail: Vector | None) -> Vector:
@@ -38,37 +37,29 @@ def _exp_of_sum(f: VectorFunction, x: Vector, tail: Vector | None) -> Vector:
     rounded = f.fma(x, tables.EXP_SCALE, _ROUND)
     pattern = rounded.bits()
     k = rounded - _ROUND
-    if tail is None:
-        r = f.fma(k, tables.EXP_STEP_LOW, f.fma(k, tables.EXP_STEP_HIGH, x))
-    else:
-        r = tail + f.fma(k, tables.EXP_STEP_LOW, f.fma(k, tables.EXP_STEP_HIGH, x))
+    r = f.fma(k, tables.EXP_STEP_LOW, f.fma(k, tables.EXP_STEP_HIGH, x))
+    if tail is not None:
+        r = r + tail
     i = pattern & (tables.EXP_STEPS - 1)
-    low = f.lookup("exp_tail", i, "double")
-    scale = f.lookup("exp_scale", i, "i64") + (pattern << 45)
+    low, power = f.lookup_pair("exp", i)
+    power = _times_power_of_two(power, pattern << 45)
     c2, c3, c4, c5 = tables.EXP_POLYNOMIAL
     square = r * r
     p = f.fma(f.fma(r, c3, c2), square, r + low)
     p = f.fma(square * square, f.fma(r, c5, c4), p)
-    power = scale.converted("bitcast", "double")
     return f.fma(power, p, power)
 
 
 def _log(f: VectorFunction, x: Vector) -> Vector:
-    pattern = x.bits()
-    start = pattern - tables.LOG_START
-    i = (start >> 45) & (tables.LOG_STEPS - 1)
-    k = start.arithmetic_shift(52).converted("sitofp", "double")
-    z = (pattern - (start & (0xFFF << 52))).converted("bitcast", "double")
-    r = f.fma(z, f.lookup("log_inverse", i, "double"), -1.0)
-    w = f.fma(k, tables.LN2_HIGH, f.lookup("log_log", i, "double"))
+    k, r, log = _reduced(f, x, "log", tables.LOG_START, tables.LOG_STEPS)
+    w = f.fma(k, tables.LN2_HIGH, log)
     high = r + w
     low = f.fma(k, tables.LN2_LOW, (w - high) + r)
-    a0, a1, a2, a3, a4 = tables.LOG_POLYNOMIAL
+    a2, a3, a4, a5, a6 = tables.LOG_POLYNOMIAL
     square = r * r
-    p = f.fma(f.fma(r, a4, a3), square, f.fma(r, a2, a1))
-    y = f.fma(r * square, p, f.fma(square, a0, low)) + high
-    low_1, high_1 = 0x3FEE000000000000, 0x3FF1090000000000
-    near = (pattern - low_1).compare("ult", high_1 - low_1)
+    p = f.fma(f.fma(r, a6, a5), square, f.fma(r, a4, a3))
+    y = f.fma(r * square, p, f.fma(square, a2, low)) + high
+    near = _between(x, 0x3FEE000000000000, 0x3FF1090000000000)
     y = f.where_any(near, y, lambda: _log_near_1(f, x))
     special = _not_normal(x)
     return f.where_any(special, y, lambda: f.libm("log", special, x))
@@ -98,13 +89,12 @@ def _exp2(f: VectorFunction, x: Vector) -> Vector:
     pattern = rounded.bits()
     r = x - (rounded - _ROUND / tables.EXP_STEPS)
     i = pattern & (tables.EXP_STEPS - 1)
-    low = f.lookup("exp_tail", i, "double")
-    scale = f.lookup("exp_scale", i, "i64") + (pattern << 45)
+    low, power = f.lookup_pair("exp", i)
+    power = _times_power_of_two(power, pattern << 45)
     c1, c2, c3, c4, c5 = tables.EXP2_POLYNOMIAL
     square = r * r
     p = (r * c3 + c2) * square + (r * c1 + low)
     p = p + (r * c5 + c4) * (square * square)
-    power = scale.converted("bitcast", "double")
     y = power + power * p
 
     def far() -> Vector:
@@ -115,6 +105,54 @@ def _exp2(f: VectorFunction, x: Vector) -> Vector:
         return f.where_any(rest, known, lambda: f.libm("exp2", rest, x))
 
     return f.where_any(f.fabs(x).compare("uge", 928.0), y, far)
+
+
+def _log2(f: VectorFunction, x: Vector) -> Vector:
+    k, r, log = _reduced(f, x, "log2", tables.LOG_START, tables.LOG2_STEPS)
+    scaled = r * tables.LOG2_SCALE_HIGH
+    error = f.fma(r, tables.LOG2_SCALE_HIGH, -scaled)
+    error = f.fma(r, tables.LOG2_SCALE_LOW, error)
+    w = k + log
+    high = scaled + w
+    low = ((w - high) + scaled) + error
+    a2, a3, a4, a5, a6, a7 = tables.LOG2_POLYNOMIAL
+    square = r * r
+    p = f.fma(f.fma(r, a5, a4), square, f.fma(r, a3, a2))
+    p = f.fma(f.fma(r, a7, a6), square * square, p)
+    y = f.fma(square, p, low) + high
+    near = _between(x, 0x3FEEA4AF00000000, 0x3FF0B55900000000)
+    y = f.where_any(near, y, lambda: _log2_near_1(f, x))
+    special = _not_normal(x)
+    return f.where_any(special, y, lambda: f.libm("log2", special, x))
+
+
+def _log2_near_1(f: VectorFunction, x: Vector) -> Vector:
+    b2, b3, b4, b5, b6, b7, b8, b9, b10, b11 = tables.LOG2_NEAR_1_POLYNOMIAL
+    r = x - 1.0
+    scaled = r * tables.LOG2_SCALE_HIGH
+    error = f.fma(r, tables.LOG2_SCALE_HIGH, -scaled)
+    error = f.fma(r, tables.LOG2_SCALE_LOW, error)
+    square = r * r
+    fourth = square * square
+    p = f.fma(r, b3, b2)
+    high = f.fma(p, square, scaled)
+    low = f.fma(p, square, scaled - high) + error
+    q = f.fma(f.fma(r, b11, b10), square, f.fma(r, b9, b8))
+    q = f.fma(q, fourth, f.fma(f.fma(r, b7, b6), square, f.fma(r, b5, b4)))
+    return high + f.fma(q, fourth, low)
+
+
+def _reduced(
+    f: VectorFunction, x: Vector, table: str, start: int, steps: int
+) -> tuple[Vector, Vector, Vector]:
+    """Return doubles k, r, and log(c), from `table`, with x = 2^k c (1 + r)."""
+    pattern = x.bits()
+    offset = pattern - start
+    i = (offset >> (53 - steps.bit_length())) & (steps - 1)
+    k = offset.arithmetic_shift(52).converted("sitofp", "double")
+    z = (pattern - (offset & (0xFFF << 52))).converted("bitcast", "double")
+    inverse, log = f.lookup_pair(table, i)
+    return k, f.fma(z, inverse, -1.0), log
 
 
 def _expf(f: VectorFunction, x: Vector) -> Vector:
@@ -146,10 +184,15 @@ def _power_of_two_f(
 ) -> Vector:
     """Return 2^(pattern / EXPF_STEPS) times 1 + polynomial(r)."""
     i = pattern & (tables.EXPF_STEPS - 1)
-    scale = f.lookup("expf_scale", i, "i64") + (pattern << 47)
+    power = _times_power_of_two(f.lookup("expf", i), pattern << 47)
     c1, c2, c3 = polynomial
     p = f.fma(f.fma(r, c3, c2), r * r, f.fma(r, c1, 1.0))
-    return (p * scale.converted("bitcast", "double")).converted("fptrunc", "float")
+    return (p * power).converted("fptrunc", "float")
+
+
+def _times_power_of_two(x: Vector, exponent: Vector) -> Vector:
+    """Add to the exponent in the bit pattern of x."""
+    return (x.bits() + exponent).converted("bitcast", "double")
 
 
 def _bounded_f(
@@ -166,7 +209,7 @@ def _bounded_f(
 
 
 def _logf(f: VectorFunction, x: Vector) -> Vector:
-    k, r, log = _reduced_f(f, x, "logf_log")
+    k, r, log = _reduced_f(f, x, "logf")
     base = r + f.fma(k, tables.LN2, log)
     a2, a3, a4 = tables.LOGF_POLYNOMIAL
     square = r * r
@@ -177,7 +220,7 @@ def _logf(f: VectorFunction, x: Vector) -> Vector:
 
 
 def _log2f(f: VectorFunction, x: Vector) -> Vector:
-    k, r, log = _reduced_f(f, x, "log2f_log")
+    k, r, log = _reduced_f(f, x, "log2f")
     a1, a2, a3, a4 = tables.LOG2F_POLYNOMIAL
     square = r * r
     p = f.fma(square, a4, f.fma(r, a3, a2))
@@ -187,7 +230,7 @@ def _log2f(f: VectorFunction, x: Vector) -> Vector:
 
 
 def _powf(f: VectorFunction, x: Vector, y: Vector) -> Vector:
-    k, r, log = _reduced_f(f, x, "log2f_log")
+    k, r, log = _reduced_f(f, x, "log2f")
     a1, a2, a3, a4, a5 = tables.POWF_LOG2_POLYNOMIAL
     square = r * r
     p = f.fma(square, f.fma(r, a3, a2), f.fma(r, a1, k + log))
@@ -206,12 +249,12 @@ def _reduced_f(
     """Return doubles k, r, and log(c), from `table`, with x = 2^k c (1 + r)."""
     pattern = x.bits()
     start = pattern - tables.LOGF_START
-    i = (start >> 19) & (tables.LOGF_STEPS - 1)
+    i = ((start >> 19) & (tables.LOGF_STEPS - 1)).converted("zext", "i64")
     k = start.arithmetic_shift(23).converted("sitofp", "double")
     z = (pattern - (start & (0x1FF << 23))).converted("bitcast", "float")
     z = z.converted("fpext", "double")
-    r = f.fma(z, f.lookup("logf_inverse", i, "double"), -1.0)
-    return k, r, f.lookup(table, i, "double")
+    inverse, log = f.lookup_pair(table, i)
+    return k, f.fma(z, inverse, -1.0), log
 
 
 def _not_normal(x: Vector) -> Vector:
@@ -222,17 +265,19 @@ def _not_normal(x: Vector) -> Vector:
     return (x.bits() - least).compare("uge", end - least)
 
 
+def _between(x: Vector, low: int, high: int) -> Vector:
+    """Return where the bit pattern of x is at least `low` and below `high`."""
+    return (x.bits() - low).compare("ult", high - low)
+
+
 def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
-    pattern = x.bits()
-    start = pattern - tables.POW_LOG_START
-    i = (start >> 45) & (tables.LOG_STEPS - 1)
-    k = start.arithmetic_shift(52).converted("sitofp", "double")
-    z = (pattern - (start & (0xFFF << 52))).converted("bitcast", "double")
-    r = f.fma(z, f.lookup("pow_inverse", i, "double"), -1.0)
+    k, r, log = _reduced(f, x, "pow", tables.POW_LOG_START, tables.LOG_STEPS)
+    i = ((x.bits() - tables.POW_LOG_START) >> 45) & (tables.LOG_STEPS - 1)
+    log_tail = f.lookup("pow_tail", i)
     a2, a3, a4, a5, a6, a7, a8 = tables.POW_LOG_POLYNOMIAL
-    t1 = f.fma(k, tables.LN2_HIGH, f.lookup("pow_log", i, "double"))
+    t1 = f.fma(k, tables.LN2_HIGH, log)
     t2 = r + t1
-    low_1 = f.fma(k, tables.LN2_LOW, f.lookup("pow_log_tail", i, "double"))
+    low_1 = f.fma(k, tables.LN2_LOW, log_tail)
     low_2 = (t1 - t2) + r
     half = r * a2
     half_square = r * half
@@ -256,35 +301,23 @@ def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """How a C function of LLVM type `element` is computed.
-
-    `samples` has, for each operand, ranges that together take all paths.
-    """
+    """How a C function of `arity` operands of LLVM type `element` is computed."""
 
     emit: Callable[..., Vector]
     element: str
-    samples: tuple[tuple[tuple[float, float], ...], ...]
-
-    @property
-    def arity(self) -> int:
-        """The number of operands."""
-        return len(self.samples)
+    arity: int
 
 
-_EXPONENTS: Final = (2.0**-30, 1100.0), (-(2.0**-30), -1100.0)
-_POSITIVE: Final = (0.0, _INFINITY), (0.5, 1.5), (0.93, 1.07)
-_BASES_AND_EXPONENTS: Final = (
-    ((1e-5, 1e5), (0.9, 1.1)),
-    ((0.1, 50.0), (-0.1, -500.0)),
-)
 ROUTINES: Final = {
-    "exp": Routine(_exp, "double", (_EXPONENTS,)),
-    "exp2": Routine(_exp2, "double", (_EXPONENTS,)),
-    "exp2f": Routine(_exp2f, "float", (_EXPONENTS,)),
-    "expf": Routine(_expf, "float", (_EXPONENTS,)),
-    "log": Routine(_log, "double", (_POSITIVE,)),
-    "log2f": Routine(_log2f, "float", (_POSITIVE,)),
-    "logf": Routine(_logf, "float", (_POSITIVE,)),
-    "pow": Routine(_pow, "double", _BASES_AND_EXPONENTS),
-    "powf": Routine(_powf, "float", _BASES_AND_EXPONENTS),
+    "exp": Routine(_exp, "double", 1),
+    "exp2": Routine(_exp2, "double", 1),
+    "exp2f": Routine(_exp2f, "float", 1),
+    "expf": Routine(_expf, "float", 1),
+    "log": Routine(_log, "double", 1),
+    "log2": Routine(_log2, "double", 1),
+    "log2f": Routine(_log2f, "float", 1),
+    "logf": Routine(_logf, "float", 1),
+    "pow": Routine(_pow, "double", 2),
+    "powf": Routine(_powf, "float", 2),
 }
+"""The C functions that are computed on vectors, by name."""

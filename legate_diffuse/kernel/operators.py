@@ -27,14 +27,9 @@ MATHS_OF_ONE: Final = frozenset(
     {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "exp"}
     | {"exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"}
 )
-MATHS_OF_TWO: Final = frozenset(
-    {"atan2", "fmod", "hypot", "libm_pow", "nextafter", "pow"}
-)
+MATHS_OF_TWO: Final = frozenset({"atan2", "fmod", "hypot", "nextafter", "pow"})
 """Floating-point operators that are calls to the C function of the same name, of two
 operands (those above: of one).
-
-`libm_pow` is `pow`, but always the scalar function: its results are exact whenever they
-are representable, which integer powers rely on.
 """
 
 ARITY: Final = {

@@ -126,7 +126,7 @@ def power(emit: Emitter, a: Value, b: Value) -> Value:
 
 def integer_power(emit: Emitter, a: Value, b: Value) -> Value:
     """Return pow in double precision, rounded half away from zero and converted."""
-    number = emit("round", in_double("libm_pow")(emit, a, b))
+    number = emit("round", in_double("pow")(emit, a, b))
     return emit.cast(a.dtype, number)
 
 

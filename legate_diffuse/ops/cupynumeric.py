@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cuPyNumeric 26.06's element-wise tasks compute, as its CPU variants do.
 
-Integers, truth values, comparisons, data movement and everything that IEEE 754 defines
-are bit-identical to upstream's C++; functions of the maths library are within its
-accuracy (see `legate_diffuse.codegen.vector_math`).
+Results have the bits of upstream's C++, functions of the maths library included (see
+`legate_diffuse.codegen.vector_math`); only the sign and payload of NaN may differ.
 """
 
 from typing import Final

@@ -57,6 +57,20 @@ def test_another_compiler_takes_the_object_from_disk(call, tmp_path):
     assert (again.kernels_compiled, again.disk_hits) == (0, 1)
 
 
+def test_finding_a_kernel_with_maths_compiles_nothing(tmp_path):
+    builder = Builder([Argument("float64", reads=True, writes=True)], [])
+    builder.store(0, builder.op("exp", "float64", builder.load(0)))
+    exponential = builder.build()
+    Compiler(cache=ObjectCache(tmp_path)).compile(kernel(2.0))
+    before = entries(tmp_path)
+    assert Compiler(cache=ObjectCache(tmp_path)).find(exponential) is None
+    assert entries(tmp_path) == before
+    Compiler(cache=ObjectCache(tmp_path)).compile(exponential)
+    found = Compiler(cache=ObjectCache(tmp_path)).find(exponential)
+    assert found is not None
+    assert not found.compiled
+
+
 def test_another_process_takes_the_object_from_disk(tmp_path, call):
     compile_and_check(call, tmp_path)
     code = (

@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import dataclasses
+import platform
 
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import Compiler, MathMode, machine, math_mode
+from legate_diffuse.codegen import Compiler, MathMode, libm_tables, machine, math_mode
+from legate_diffuse.codegen.vector_math import c_name
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
 
 FLOATS = ("float32", "float64")
-NUMPY_NAME = {
-    "acos": "arccos",
-    "acosh": "arccosh",
-    "asin": "arcsin",
-    "asinh": "arcsinh",
-    "atan": "arctan",
-    "atanh": "arctanh",
-    "atan2": "arctan2",
-    "pow": "power",
-    "libm_pow": "power",
-}
 
 
 def function_kernel(name, dtype):
@@ -54,56 +45,133 @@ def apply(run, name, dtype, operands, mode):
     return result
 
 
+def libm(name, dtype, operands):
+    """Call the C function for each element."""
+    real = ctypes.c_double if dtype == "float64" else ctypes.c_float
+    function = getattr(ctypes.CDLL("libm.so.6"), c_name(name, dtype))
+    function.restype, function.argtypes = real, [real] * len(operands)
+    values = zip(*(operand.tolist() for operand in operands), strict=True)
+    return np.array([function(*each) for each in values], dtype)
+
+
+def assert_same_bits(result, expected):
+    """Compare with signs of zeros; all that is not a number counts as the same."""
+    numbers = ~np.isnan(expected)
+    assert np.array_equal(np.isnan(result), ~numbers)
+    assert result[numbers].tobytes() == expected[numbers].tobytes()
+
+
+@pytest.mark.parametrize("mode", MathMode)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", sorted(MATHS_OF_ONE | MATHS_OF_TWO))
-def test_libm_mode_is_bit_identical_to_libm(run, name, dtype):
+def test_results_are_those_of_libm(run, name, dtype, mode):
     operands = operands_of(name, dtype)
-    result = apply(run, name, dtype, operands, MathMode.LIBM)
-    real = ctypes.c_double if dtype == "float64" else ctypes.c_float
-    suffix = "" if dtype == "float64" else "f"
-    function = getattr(ctypes.CDLL("libm.so.6"), name.removeprefix("libm_") + suffix)
-    function.restype, function.argtypes = real, [real] * len(operands)
-    expected = [function(*map(float, values)) for values in zip(*operands, strict=True)]
-    np.testing.assert_array_equal(result, np.array(expected, dtype))
-    np.testing.assert_array_equal(
-        np.signbit(result[result == 0]),
-        np.signbit(np.array(expected, dtype)[result == 0]),
-    )
+    result = apply(run, name, dtype, operands, mode)
+    assert_same_bits(result, libm(name, dtype, operands))
+
+
+EDGES = {
+    "exp": """
+    709.78 709.79 710 -708 -708.4 -709 -744 -745.13 -745.14 -746 512 511.9 1e-17
+    88 88.72283 88.72284 -87.3 -103.3 -103.972 -103.98 1e-9
+    """,
+    "exp2": """
+    1023.99999 1024 -1022 -1022.5 -1074 -1074.9 -1075 -1076 928 1e-17
+    127.99999 128 -126 -126.5 -149 -149.5 -149.99998 -150 -151 1e-9
+    """,
+    "log": "0.9375 1.064697 0.6875 0.69921875 1 5e-324 2.2250738585072014e-308 1e-45",
+    "log2": "0.9576 0.9577 1.0442 1.0443 0.6875 0.69921875 1 2.2250738585072014e-308",
+}
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", sorted(MATHS_OF_ONE | MATHS_OF_TWO - {"nextafter"}))
-def test_vector_mode_is_within_four_units_in_the_last_place(run, name, dtype):
-    operands = operands_of(name, dtype)
-    result = apply(run, name, dtype, operands, MathMode.VECTOR)
-    exact = apply(run, name, dtype, operands, MathMode.LIBM)
-    wide = np.longdouble if dtype == "float64" else np.float64
+@pytest.mark.parametrize("name", EDGES)
+def test_vector_routines_give_libms_results_at_their_edges(run, name, dtype):
     with np.errstate(all="ignore"):
-        function = getattr(np, NUMPY_NAME.get(name, name))
-        reference = function(*(operand.astype(wide) for operand in operands))
-        unit = np.spacing(np.abs(exact)).astype(wide)
-        finite = np.isfinite(exact)
-        error = np.abs(result.astype(wide) - reference)[finite] / unit[finite]
-    assert np.array_equal(np.isnan(result), np.isnan(exact))
-    assert np.array_equal(result[~finite], exact[~finite], equal_nan=True)
-    assert error.max() <= 4.0
+        middle = np.array([*EDGES[name].split(), 0.0, np.inf, np.nan], float)
+        middle = np.concatenate([middle, -middle]).astype(dtype)
+    x = np.concatenate([np.nextafter(middle, -1), middle, np.nextafter(middle, 1)])
+    result = apply(run, name, dtype, [x], MathMode.VECTOR)
+    assert_same_bits(result, libm(name, dtype, [x]))
 
 
-@pytest.mark.parametrize("vector_bytes, isa", [(16, "b"), (32, "d")])
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_narrower_registers_give_accurate_results(
-    monkeypatch, call, dtype, vector_bytes, isa
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "pow"])
+def test_vector_routines_give_libms_results_for_random_numbers(run, name, dtype):
+    generator = np.random.default_rng(0)
+    size = 200_000
+    anything = generator.integers(0, 256, size * 8, dtype="uint8").view(dtype)[:size]
+    with np.errstate(all="ignore"):
+        scales = np.exp(generator.uniform(-20, 20, size)).astype(dtype)
+    signs = generator.choice(np.array([-1, 1], dtype), size)
+    near_1 = generator.uniform(0.9, 1.1, size).astype(dtype)
+    moderate = generator.uniform(-20, 20, size).astype(dtype)
+    x = np.concatenate([anything, scales, scales * signs, near_1, moderate, scales])
+    operands = [x]
+    if name == "pow":
+        y = [anything[::-1], moderate, moderate, moderate * 50, scales, near_1]
+        operands.append(np.concatenate(y))
+    result = apply(run, name, dtype, operands, MathMode.VECTOR)
+    assert_same_bits(result, apply(run, name, dtype, operands, MathMode.LIBM))
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32])
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", ["exp", "log", "pow"])
+def test_narrower_registers_give_libms_results(
+    monkeypatch, call, run, name, dtype, vector_bytes
 ):
     host = machine.host_target()
     if not host.triple.startswith("x86_64") or vector_bytes > host.vector_bytes:
         pytest.skip("needs an x86-64 processor with these registers")
-    narrow = dataclasses.replace(host, vector_bytes=vector_bytes, vector_isa=isa)
+    narrow = dataclasses.replace(host, vector_bytes=vector_bytes)
     monkeypatch.setattr(machine, "host_target", lambda: narrow)
-    kernel = function_kernel("exp", dtype)
-    x = np.linspace(-5, 5, 1001).astype(dtype)
+    kernel = function_kernel(name, dtype)
+    operands = operands_of(name, dtype)
+    result = np.empty_like(operands[0])
+    call(Compiler().compile(kernel), kernel, [*operands, result])
+    assert_same_bits(result, apply(run, name, dtype, operands, MathMode.LIBM))
+
+
+def vector_functions(monkeypatch):
+    """Return the C functions for which a new compiler uses vector routines."""
+    libraries = []
+    module = machine.llvm_module
+
+    def spy(kernel, name, target, library):
+        libraries.append(library)
+        return module(kernel, name, target, library)
+
+    monkeypatch.setattr(machine, "llvm_module", spy)
+    Compiler().compile(function_kernel("exp", "float64"))
+    return libraries[0].vector
+
+
+@pytest.mark.skipif(
+    not machine.host_target().fma or platform.libc_ver() < ("glibc", "2.28"),
+    reason="libm has other algorithms here",
+)
+def test_routines_that_agree_with_libm_are_used(monkeypatch):
+    assert {"exp", "log", "pow"} <= vector_functions(monkeypatch)
+
+
+def test_a_routine_that_differs_from_libm_is_not_used(monkeypatch, call):
+    usual = vector_functions(monkeypatch)
+    c2, c3, *rest = libm_tables.EXP_POLYNOMIAL
+    changed = (c2 * (1 + 2**-35), c3, *rest)
+    monkeypatch.setattr(libm_tables, "EXP_POLYNOMIAL", changed)
+    assert vector_functions(monkeypatch) == usual - {"exp", "pow"}
+    kernel = function_kernel("exp", "float64")
+    x = np.linspace(-5, 5, 1001)
     result = np.empty_like(x)
     call(Compiler().compile(kernel), kernel, [x, result])
-    np.testing.assert_allclose(result, np.exp(x), rtol=4 * np.finfo(dtype).eps)
+    assert_same_bits(result, libm("exp", "float64", [x]))
+
+
+def test_a_processor_without_fma_calls_libm(monkeypatch):
+    plain = dataclasses.replace(machine.host_target(), fma=False)
+    monkeypatch.setattr(machine, "host_target", lambda: plain)
+    assert not vector_functions(monkeypatch)
 
 
 @pytest.mark.parametrize("mode", MathMode)

@@ -15,7 +15,6 @@ import legate_diffuse
 
 os.environ.setdefault("LEGATE_CONFIG", "--cpus 2 --gpus 0 --sysmem 2000 --utility 1")
 os.environ.setdefault("LEGATE_TEST", "1")
-os.environ.setdefault("LEGATE_DIFFUSE_MATH", "libm")
 # small arrays would otherwise be fused the second time only
 os.environ.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
 legate_diffuse.enable()

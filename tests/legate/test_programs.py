@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 SHAPES = st.sampled_from(
     [(), (1,), (7,), (64,), (1, 5), (6, 4), (16, 16), (2, 3, 4), (0,), (3, 0)]
 )
-UNARY = ("negative", "absolute", "sqrt", "exp", "floor", "sign", "square")
+UNARY = ("negative", "absolute", "sqrt", "exp", "floor", "rint", "square")
 BINARY = ("add", "subtract", "multiply", "maximum", "true_divide", "less", "equal")
 DTYPES = (np.float64, np.float32, np.int64, np.int32, np.bool_)
 
@@ -52,6 +52,8 @@ class Script:
                     "astype",
                     "fill",
                     "forget",
+                    "reduce",
+                    "scale",
                 )
             )
         )
@@ -108,6 +110,11 @@ class Script:
             arrays.append(a.astype(DTYPES[k % len(DTYPES)]))
         elif kind == "fill" and a.dtype.kind in "fi":
             arrays.append(package.full(a.shape, k % 5, dtype=a.dtype))
+        elif kind == "reduce" and a.size and a.dtype.kind == "f":
+            # a one-element array that later steps fold in
+            arrays.append(package.max(a) * 0.5 + 1.0)
+        elif kind == "scale" and a.dtype == b.dtype and b.shape == ():
+            arrays.append(function(a, b) if a.dtype.kind == "f" else a * b)
         elif kind == "forget" and len(arrays) > 1:
             del arrays[i % len(arrays)]
 
