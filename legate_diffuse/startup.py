@@ -15,6 +15,7 @@ from types import ModuleType
 
 import legate_diffuse
 from legate_diffuse import settings
+from legate_diffuse.observe.messages import say
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
@@ -94,11 +95,6 @@ def load_driver_stub() -> None:
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             for library in Path(folder).glob("cu13/lib/libcudart.so.13"):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-
-
-def say(message: str) -> None:
-    """Print one line for the user."""
-    print(f"legate_diffuse: {message}", file=sys.stderr)
 
 
 def _load(library: str) -> bool:

@@ -8,11 +8,12 @@ not check out is a miss. Files appear by renaming, so readers never see half of 
 import hashlib
 import os
 import tempfile
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from legate_diffuse.observe.messages import say
 
 _MAGIC: Final = b"legate_diffuse 1\n"
 _SUFFIX: Final = ".kernel"
@@ -63,7 +64,7 @@ class ObjectCache:
     def store(self, key: str, payload: bytes) -> None:
         """Keep an object under `key`.
 
-        If the folder cannot be written, warn once and do nothing from then on.
+        If the folder cannot be written, say so once and do nothing from then on.
         """
         if not self._usable:
             return
@@ -81,12 +82,9 @@ class ObjectCache:
                 raise
         except OSError as error:
             self._usable = False
-            warnings.warn(
-                f"legate_diffuse cannot keep compiled kernels in {self._folder} "
-                f"({error.strerror}); set LEGATE_DIFFUSE_CACHE_DIR to a folder that "
-                "can be written.",
-                RuntimeWarning,
-                stacklevel=2,
+            say(
+                f"cannot keep compiled kernels in {self._folder} ({error.strerror}); "
+                "set LEGATE_DIFFUSE_CACHE_DIR to a folder that can be written"
             )
             return
         if self._stores % _STORES_BETWEEN_SCANS == 0:

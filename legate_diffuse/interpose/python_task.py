@@ -11,9 +11,8 @@ from typing import Any
 from legate.core._ext.task.py_task import PyTask as RealPyTask
 
 from legate_diffuse.interpose.array import LogicalArray
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore, view_of
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.task import RealTask
 
 
 class PyTask(RealPyTask):
@@ -24,13 +23,10 @@ class PyTask(RealPyTask):
         return PreparedTask(super().prepare_call(*args, **kwargs))
 
 
-class PreparedTask:
+class PreparedTask(RealTask):
     """Stand-in for an ``AutoTask`` that has its arguments: the real one."""
 
-    __slots__ = ("_real",)
-
-    def __init__(self, task: Any) -> None:
-        self._real = task
+    __slots__ = ()
 
     def find_or_declare_partition(self, array: Any) -> Any:
         """Return the partition symbol of an argument."""
@@ -43,17 +39,6 @@ class PreparedTask:
     def add_broadcast(self, array_or_store: Any, axes: Any = None) -> None:
         """Broadcast an argument along some or all dimensions."""
         self._real.add_broadcast(_real(array_or_store), axes)
-
-    def execute(self) -> None:
-        """Submit the task."""
-        window.submit_now(self)
-
-    def run(self) -> None:
-        """Submit the real task."""
-        real.runtime.submit(self._real)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
 
 
 def _real(array_or_store: Any) -> Any:

@@ -16,12 +16,11 @@ import numpy as np
 
 from legate_diffuse.interpose.array import LogicalArray
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Owner, Root
+from legate_diffuse.interpose.storage import Owner, Root, dtype_name
 from legate_diffuse.interpose.store import (
     LogicalStore,
     LogicalStorePartition,
     adopt,
-    dtype_name,
     expose,
     new_store,
     view_of,

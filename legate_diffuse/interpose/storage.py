@@ -128,3 +128,14 @@ class Owner:
         root.alive = False
         # the root and its base view refer to one another
         root.base = None
+
+
+_DTYPES: dict[int, str | None] = {}
+
+
+def dtype_name(type_: Any) -> str | None:
+    """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
+    code = int(type_.code)
+    if code not in _DTYPES:
+        _DTYPES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else None
+    return _DTYPES[code]

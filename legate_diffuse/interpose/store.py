@@ -13,7 +13,7 @@ from operator import index as operator_index
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Owner, Root
+from legate_diffuse.interpose.storage import Owner, Root, dtype_name
 from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
 
@@ -381,14 +381,3 @@ def _settled(view: View) -> Any:
 def _known_shape(view: View) -> Any:
     """Return the real ``Shape``, which does not wait for an unbound store."""
     return view.materialize().shape
-
-
-_DTYPES: dict[int, str | None] = {}
-
-
-def dtype_name(type_: Any) -> str | None:
-    """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
-    code = int(type_.code)
-    if code not in _DTYPES:
-        _DTYPES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else None
-    return _DTYPES[code]

@@ -234,13 +234,30 @@ class AutoTask:
         real.runtime.submit(self.build())
 
 
-class ManualTask:
-    """Stand-in for ``legate.core.ManualTask``: the real one, over real stores."""
+class RealTask:
+    """A real task that runs after all that is pending."""
 
     __slots__ = ("_real",)
 
     def __init__(self, task: Any) -> None:
         self._real = task
+
+    def execute(self) -> None:
+        """Submit the task."""
+        window.submit_now(self)
+
+    def run(self) -> None:
+        """Submit the real task."""
+        real.runtime.submit(self._real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+class ManualTask(RealTask):
+    """Stand-in for ``legate.core.ManualTask``: the real one, over real stores."""
+
+    __slots__ = ()
 
     def add_input(
         self, arg: Any, projection: Any = None, is_key_partition: bool = False
@@ -265,17 +282,6 @@ class ManualTask:
         self._real.add_reduction(
             _real_argument(arg), redop, projection, is_key_partition
         )
-
-    def execute(self) -> None:
-        """Submit the task."""
-        window.submit_now(self)
-
-    def run(self) -> None:
-        """Submit the real task."""
-        real.runtime.submit(self._real)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
 
 
 def _argument(array_or_store: Any) -> Any:

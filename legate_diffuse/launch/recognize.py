@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.storage import dtype_name
 from legate_diffuse.ops.registry import OperationKind
 
 _INPUT = 0
@@ -113,6 +114,4 @@ class Recognizer:
 
 
 def _scalar_dtype(value: Any) -> str | None:
-    from legate_diffuse.interpose.store import dtype_name
-
     return dtype_name(value.type) if type(value) is real.Scalar else None

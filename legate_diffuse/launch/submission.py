@@ -17,7 +17,7 @@ from legate_diffuse.launch.kernels import KernelTable
 from legate_diffuse.launch.plan import Plan, PlannedGroup, make_plan, unfused_plan
 from legate_diffuse.launch.translate import translate
 from legate_diffuse.observe.counters import Counters
-from legate_diffuse.startup import say
+from legate_diffuse.observe.messages import say
 
 # Plans that are remembered at most; the oldest is forgotten first.
 MAX_PLANS: Final = 4096
