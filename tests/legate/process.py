@@ -32,6 +32,10 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     Where there is no CUDA driver, programs that run unfused get the stub as well.
     """
     environment.setdefault("LEGATE_DIFFUSE_DRIVER_STUB", "1")
+    # the launcher runs the first python on the path
+    environment.setdefault(
+        "PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    )
     # small arrays would otherwise be fused the second time only
     environment.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
     inherited = {
