@@ -17,6 +17,7 @@ from legate_diffuse.interpose.store import (
     adopt,
     expose,
     view_of,
+    writable,
 )
 from legate_diffuse.launch.window import window
 
@@ -57,7 +58,7 @@ class LogicalArray(metaclass=_AcceptsReal):
         if type(array) is not LogicalArray:
             return array
         if array._real is None:
-            return view_of(array._store).materialize()
+            return writable(view_of(array._store))
         return array._real
 
     @staticmethod

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import sys
 from collections.abc import Callable
 from functools import wraps
 from types import ModuleType
@@ -120,11 +119,4 @@ def _file_function(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def installed() -> bool:
     """Whether the stand-ins are in place."""
-    core = sys.modules.get("legate.core")
-    return (
-        core is not None
-        and core.__dict__.get("LogicalStore") is not None
-        and (
-            hasattr(real, "LogicalStore") and core.LogicalStore is not real.LogicalStore
-        )
-    )
+    return hasattr(real, "runtime")

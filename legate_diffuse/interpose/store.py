@@ -369,7 +369,10 @@ def expose(store: LogicalStore) -> Any:
 
 def writable(view: View) -> Any:
     """Return the real store for a task that may write it."""
-    view.root.constant = None
+    if view.root.constant is not None:
+        # pending tasks still read the value that may change
+        window.flush("write to a constant")
+        view.root.constant = None
     return view.materialize()
 
 

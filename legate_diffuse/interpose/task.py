@@ -295,7 +295,7 @@ def _real_array(array_or_store: Any) -> Any:
     if isinstance(array_or_store, LogicalArray):
         return LogicalArray.unwrap(array_or_store)
     if isinstance(array_or_store, LogicalStore):
-        return view_of(array_or_store).materialize()
+        return writable(view_of(array_or_store))
     raise ValueError(
         f"Expected a logical array or store but got {type(array_or_store)}"
     )

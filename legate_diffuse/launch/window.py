@@ -48,11 +48,10 @@ class LaunchWindow:
         self._native: Any = None
 
     def start(self) -> None:
-        """Connect to the native part; Legate's runtime must be up."""
+        """Connect to the native part, which has been started."""
         from legate_diffuse import _native
 
         self._native = _native
-        _native.start()
         _native.set_flush_callback(lambda: self.flush("native call"))
         self.submitter.start(_native)
 

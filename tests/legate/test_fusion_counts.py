@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import cupynumeric as cn
+import legate.core as lc
 import numpy as np
 import pytest
 from comparison import counts, differential, same
+from cupynumeric.config import CuPyNumericOpCode
 
 import legate_diffuse
 from legate_diffuse.launch.window import CAPACITY, window
@@ -188,3 +190,19 @@ def test_a_constant_that_is_written_is_no_constant() -> None:
     second = x * c
     same(first, np.asarray(x) * 7.0625)
     same(second, np.asarray(x) * 8.0625)
+
+
+def test_a_constant_that_a_task_gets_as_an_array_is_no_constant() -> None:
+    c = cn.array(3.0625)
+    x = made()
+    first = x * c  # waits, with the old value
+    store = c._thunk.base
+    task = lc.get_legate_runtime().create_auto_task(
+        c._thunk.library, CuPyNumericOpCode.FILL
+    )
+    task.add_output(lc.LogicalArray.from_store(store))
+    task.add_input(cn.array(5.0625)._thunk.base)
+    task.execute()
+    second = x * c
+    same(first, np.asarray(x) * 3.0625)
+    same(second, np.asarray(x) * 5.0625)
