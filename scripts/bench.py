@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -68,7 +69,7 @@ def main() -> int:
                     f"bench: {name} failed\n{error.stderr[-2000:]}", markup=False
                 )
                 return 1
-    Console(width=None if sys.stdout.isatty() else 110).print(table(records))
+    Console(width=None if sys.stdout.isatty() else 120).print(table(records))
     if options.json:
         rows = [asdict(record) for record in records]
         Path(options.json).write_text(json.dumps(rows, indent=2) + "\n")
@@ -116,7 +117,7 @@ def measure(name: str, options: argparse.Namespace) -> Record:
 
 def table(records: list[Record]) -> Table:
     """Return the records as a table for a person."""
-    made = Table(title="Unfused -> fused, medians per iteration", pad_edge=False)
+    made = Table(title="Unfused -> fused, medians per iteration", box=box.SIMPLE)
     for heading in (
         "program",
         "size",
