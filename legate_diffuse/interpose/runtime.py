@@ -75,18 +75,14 @@ class Runtime:
         ndim: int | None = None,
     ) -> LogicalStore:
         """Create a store; Legate hears of it when a task needs it."""
-        if isinstance(shape, real.Shape) or shape is None:
-            if isinstance(shape, real.Shape):
-                made = real.runtime.create_store(dtype, shape, optimize_scalar)
-            else:
-                made = real.runtime.create_store(dtype, None, optimize_scalar, ndim)
-            return adopt(made, fresh=True)
-        name = dtype_name(dtype)
-        extents = tuple(shape) if isinstance(shape, Iterable) else shape
-        if ndim is not None or not _plausible(extents) or dtype.variable_size:
-            made = real.runtime.create_store(dtype, extents, optimize_scalar, ndim)
-            return adopt(made, fresh=True)
-        return new_store(dtype, name, extents, optimize_scalar=optimize_scalar)
+        if not isinstance(shape, real.Shape) and isinstance(shape, Iterable):
+            shape = tuple(shape)
+            if ndim is None and _plausible(shape) and not dtype.variable_size:
+                name = dtype_name(dtype)
+                return new_store(dtype, name, shape, optimize_scalar=optimize_scalar)
+        # a shape that may not be known yet, or something wrong that Legate refuses
+        made = real.runtime.create_store(dtype, shape, optimize_scalar, ndim)
+        return adopt(made, fresh=True)
 
     def create_store_from_scalar(self, scalar: Any, shape: Any = None) -> LogicalStore:
         """Create a store that holds one value."""
