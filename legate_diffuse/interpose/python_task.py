@@ -11,8 +11,7 @@ from typing import Any
 from legate.core._ext.task.py_task import PyTask as RealPyTask
 
 from legate_diffuse.interpose.array import LogicalArray
-from legate_diffuse.interpose.store import LogicalStore, view_of
-from legate_diffuse.interpose.task import RealTask
+from legate_diffuse.interpose.task import RealTask, real_array
 
 
 class PyTask(RealPyTask):
@@ -34,14 +33,10 @@ class PreparedTask(RealTask):
 
     def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
         """Align two arguments."""
-        self._real.add_alignment(_real(array_or_store1), _real(array_or_store2))
+        self._real.add_alignment(
+            real_array(array_or_store1), real_array(array_or_store2)
+        )
 
     def add_broadcast(self, array_or_store: Any, axes: Any = None) -> None:
         """Broadcast an argument along some or all dimensions."""
-        self._real.add_broadcast(_real(array_or_store), axes)
-
-
-def _real(array_or_store: Any) -> Any:
-    if type(array_or_store) is LogicalStore:
-        return view_of(array_or_store).materialize()
-    return LogicalArray.unwrap(array_or_store)
+        self._real.add_broadcast(real_array(array_or_store), axes)

@@ -47,7 +47,7 @@ class LogicalStore(metaclass=_AcceptsReal):
     def shape(self) -> Any:
         """The shape of the view."""
         view = self._view
-        return view.shape if view.root.fusable else _known_shape(view)
+        return view.shape if view.root.fusable else view.materialize().shape
 
     @property
     def ndim(self) -> int:
@@ -71,7 +71,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         if view.root.fusable:
             return view.volume
-        return int(_settled(view).volume)
+        return int(view.materialize().volume)
 
     size = volume
 
@@ -81,13 +81,13 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         if view.root.fusable:
             return view.root.scalar_storage
-        return bool(_settled(view).has_scalar_storage)
+        return bool(view.materialize().has_scalar_storage)
 
     @property
     def unbound(self) -> bool:
         """Whether the shape is still unknown."""
         view = self._view
-        return not view.root.fusable and bool(_settled(view).unbound)
+        return not view.root.fusable and bool(view.materialize().unbound)
 
     @property
     def transformed(self) -> bool:
@@ -95,7 +95,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         if view.root.fusable:
             return view.transformed
-        return bool(_settled(view).transformed)
+        return bool(view.materialize().transformed)
 
     def overlaps(self, other: LogicalStore) -> bool:
         """Whether the two views share elements."""
@@ -136,7 +136,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         dim = self._dimension(dim)
         view = self._view
         if not view.root.fusable:
-            return adopt(_settled(view).slice(dim, sl))
+            return adopt(view.materialize().slice(dim, sl))
         if sl.step is not None and sl.step != 1:
             raise NotImplementedError(f"Unsupported slice: {sl}")
         part = view.slice(dim, sl.start, sl.stop)
@@ -169,7 +169,7 @@ class LogicalStore(metaclass=_AcceptsReal):
     def _derived(self, name: str, *arguments: Any) -> LogicalStore:
         view = self._view
         if not view.root.fusable:
-            return adopt(getattr(_settled(view), name)(*arguments))
+            return adopt(getattr(view.materialize(), name)(*arguments))
         return LogicalStore(self._owner, getattr(view, name)(*arguments))
 
     # -- what needs the real store -----------------------------------------
@@ -303,6 +303,12 @@ class LogicalStorePartition(metaclass=_AcceptsReal):
         return adopt(self._real.get_child_store(*color))
 
 
+def stand_in(root: Root) -> LogicalStore:
+    """Return the first stand-in of a new root."""
+    assert root.base is not None
+    return LogicalStore(Owner(root), root.base)
+
+
 def new_store(
     type_: Any,
     dtype: str | None,
@@ -320,8 +326,7 @@ def new_store(
         # src/cpp/legate/data/detail/storage.cc: such a store is a future
         scalar_storage=optimize_scalar and all(extent == 1 for extent in shape),
     )
-    assert root.base is not None
-    return LogicalStore(Owner(root), root.base)
+    return stand_in(root)
 
 
 def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
@@ -343,8 +348,7 @@ def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
     )
     root.fusable = root.fusable and bound and not store.transformed
     root.escaped = not fresh
-    assert root.base is not None
-    return LogicalStore(Owner(root), root.base)
+    return stand_in(root)
 
 
 def view_of(store: Any) -> View:
@@ -374,13 +378,3 @@ def writable(view: View) -> Any:
         window.flush("write to a constant")
         view.root.constant = None
     return view.materialize()
-
-
-def _settled(view: View) -> Any:
-    """Return the real store of a storage whose tasks are never held back."""
-    return view.materialize()
-
-
-def _known_shape(view: View) -> Any:
-    """Return the real ``Shape``, which does not wait for an unbound store."""
-    return view.materialize().shape

@@ -89,7 +89,7 @@ class AutoTask:
             self.arguments.append(array_or_store._view)
         else:
             self.plain = False
-            self.arguments.append(_real_array(array_or_store))
+            self.arguments.append(real_array(array_or_store))
         if partition is not None and not isinstance(partition, Variable):
             raise ValueError("Invalid partition symbol")
         if partition is not None:
@@ -287,10 +287,10 @@ class ManualTask(RealTask):
 def _argument(array_or_store: Any) -> Any:
     if type(array_or_store) is LogicalStore:
         return array_or_store._view
-    return _real_array(array_or_store)
+    return real_array(array_or_store)
 
 
-def _real_array(array_or_store: Any) -> Any:
+def real_array(array_or_store: Any) -> Any:
     """Return the real array or store of an argument that is not a plain store."""
     if isinstance(array_or_store, LogicalArray):
         return LogicalArray.unwrap(array_or_store)

@@ -71,10 +71,14 @@ class LaunchWindow:
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
-        self.flush("task that cannot be fused")
+        self.let_pass("task that cannot be fused")
+        operation.run()
+
+    def let_pass(self, cause: str) -> None:
+        """Submit what is pending, and count the operation that comes after it."""
+        self.flush(cause)
         self.counters.tasks_seen += 1
         self.counters.tasks_submitted += 1
-        operation.run()
 
     def _record_task(self, task: Any) -> bool:
         kind = self.recognizer.recognize_task(task)
