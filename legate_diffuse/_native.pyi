@@ -40,13 +40,46 @@ def submit(
     Args:
         kernel: what ``register_kernel`` returned.
         stores: ``LogicalStore.raw_handle`` of live stores.
-        privileges: one byte for each store: 1 read, 2 write, 3 read-write.
+        privileges: one byte for each store: 1 read, 2 write, 3 read-write, or 4 plus
+            a ``legate.core.ReductionOpKind``. What is reduced to keeps the value
+            that it had as part of the result; a scalar store needs to have one.
         scalars: one value every 16 bytes; the length is a multiple of 16.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
 
     Raises:
         ValueError: the arguments do not fit together; nothing was submitted.
         RuntimeError: Legate refused; nothing was submitted.
+    """
+
+def submit_program(
+    stores: tuple[int, ...],
+    privileges: bytes,
+    program: bytes,
+    provenance: str | None,
+) -> None:
+    """Submit a program as one task on one point; nothing is partitioned.
+
+    Each store appears once. The GIL is released meanwhile.
+
+    Args:
+        stores: ``LogicalStore.raw_handle`` of live stores.
+        privileges: one byte for each store: 1 read, 2 write, 3 read-write. What is
+            written without being read has no value left but what the program writes.
+        program: loop nests in the format of ``mappers/program.h``. In each nest the
+            operands that are written come first.
+        provenance: shown by Legate's profiler; None keeps that of the current scope.
+
+    Raises:
+        ValueError: the program is not well-formed, names an unknown kernel or leaves
+            the memory of a store or scratch buffer; nothing was submitted.
+        RuntimeError: Legate refused; nothing was submitted.
+    """
+
+def launch_policy() -> tuple[int, int]:
+    """Return how Legate partitions in the current scope: (pieces, threshold).
+
+    A store is not partitioned if there is one piece, or if it has fewer elements than
+    the threshold.
     """
 
 def scalar_bytes(handle: int) -> bytes:

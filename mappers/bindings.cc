@@ -4,18 +4,24 @@
 #include <legate.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fused_task.h"
 #include "kernel_table.h"
+#include "library.h"
 #include "net.h"
+#include "program.h"
+#include "program_task.h"
 
 namespace nb = nanobind;
 
@@ -69,7 +75,10 @@ void set_pending(bool pending) {
   if (set) set(pending);
 }
 
-std::vector<Argument> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges) {
+constexpr Privilege LAST_REDUCTION = REDUCE + static_cast<Privilege>(legate::ReductionOpKind::XOR);
+
+std::vector<Argument> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges,
+                                      Privilege last_privilege) {
   const auto count = stores.size();
   std::vector<Argument> arguments(count);
 
@@ -80,32 +89,61 @@ std::vector<Argument> parse_arguments(const nb::tuple& stores, const nb::bytes& 
 
     if (PyErr_Occurred()) throw nb::python_error();
     if (handle == 0) throw nb::value_error("a store's handle is null");
-    if (privilege < READ || privilege > READ_WRITE) {
-      throw nb::value_error("a privilege is 1 (read), 2 (write) or 3 (read-write)");
+    if (privilege < READ || privilege > last_privilege) {
+      throw nb::value_error("a privilege is not one of those that are allowed here");
     }
     arguments[index] = {reinterpret_cast<const legate::LogicalStore*>(handle), privilege};
   }
   return arguments;
 }
 
-void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
-            const nb::bytes& scalars, std::optional<std::string_view> provenance) {
-  const auto arguments = parse_arguments(stores, privileges);
-
-  if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
-  if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
-
-  const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
+// Calls a function that submits a task, without the GIL.
+template <typename Function>
+void call_legate(std::optional<std::string_view> provenance, const Function& function) {
   const nb::gil_scoped_release no_gil;
   std::optional<legate::Scope> scope;
 
   try {
     if (provenance) scope.emplace(std::string{*provenance});
-    submit_fused_task(kernel, arguments, scalar_bytes);
+    function();
+  } catch (const InvalidProgram&) {
+    throw;
   } catch (const std::exception& error) {
     // Legate's exceptions have several bases, which would become several Python types.
     throw std::runtime_error{error.what()};
   }
+}
+
+void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
+            const nb::bytes& scalars, std::optional<std::string_view> provenance) {
+  const auto arguments = parse_arguments(stores, privileges, LAST_REDUCTION);
+
+  if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
+  if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
+
+  const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
+  call_legate(provenance, [&] { submit_fused_task(kernel, arguments, scalar_bytes); });
+}
+
+void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
+                    std::optional<std::string_view> provenance) {
+  const auto arguments = parse_arguments(stores, privileges, READ_WRITE);
+  std::vector<std::int64_t> words(program.size() / sizeof(std::int64_t));
+
+  if (program.size() % sizeof(std::int64_t) != 0) {
+    throw nb::value_error("a program consists of words of 8 bytes");
+  }
+  std::memcpy(words.data(), program.c_str(), program.size());
+  call_legate(provenance, [&] { submit_program_task(arguments, words); });
+}
+
+// Decides what Legate partitions (PartitionManager::compute_launch_shape).
+std::pair<std::uint64_t, std::uint64_t> launch_policy() {
+  const auto machine = legate::Scope::machine();
+  const auto& policy = legate::Scope::parallel_policy();
+
+  return {std::uint64_t{machine.count()} * policy.overdecompose_factor(),
+          policy.partitioning_threshold(machine.preferred_target())};
 }
 
 nb::bytes scalar_bytes(std::uintptr_t handle) {
@@ -130,6 +168,9 @@ NB_MODULE(_native, module) {
   module.def("register_kernel", &register_kernel_address, nb::arg("address"));
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
              nb::arg("scalars"), nb::arg("provenance").none());
+  module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
+             nb::arg("program"), nb::arg("provenance").none());
+  module.def("launch_policy", &launch_policy);
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());
   module.def("set_pending", &set_pending, nb::arg("flag"));

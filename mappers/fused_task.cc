@@ -5,27 +5,21 @@
 #include <legate.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "elements.h"
 #include "kernel_table.h"
-#include "loop_nest.h"
-#include "mapper.h"
+#include "library.h"
 
 namespace legate_diffuse {
 
 namespace {
-
-using Nest = LoopNest<LEGATE_MAX_DIM>;
-
-// Scalars are read in blocks of this size, aligned to it.
-constexpr std::size_t SCALAR_SIZE = 16;
 
 constexpr std::size_t round_up(std::size_t size) {
   return (size + SCALAR_SIZE - 1) / SCALAR_SIZE * SCALAR_SIZE;
@@ -72,67 +66,11 @@ struct Launch {
     std::memcpy(scalars.data(), bytes + scalars_offset, scalars.size() * SCALAR_SIZE);
   }
 
-  struct alignas(SCALAR_SIZE) ScalarBlock {
-    std::array<char, SCALAR_SIZE> bytes;
-  };
-
   Kernel kernel;
   std::size_t num_arguments;
   const std::uint8_t* privileges;
   std::vector<ScalarBlock> scalars;
 };
-
-// One argument's elements in memory. `lower` is the point that `pointer` belongs to.
-struct Elements {
-  char* pointer{};
-  Nest::Strides strides{};
-  Nest::Strides lower{};
-  Nest::Strides upper{};
-  bool is_future{};
-};
-
-char* zero_dim_pointer(const legate::PhysicalStore& store) {
-  // get_inline_allocation() throws for a 0-d store that is a region without transforms; Legate
-  // backs such a store by a 1-d region of one element.
-  if (store.is_future() || store.transformed()) {
-    return static_cast<char*>(store.get_inline_allocation().ptr);
-  }
-  const auto* pointer = store.is_readable() ? store.read_accessor<std::int8_t, 1, false>().ptr(0)
-                                            : store.write_accessor<std::int8_t, 1, false>().ptr(0);
-  return const_cast<char*>(reinterpret_cast<const char*>(pointer));
-}
-
-// Empty when the argument has no elements here.
-std::optional<Elements> find_elements(const legate::PhysicalStore& store) {
-  const auto dim = store.dim();
-  Elements elements;
-
-  elements.is_future = store.is_future();
-  if (dim == 0) {
-    elements.pointer = zero_dim_pointer(store);
-    return elements;
-  }
-
-  const auto domain = store.domain();
-
-  // Legate backs a store without elements by one of another dimensionality.
-  if (domain.get_dim() != dim || domain.empty()) return std::nullopt;
-  for (std::int32_t index = 0; index < dim; ++index) {
-    elements.lower[index] = domain.lo()[index];
-    elements.upper[index] = domain.hi()[index];
-  }
-
-  const auto allocation = store.get_inline_allocation();
-
-  elements.pointer = static_cast<char*>(allocation.ptr);
-  // A future holds one element, whatever the shape of the view.
-  if (!elements.is_future) {
-    for (std::int32_t index = 0; index < dim; ++index) {
-      elements.strides[index] = static_cast<std::int64_t>(allocation.strides[index]);
-    }
-  }
-  return elements;
-}
 
 // Runs the kernel over the points that all arguments cover. Nothing in here may throw: an
 // exception in a task body ends the process.
@@ -141,19 +79,21 @@ void run_fused_task(legate::TaskContext context) noexcept {
   std::vector<Elements> arguments(launch.num_arguments);
   std::uint32_t num_inputs = 0;
   std::uint32_t num_outputs = 0;
+  std::uint32_t num_reductions = 0;
   std::int32_t dim = 0;
 
   for (std::size_t index = 0; index < launch.num_arguments; ++index) {
     const auto privilege = launch.privileges[index];
-    const auto reads = (privilege & READ) != 0;
-    const auto writes = (privilege & WRITE) != 0;
-    const auto input = reads ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
-    const auto store = writes ? context.output(num_outputs++).data() : input;
+    const auto input =
+        reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
+    const auto store = reduces(privilege)  ? context.reduction(num_reductions++).data()
+                       : writes(privilege) ? context.output(num_outputs++).data()
+                                           : input;
     const auto elements = find_elements(store);
 
     if (!elements) return;
     // The new value of a future lies apart from the old one.
-    if (reads && writes && elements->is_future) {
+    if (privilege == READ_WRITE && elements->is_future) {
       std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
     }
     arguments[index] = *elements;
@@ -163,7 +103,7 @@ void run_fused_task(legate::TaskContext context) noexcept {
   // Futures report the bounds of the whole array, and broadcast regions may do so: the bounds of
   // this point task are those of the first region that is written, or else of any region.
   const auto leader_rank = [&](std::size_t index) {
-    return std::pair{arguments[index].is_future, (launch.privileges[index] & WRITE) == 0};
+    return std::pair{arguments[index].is_future, !writes(launch.privileges[index])};
   };
   std::size_t leader = 0;
   for (std::size_t index = 1; index < arguments.size(); ++index) {
@@ -179,7 +119,9 @@ void run_fused_task(legate::TaskContext context) noexcept {
     }
   }
 
-  Nest nest{arguments.size()};
+  Nest nest;
+
+  nest.reset(arguments.size());
   for (std::int32_t index = 0; index < dim; ++index) {
     nest.add_dim(std::max<std::int64_t>(upper[index] - lower[index] + 1, 0));
   }
@@ -191,44 +133,40 @@ void run_fused_task(legate::TaskContext context) noexcept {
     }
     nest.set_argument(index, pointer, arguments[index].strides);
   }
-  nest.run(launch.kernel, leader, reinterpret_cast<const char*>(launch.scalars.data()));
+  nest.run(launch.kernel, reinterpret_cast<const char*>(launch.scalars.data()));
 }
 
 class FusedTask : public legate::LegateTask<FusedTask> {
  public:
-  static inline const auto TASK_CONFIG = legate::TaskConfig{legate::LocalTaskID{0}};
+  static inline const auto TASK_CONFIG = legate::TaskConfig{FUSED_TASK};
 
   static void cpu_variant(legate::TaskContext context) { run_fused_task(context); }
   static void omp_variant(legate::TaskContext context) { run_fused_task(context); }
 };
 
-std::optional<legate::Library>& library() {
-  static std::optional<legate::Library> instance;
-  return instance;
-}
-
 }  // namespace
 
-void start_library() {
-  if (library()) return;
-
-  bool created = false;
-  auto result = legate::Runtime::get_runtime()->find_or_create_library(
-      "legate_diffuse", legate::ResourceConfig{1}, std::make_unique<Mapper>(), {}, &created);
-
-  if (created) FusedTask::register_variants(result);
-  library() = result;
+void register_fused_task(const legate::Library& library) {
+  FusedTask::register_variants(library);
 }
 
 void submit_fused_task(std::uint32_t kernel, const std::vector<Argument>& arguments,
                        std::string_view scalars) {
   auto* const runtime = legate::Runtime::get_runtime();
-  auto task = runtime->create_task(library().value(), FusedTask::TASK_CONFIG.task_id());
+  auto task = runtime->create_task(library(), FUSED_TASK);
   std::optional<legate::Variable> first;
 
   for (const auto& [store, privilege] : arguments) {
     const legate::LogicalArray array{*store};
-    const auto partition = (privilege & READ) != 0 ? task.add_input(array) : task.add_output(array);
+
+    if (privilege == REDUCE + static_cast<Privilege>(legate::ReductionOpKind::OR) &&
+        array.type().code() == legate::Type::Code::BOOL) {
+      // Legion ends the process when it finds this one missing; addition of bools is the same.
+      throw std::invalid_argument{"bools cannot be reduced with OR, use ADD"};
+    }
+    const auto partition = reduces(privilege) ? task.add_reduction(array, privilege - REDUCE)
+                           : reads(privilege) ? task.add_input(array)
+                                              : task.add_output(array);
 
     if (privilege == READ_WRITE) task.add_output(array, partition);
     if (!first) {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <legate/data/logical_store.h>
+#include <legate.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -11,20 +11,35 @@
 
 namespace legate_diffuse {
 
-enum Privilege : std::uint8_t { READ = 1, WRITE = 2, READ_WRITE = READ | WRITE };
+// How a task accesses a store: one of these, or REDUCE plus a legate::ReductionOpKind.
+using Privilege = std::uint8_t;
 
-// One store that a fused task accesses. The store belongs to the caller.
+constexpr Privilege READ = 1;
+constexpr Privilege WRITE = 2;
+constexpr Privilege READ_WRITE = READ | WRITE;
+constexpr Privilege REDUCE = 4;
+
+constexpr bool reduces(Privilege privilege) {
+  return privilege >= REDUCE;
+}
+constexpr bool reads(Privilege privilege) {
+  return !reduces(privilege) && (privilege & READ) != 0;
+}
+constexpr bool writes(Privilege privilege) {
+  return !reduces(privilege) && (privilege & WRITE) != 0;
+}
+
+// One store that a task accesses. The store belongs to the caller.
 struct Argument {
   const legate::LogicalStore* store;
   Privilege privilege;
 };
 
-// Creates the Legate library with the one task that runs every fused kernel. The Legate runtime has
-// to be running; later calls do nothing.
-void start_library();
+void register_fused_task(const legate::Library& library);
 
-// Submits one fused task. All arguments are partitioned alike, and have the same shape. scalars is
-// the kernel's block of scalar values. Throws what Legate throws.
+// Submits one fused task. All arguments are partitioned alike, and have the same shape. Each point
+// task updates a part of its own of what is reduced to, which Legate then combines with the value
+// that the store had. scalars is the kernel's block of scalar values. Throws what Legate throws.
 void submit_fused_task(std::uint32_t kernel, const std::vector<Argument>& arguments,
                        std::string_view scalars);
 

@@ -14,33 +14,42 @@
 namespace legate_diffuse {
 
 // A perfect loop nest over several arguments, and the reduction of its dimensions to the two that a
-// kernel runs over. MAX_DIM is the largest number of dimensions.
+// kernel runs over. MAX_DIM is the largest number of dimensions. A nest that is reset and used
+// again keeps its memory.
 template <std::size_t MAX_DIM>
 class LoopNest {
  public:
   using Strides = std::array<std::int64_t, MAX_DIM>;
 
-  explicit LoopNest(std::size_t num_arguments)
-      : pointers_(num_arguments), strides_(num_arguments) {}
+  // Every argument has to be set before the nest runs.
+  void reset(std::size_t num_arguments) {
+    dim_ = 0;
+    pointers_.resize(num_arguments);
+    strides_.resize(num_arguments);
+    kernel_strides_.resize(2 * num_arguments);
+  }
 
   // The outermost dimension is added first; an extent is never negative.
   void add_dim(std::int64_t extent) { extents_[dim_++] = extent; }
 
-  // One byte stride for each dimension; 0 repeats the element (broadcast).
+  // One byte stride for each dimension; 0 repeats the element (broadcast, or reduction).
   void set_argument(std::size_t index, char* pointer, const Strides& strides) {
     pointers_[index] = pointer;
     strides_[index] = strides;
   }
 
-  // Runs the kernel over every point once, in an order that suits argument `leader`. The order is
-  // free because each point writes elements of its own.
-  void run(Kernel kernel, std::size_t leader, const char* scalars) {
+  // Runs the kernel over every point once. The order is free because each point writes elements of
+  // its own, or combines values with an operator whose order is free; it depends on nothing but the
+  // extents and strides. It suits the argument that `leader` returns.
+  void run(Kernel kernel, const char* scalars) {
     for (std::size_t dim = 0; dim < dim_; ++dim) {
       if (extents_[dim] <= 0) return;
     }
     drop_unit_dims();
-    order_dims(leader);
-    merge_dims();
+    if (dim_ > 1) {
+      order_dims(leader());
+      merge_dims();
+    }
     call(kernel, scalars);
   }
 
@@ -65,6 +74,22 @@ class LoopNest {
     dim_ = kept;
   }
 
+  // The first of the arguments that move along most dimensions. Arguments that are written come
+  // first and move along all of them, unless they are reduced to: the data are what is read then.
+  [[nodiscard]] std::size_t leader() const {
+    std::size_t found = 0;
+    std::size_t most = 0;
+    for (std::size_t index = 0; index < strides_.size() && most < dim_; ++index) {
+      std::size_t moves = 0;
+      for (std::size_t dim = 0; dim < dim_; ++dim) moves += strides_[index][dim] != 0 ? 1 : 0;
+      if (moves > most) {
+        found = index;
+        most = moves;
+      }
+    }
+    return found;
+  }
+
   // By decreasing stride of the leader, so that the innermost loop runs along its memory. Stable.
   void order_dims(std::size_t leader) {
     const auto& strides = strides_[leader];
@@ -84,7 +109,6 @@ class LoopNest {
 
   // Two neighbouring loops are one where every argument's memory goes on in equal steps.
   void merge_dims() {
-    if (dim_ < 2) return;
     std::size_t last = 0;
     for (std::size_t dim = 1; dim < dim_; ++dim) {
       if (contiguous(last, dim)) {
@@ -102,16 +126,15 @@ class LoopNest {
   void call(Kernel kernel, const char* scalars) {
     const std::array<std::int64_t, 2> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
                                               dim_ > 0 ? extents_[dim_ - 1] : 1};
-    std::vector<std::int64_t> strides(2 * pointers_.size());
     for (std::size_t index = 0; index < pointers_.size(); ++index) {
-      strides[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
-      strides[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
+      kernel_strides_[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
+      kernel_strides_[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
     }
 
     const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
     Strides position{};
     while (true) {
-      kernel(pointers_.data(), strides.data(), extents.data(), scalars);
+      kernel(pointers_.data(), kernel_strides_.data(), extents.data(), scalars);
       auto dim = outer_dim;
       for (; dim > 0; --dim) {
         if (++position[dim - 1] < extents_[dim - 1]) {
@@ -135,6 +158,7 @@ class LoopNest {
   std::array<std::int64_t, MAX_DIM> extents_{};
   std::vector<char*> pointers_;
   std::vector<Strides> strides_;
+  std::vector<std::int64_t> kernel_strides_;
 };
 
 }  // namespace legate_diffuse

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "program_task.h"
+
 namespace legate_diffuse {
 
 // Leaves every choice to Legate. The default mapping lets overlapping views of one store share an
@@ -20,9 +22,11 @@ class Mapper final : public legate::mapping::Mapper {
     return {};
   }
 
+  // Asked for program tasks only; fused tasks allocate nothing. Pools of known size are taken when
+  // tasks are mapped, long before they run, so that as many of them would exist as tasks wait.
   std::optional<std::size_t> allocation_pool_size(
-      const legate::mapping::Task& /*task*/,
-      legate::mapping::StoreTarget /*memory_kind*/) override {
+      const legate::mapping::Task& task, legate::mapping::StoreTarget /*memory_kind*/) override {
+    if (program_allocates(task.scalar(0))) return std::nullopt;
     return 0;
   }
 

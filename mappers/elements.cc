@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "elements.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+char* zero_dim_pointer(const legate::PhysicalStore& store) {
+  // get_inline_allocation() throws for a 0-d store that is a region without transforms; Legate
+  // backs such a store by a 1-d region of one element.
+  if (store.is_future() || store.transformed()) {
+    return static_cast<char*>(store.get_inline_allocation().ptr);
+  }
+  const auto* pointer = store.is_readable() ? store.read_accessor<std::int8_t, 1, false>().ptr(0)
+                                            : store.write_accessor<std::int8_t, 1, false>().ptr(0);
+  return const_cast<char*>(reinterpret_cast<const char*>(pointer));
+}
+
+}  // namespace
+
+std::optional<Elements> find_elements(const legate::PhysicalStore& store) {
+  const auto dim = store.dim();
+  Elements elements;
+
+  elements.is_future = store.is_future();
+  if (dim == 0) {
+    elements.pointer = zero_dim_pointer(store);
+    return elements;
+  }
+
+  const auto domain = store.domain();
+
+  // Legate backs a store without elements by one of another dimensionality.
+  if (domain.get_dim() != dim || domain.empty()) return std::nullopt;
+  for (std::int32_t index = 0; index < dim; ++index) {
+    elements.lower[index] = domain.lo()[index];
+    elements.upper[index] = domain.hi()[index];
+  }
+
+  const auto allocation = store.get_inline_allocation();
+
+  elements.pointer = static_cast<char*>(allocation.ptr);
+  // A future holds one element, whatever the shape of the view.
+  if (!elements.is_future) {
+    for (std::int32_t index = 0; index < dim; ++index) {
+      elements.strides[index] = static_cast<std::int64_t>(allocation.strides[index]);
+    }
+  }
+  return elements;
+}
+
+}  // namespace legate_diffuse

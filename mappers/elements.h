@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <legate.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "loop_nest.h"
+
+namespace legate_diffuse {
+
+using Nest = LoopNest<LEGATE_MAX_DIM>;
+
+// Kernels read scalars in blocks of this size, aligned to it.
+constexpr std::size_t SCALAR_SIZE = 16;
+
+struct alignas(SCALAR_SIZE) ScalarBlock {
+  std::array<char, SCALAR_SIZE> bytes;
+};
+
+// One argument's elements in memory. `lower` is the point that `pointer` belongs to; strides are in
+// bytes.
+struct Elements {
+  char* pointer{};
+  Nest::Strides strides{};
+  Nest::Strides lower{};
+  Nest::Strides upper{};
+  bool is_future{};
+};
+
+// Empty when the argument has no elements here. For the elements that a task reduces to these are
+// those that the task is to update, which Legate has initialised.
+std::optional<Elements> find_elements(const legate::PhysicalStore& store);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "program.h"
+
+#include <legate_defines.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "kernel_table.h"
+
+namespace legate_diffuse {
+
+const std::int64_t* Words::take(std::int64_t count) {
+  if (count < 0 || count > end_ - next_) throw InvalidProgram{"a program ends too early"};
+
+  const auto* const taken = next_;
+
+  next_ += count;
+  return taken;
+}
+
+Scratch::Scratch(Words& words)
+    : itemsize{words.take()},
+      first_nest{words.take()},
+      last_nest{words.take()},
+      dim{words.take()},
+      extents{words.take(dim)} {}
+
+NestHead::NestHead(Words& words)
+    : kernel{words.take()},
+      num_operands{words.take()},
+      dim{words.take()},
+      num_scalars{words.take()},
+      extents{words.take(dim)},
+      scalars{words.take(2 * num_scalars)} {}
+
+Operand::Operand(Words& words, std::int64_t dim)
+    : base{words.take()},
+      root_dim{words.take()},
+      dims{words.take(dim)},
+      low{words.take(root_dim)} {}
+
+namespace {
+
+constexpr std::int64_t MAX_SCRATCH_BYTES = std::int64_t{1} << 48;
+
+void require(bool condition, const char* message) {
+  if (!condition) throw InvalidProgram{message};
+}
+
+std::int64_t round_up(std::int64_t size) {
+  return (size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
+}
+
+void check_extents(std::int64_t dim, const std::int64_t* extents) {
+  require(dim <= LEGATE_MAX_DIM, "a program has too many dimensions");
+  require(std::all_of(extents, extents + dim, [](auto extent) { return extent >= 0; }),
+          "an extent is negative");
+}
+
+std::int64_t scratch_bytes(const Scratch& scratch) {
+  auto bytes = scratch.itemsize;
+
+  for (std::int64_t d = 0; d < scratch.dim; ++d) {
+    require(
+        !__builtin_mul_overflow(bytes, scratch.extents[d], &bytes) && bytes <= MAX_SCRATCH_BYTES,
+        "a scratch buffer is too large");
+  }
+  return round_up(bytes);
+}
+
+void check_operand(const Operand& operand, const NestHead& nest, std::int64_t root_dim,
+                   const std::int64_t* root_extents) {
+  std::array<std::int64_t, LEGATE_MAX_DIM> last{};
+  bool is_empty = false;
+
+  require(operand.root_dim == root_dim, "an operand has another dimensionality than its root");
+  std::copy(operand.low, operand.low + root_dim, last.begin());
+  for (std::int64_t d = 0; d < nest.dim; ++d) {
+    const auto root = operand.dims[d];
+
+    require(root >= -1 && root < root_dim, "an operand names a dimension that its root lacks");
+    is_empty = is_empty || nest.extents[d] == 0;
+    require(root < 0 || !__builtin_add_overflow(last[root], nest.extents[d] - 1, &last[root]),
+            "an operand leaves its root");
+  }
+  for (std::int64_t d = 0; d < root_dim && !is_empty; ++d) {
+    require(operand.low[d] >= 0 && last[d] < root_extents[d], "an operand leaves its root");
+  }
+}
+
+// The largest buffers are placed first, each at the lowest offset where no buffer lies that lives
+// at the same time.
+ScratchPlan place(const std::vector<Scratch>& buffers) {
+  const auto count = buffers.size();
+  std::vector<std::int64_t> sizes(count);
+  std::vector<std::size_t> order(count);
+  std::vector<std::size_t> placed;  // by offset
+  ScratchPlan plan{std::vector<std::int64_t>(count), 0};
+
+  std::transform(buffers.begin(), buffers.end(), sizes.begin(), scratch_bytes);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sizes[a] > sizes[b]; });
+  for (const auto index : order) {
+    std::int64_t offset = 0;
+    for (const auto other : placed) {
+      if (buffers[other].last_nest < buffers[index].first_nest ||
+          buffers[index].last_nest < buffers[other].first_nest) {
+        continue;
+      }
+      if (offset + sizes[index] <= plan.offsets[other]) break;
+      offset = std::max(offset, plan.offsets[other] + sizes[other]);
+    }
+    plan.offsets[index] = offset;
+    plan.size = std::max(plan.size, offset + sizes[index]);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), index,
+                         [&](auto a, auto b) { return plan.offsets[a] < plan.offsets[b]; }),
+        index);
+  }
+  return plan;
+}
+
+}  // namespace
+
+ScratchPlan check_program(Words words, const std::vector<Extents>& arguments) {
+  const auto num_scratch = words.take();
+  const auto num_nests = words.take();
+  std::vector<Scratch> buffers;
+
+  for (std::int64_t index = 0; index < num_scratch; ++index) {
+    const auto& scratch = buffers.emplace_back(words);
+
+    check_extents(scratch.dim, scratch.extents);
+    require(scratch.itemsize > 0, "a scratch buffer's elements have no size");
+    require(0 <= scratch.first_nest && scratch.first_nest <= scratch.last_nest &&
+                scratch.last_nest < num_nests,
+            "a scratch buffer's life is not a range of nests");
+  }
+
+  for (std::int64_t index = 0; index < num_nests; ++index) {
+    const NestHead nest{words};
+
+    check_extents(nest.dim, nest.extents);
+    require(nest.kernel >= 0 && nest.kernel <= UINT32_MAX &&
+                find_kernel(static_cast<std::uint32_t>(nest.kernel)) != nullptr,
+            "no kernel is registered under this id");
+    require(nest.num_operands > 0, "a nest has no operands");
+    for (std::int64_t number = 0; number < nest.num_operands; ++number) {
+      const Operand operand{words, nest.dim};
+
+      if (operand.base >= 0) {
+        require(operand.base < static_cast<std::int64_t>(arguments.size()),
+                "an operand names an argument that the task lacks");
+        const auto& extents = arguments[operand.base];
+        check_operand(operand, nest, static_cast<std::int64_t>(extents.size()), extents.data());
+      } else {
+        require(~operand.base < num_scratch, "an operand names a scratch buffer that is not there");
+        const auto& scratch = buffers[~operand.base];
+        require(scratch.first_nest <= index && index <= scratch.last_nest,
+                "an operand names a scratch buffer outside of its life");
+        check_operand(operand, nest, scratch.dim, scratch.extents);
+      }
+    }
+  }
+  require(num_scratch >= 0 && num_nests >= 0 && words.empty(), "a program ends too late");
+  return place(buffers);
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+namespace legate_diffuse {
+
+// A program is a sequence of loop nests, each with a kernel of its own, over the arguments of one
+// task and over scratch buffers that live as long as the task. It is written in 64-bit words:
+//
+//   program: S N scratch[S] nest[N]
+//   scratch: itemsize first_nest last_nest ndim extents[ndim]
+//   nest:    kernel num_operands dim num_scalars extents[dim] scalars[2 * num_scalars]
+//            operand[num_operands]
+//   operand: base root_dim dims[dim] low[root_dim]
+//
+// A base that is not negative is the number of an argument, else ~base is that of a scratch buffer,
+// which is stored in row-major order. The point (i_0, ...) of a nest has the element
+// low + sum over d of i_d * (unit vector of dims[d]) of the operand's root; dims[d] is -1 where the
+// operand repeats. Operands that the kernel writes come before those that it only reads.
+
+class InvalidProgram : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+// Reads words one after the other.
+class Words {
+ public:
+  Words(const std::int64_t* begin, std::size_t size) : next_{begin}, end_{begin + size} {}
+
+  std::int64_t take() { return *take(1); }
+
+  // Throws InvalidProgram if fewer words are left.
+  const std::int64_t* take(std::int64_t count);
+
+  [[nodiscard]] bool empty() const { return next_ == end_; }
+
+ private:
+  const std::int64_t* next_;
+  const std::int64_t* end_;
+};
+
+struct Scratch {
+  explicit Scratch(Words& words);
+
+  std::int64_t itemsize;
+  std::int64_t first_nest;
+  std::int64_t last_nest;
+  std::int64_t dim;
+  const std::int64_t* extents;
+};
+
+// The head of a nest. Its operands follow.
+struct NestHead {
+  explicit NestHead(Words& words);
+
+  std::int64_t kernel;
+  std::int64_t num_operands;
+  std::int64_t dim;
+  std::int64_t num_scalars;
+  const std::int64_t* extents;
+  const std::int64_t* scalars;
+};
+
+struct Operand {
+  Operand(Words& words, std::int64_t dim);
+
+  std::int64_t base;
+  std::int64_t root_dim;
+  const std::int64_t* dims;
+  const std::int64_t* low;
+};
+
+// The extents of a store.
+using Extents = std::vector<std::int64_t>;
+
+// Where the scratch buffers of a program lie in one block of memory. Buffers whose lives do not
+// overlap may lie in the same place.
+struct ScratchPlan {
+  std::vector<std::int64_t> offsets;
+  std::int64_t size{};
+};
+
+constexpr std::int64_t SCRATCH_ALIGNMENT = 64;
+
+// Checks a program, so that it can be run without, and places its scratch buffers. Throws
+// InvalidProgram for one that is not well-formed, calls a kernel that is not registered, or
+// leaves the memory of its roots.
+ScratchPlan check_program(Words words, const std::vector<Extents>& arguments);
+
+}  // namespace legate_diffuse

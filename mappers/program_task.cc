@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "program_task.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "elements.h"
+#include "kernel_table.h"
+#include "library.h"
+#include "program.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+// Scratch memory up to this size is kept by each thread. More than that is Legate's, which lets the
+// tasks that follow wait: a third of a millisecond, which is little beside the work on so much
+// data.
+constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+
+// What the task body and the mapper have to know travels as one Legate scalar: this header, the
+// offsets of the scratch buffers, the program, and one privilege for each argument.
+struct LaunchHeader {
+  std::int64_t num_arguments;
+  std::int64_t num_scratch;
+  std::int64_t num_words;
+  std::int64_t scratch_size;
+};
+
+bool is_kept(std::int64_t scratch_size) {
+  return scratch_size <= MAX_KEPT_SCRATCH;
+}
+
+std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
+                                      const std::vector<std::int64_t>& program,
+                                      const ScratchPlan& plan) {
+  const LaunchHeader header{static_cast<std::int64_t>(arguments.size()),
+                            static_cast<std::int64_t>(plan.offsets.size()),
+                            static_cast<std::int64_t>(program.size()), plan.size};
+  const auto words_offset = sizeof(header) + plan.offsets.size() * sizeof(std::int64_t);
+  const auto privileges_offset = words_offset + program.size() * sizeof(std::int64_t);
+  std::vector<std::uint8_t> buffer(privileges_offset + arguments.size());
+
+  std::memcpy(buffer.data(), &header, sizeof(header));
+  std::memcpy(buffer.data() + sizeof(header), plan.offsets.data(), words_offset - sizeof(header));
+  std::memcpy(buffer.data() + words_offset, program.data(), privileges_offset - words_offset);
+  std::transform(arguments.begin(), arguments.end(), buffer.begin() + privileges_offset,
+                 [](const Argument& argument) { return argument.privilege; });
+  return buffer;
+}
+
+// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
+// byte strides.
+struct Root {
+  char* origin{};
+  Nest::Strides strides{};
+};
+
+Root root_of(const Elements& elements) {
+  Root root{elements.pointer, elements.strides};
+
+  for (std::size_t d = 0; d < elements.lower.size(); ++d) {
+    root.origin -= elements.lower[d] * elements.strides[d];
+  }
+  return root;
+}
+
+Root root_of(const Scratch& scratch, char* pointer) {
+  Root root{pointer, {}};
+  auto stride = scratch.itemsize;
+
+  for (auto d = scratch.dim; d-- > 0;) {
+    root.strides[d] = stride;
+    stride *= scratch.extents[d];
+  }
+  return root;
+}
+
+std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t count,
+                                 const std::uint8_t* privileges) {
+  std::vector<Root> roots(count);
+  std::uint32_t num_inputs = 0;
+  std::uint32_t num_outputs = 0;
+
+  for (std::size_t index = 0; index < count; ++index) {
+    const auto privilege = privileges[index];
+    const auto input =
+        reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
+    const auto store = writes(privilege) ? context.output(num_outputs++).data() : input;
+    const auto elements = find_elements(store);
+
+    // No nest touches an argument without elements.
+    if (!elements) continue;
+    // The new value of a future lies apart from the old one.
+    if (privilege == READ_WRITE && elements->is_future) {
+      std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
+    }
+    roots[index] = root_of(*elements);
+  }
+  return roots;
+}
+
+char* kept_scratch() {
+  thread_local const std::unique_ptr<char, decltype(&std::free)> memory{
+      static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, MAX_KEPT_SCRATCH)), &std::free};
+
+  return memory.get();
+}
+
+char* allocate_scratch(std::int64_t size) {
+  // Legate's buffers have its default alignment.
+  auto room = static_cast<std::size_t>(size + SCRATCH_ALIGNMENT);
+  void* pointer = legate::create_buffer<char>(room).ptr(0);
+
+  return static_cast<char*>(std::align(SCRATCH_ALIGNMENT, size, pointer, room));
+}
+
+// Runs one loop nest after the other. The buffers are used again for each nest.
+class Runner {
+ public:
+  explicit Runner(const std::vector<Root>& roots, std::size_t num_arguments)
+      : roots_{roots}, num_arguments_{num_arguments} {}
+
+  void run(Words& words) {
+    const NestHead head{words};
+
+    nest_.reset(head.num_operands);
+    for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d]);
+    for (std::int64_t index = 0; index < head.num_operands; ++index) {
+      set_operand(index, Operand{words, head.dim}, head.dim);
+    }
+    nest_.run(kernel(head.kernel), scalars(head));
+  }
+
+ private:
+  void set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
+    const auto& root =
+        roots_[operand.base >= 0 ? operand.base
+                                 : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
+    auto* pointer = root.origin;
+    Nest::Strides strides{};
+
+    for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * root.strides[d];
+    for (std::int64_t d = 0; d < dim; ++d) {
+      strides[d] = operand.dims[d] >= 0 ? root.strides[operand.dims[d]] : 0;
+    }
+    nest_.set_argument(index, pointer, strides);
+  }
+
+  static Kernel kernel(std::int64_t id) {
+    auto* const found = find_kernel(static_cast<std::uint32_t>(id));
+
+    if (!found) {
+      std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
+                   static_cast<long long>(id));
+      std::abort();
+    }
+    return found;
+  }
+
+  const char* scalars(const NestHead& head) {
+    scalars_.resize(head.num_scalars);
+    std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
+    return reinterpret_cast<const char*>(scalars_.data());
+  }
+
+  const std::vector<Root>& roots_;
+  std::size_t num_arguments_;
+  Nest nest_;
+  std::vector<ScalarBlock> scalars_;
+};
+
+// Nothing in here may throw: an exception in a task body ends the process. The program was checked
+// when it was submitted.
+void run_program_task(const legate::TaskContext& context) noexcept {
+  const auto packed = context.scalar(0);
+  const auto* const bytes = static_cast<const std::uint8_t*>(packed.ptr());
+  LaunchHeader header;
+
+  // Legate packs scalars without regard to their alignment.
+  std::memcpy(&header, bytes, sizeof(header));
+  std::vector<std::int64_t> launch(header.num_scratch + header.num_words);
+  const auto launch_bytes = launch.size() * sizeof(std::int64_t);
+  std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
+
+  auto roots = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
+  auto* const scratch = header.scratch_size == 0       ? nullptr
+                        : is_kept(header.scratch_size) ? kept_scratch()
+                                                       : allocate_scratch(header.scratch_size);
+
+  Words words{launch.data() + header.num_scratch, static_cast<std::size_t>(header.num_words)};
+  const auto num_scratch = words.take();
+  const auto num_nests = words.take();
+
+  for (std::int64_t index = 0; index < num_scratch; ++index) {
+    roots.push_back(root_of(Scratch{words}, scratch + launch[index]));
+  }
+  Runner runner{roots, static_cast<std::size_t>(header.num_arguments)};
+  for (std::int64_t index = 0; index < num_nests; ++index) runner.run(words);
+}
+
+class ProgramTask : public legate::LegateTask<ProgramTask> {
+ public:
+  static inline const auto TASK_CONFIG = legate::TaskConfig{PROGRAM_TASK}.with_variant_options(
+      legate::VariantOptions{}.with_has_allocations(true));
+
+  static void cpu_variant(legate::TaskContext context) { run_program_task(context); }
+  static void omp_variant(legate::TaskContext context) { run_program_task(context); }
+};
+
+Extents extents_of(const legate::LogicalStore& store) {
+  const auto extents = store.extents();
+
+  return {extents.data().begin(), extents.data().end()};
+}
+
+}  // namespace
+
+void register_program_task(const legate::Library& library) {
+  ProgramTask::register_variants(library);
+}
+
+bool program_allocates(const legate::Scalar& launch) {
+  LaunchHeader header;
+
+  std::memcpy(&header, launch.ptr(), sizeof(header));
+  return !is_kept(header.scratch_size);
+}
+
+void submit_program_task(const std::vector<Argument>& arguments,
+                         const std::vector<std::int64_t>& program) {
+  std::vector<Extents> extents(arguments.size());
+  std::transform(arguments.begin(), arguments.end(), extents.begin(),
+                 [](const Argument& argument) { return extents_of(*argument.store); });
+  const auto plan = check_program({program.data(), program.size()}, extents);
+
+  // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
+  // whole, and keep the partitions that they have.
+  auto* const runtime = legate::Runtime::get_runtime();
+  auto task = runtime->create_task(library(), PROGRAM_TASK, {1});
+
+  for (const auto& [store, privilege] : arguments) {
+    if (reads(privilege)) task.add_input(*store);
+    if (writes(privilege)) task.add_output(*store);
+  }
+
+  const auto launch = pack_launch(arguments, program, plan);
+
+  task.add_scalar_arg(
+      legate::Scalar{legate::Span<const std::uint8_t>{launch.data(), launch.size()}});
+  runtime->submit(std::move(task));
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <legate.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "fused_task.h"
+
+namespace legate_diffuse {
+
+void register_program_task(const legate::Library& library);
+
+// Whether a program task allocates Legate's memory, given its only scalar.
+bool program_allocates(const legate::Scalar& launch);
+
+// Submits a program (program.h) as one task on one point, whatever partitions the stores have.
+// Nothing is reduced to. Throws InvalidProgram, and what
+// Legate throws.
+void submit_program_task(const std::vector<Argument>& arguments,
+                         const std::vector<std::int64_t>& program);
+
+}  // namespace legate_diffuse
