@@ -8,12 +8,24 @@ from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import (
     INTRINSIC_SUFFIX,
     LLVM_TYPE,
+    literal,
     literal_of_bits,
     memory_type,
 )
 from legate_diffuse.codegen.maths_calls import MathsCalls
+from legate_diffuse.codegen.reduction import Fold, combination, used_lanes
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
-from legate_diffuse.kernel.ir import Constant, Kernel, Load, Op, Pure, Scalar, Store
+from legate_diffuse.kernel.ir import (
+    Constant,
+    Kernel,
+    Load,
+    Op,
+    Pure,
+    Reduce,
+    Scalar,
+    Store,
+)
+from legate_diffuse.kernel.reductions import identity
 
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
@@ -55,9 +67,8 @@ Parts = tuple[str, ...]
 
 def hoisted(kernel: Kernel, argument: int) -> bool:
     """Return whether an argument is loaded once before the loop."""
-    return (
-        kernel.arguments[argument].broadcast and not kernel.arguments[argument].writes
-    )
+    a = kernel.arguments[argument]
+    return a.broadcast and a.reads and not a.writes
 
 
 def streams(kernel: Kernel) -> bool:
@@ -65,14 +76,30 @@ def streams(kernel: Kernel) -> bool:
     return any(a.writes and not a.reads for a in kernel.arguments)
 
 
-def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls) -> str:
-    """Return the functions `@body` and, if the kernel `streams`, `@streaming`.
+def updated(kernel: Kernel) -> list[int]:
+    """Return the reducing arguments that may have an element for each point of a row.
 
-    Its parameters are the pointers of the arguments, the scalar block, and the number
-    of vectors, at least 1. An argument that is `hoisted` is read at its pointer only;
-    all others are read and written as contiguous vectors from there on. `@streaming`
-    bypasses the caches where it writes arguments that it does not read; these must lie
-    on cache lines.
+    If there are any, they have a variant of the loop, `@update`.
+    """
+    return [
+        number
+        for number, argument in enumerate(kernel.arguments)
+        if argument.reduces is not None and not argument.broadcast
+    ]
+
+
+def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls) -> str:
+    """Return the functions `@body`, `@streaming` and `@update`.
+
+    Their parameters are the pointers of the arguments, the scalar block, and the number
+    of points, at least 1. An argument that is `hoisted` is read at its pointer only;
+    all others are read and written as contiguous vectors from there on, up to a whole
+    vector beyond the last point. Values of reductions are folded into the element at
+    the argument's pointer, those of points beyond the last one left out.
+
+    `@streaming`, if the kernel `streams`, bypasses the caches where it writes arguments
+    that it does not read; these must lie on cache lines. `@update`, if the kernel has
+    `updated` arguments, updates contiguous vectors of these.
     """
     return _BodyEmitter(kernel, lanes, maths).emit()
 
@@ -87,23 +114,36 @@ class _BodyEmitter:
         self._declarations: dict[str, str] = {}
         self._streaming: dict[str, str] = {}
         """Stores that bypass the caches, by the store that they replace."""
+        self._folds: dict[int, Fold] = {}
+        """By reducing argument."""
+        self._update = Lines(lanes, "w")
+        """What follows the loop's instructions in the variant `@update`."""
 
     def emit(self) -> str:
         uniform: list[bool] = []
         for instruction in self._kernel.body:
             if isinstance(instruction, Store):
-                self._store(instruction)
+                values = self._values[instruction.value]
+                self._store(self._loop, instruction.argument, values)
+                continue
+            if isinstance(instruction, Reduce):
+                self._reduce(instruction)
                 continue
             same = self._is_uniform(instruction, uniform)
             uniform.append(same)
             lines = self._before if same else self._loop
             self._values.append(self._pure(lines, instruction))
-        functions = self._function("@body", self._loop.text)
+        folds = list(self._folds.values())
+        functions = [self._function("@body", self._loop.text, folds)]
         if streams(self._kernel):
             streaming = [self._streaming.get(line, line) for line in self._loop.text]
-            functions += "\n" + self._function("@streaming", streaming)
-            functions += "\n!0 = !{i32 1}"
-        return "\n".join([*self._declarations.values(), functions])
+            functions.append(self._function("@streaming", streaming, folds))
+            functions.append("!0 = !{i32 1}")
+        if updates := updated(self._kernel):
+            loop = [*self._loop.text, *self._update.text]
+            others = [fold for key, fold in self._folds.items() if key not in updates]
+            functions.append(self._function("@update", loop, others))
+        return "\n".join([*self._declarations.values(), *functions])
 
     def _is_uniform(self, instruction: Pure, uniform: list[bool]) -> bool:
         match instruction:
@@ -114,7 +154,8 @@ class _BodyEmitter:
             case _:
                 return True
 
-    def _function(self, name: str, loop: list[str]) -> str:
+    def _function(self, name: str, loop: list[str], folds: list[Fold]) -> str:
+        back = "fold" if folds else "loop"
         pointers: list[str] = []
         for number in range(len(self._kernel.arguments)):
             pointers += [
@@ -124,23 +165,73 @@ class _BodyEmitter:
         return "\n".join(
             [
                 f"define internal void {name}(ptr %pointers, ptr %scalars, "
-                "i64 %vectors) #0 {",
+                "i64 %points) #0 {",
                 "entry:",
-                f"  %end = mul nuw nsw i64 %vectors, {self._loop.lanes}",
                 *pointers,
                 *self._before.text,
                 "  br label %loop",
                 "loop:",
-                "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+                f"  %i = phi i64 [ 0, %entry ], [ %next, %{back} ]",
+                *(line for fold in folds for line in fold.before_values()),
                 *loop,
                 f"  %next = add nuw nsw i64 %i, {self._loop.lanes}",
-                "  %more = icmp ult i64 %next, %end",
+                *(self._accumulation(folds) if folds else []),
+                "  %more = icmp ult i64 %next, %points",
                 "  br i1 %more, label %loop, label %exit",
                 "exit:",
+                *self._after_loop(folds),
                 "  ret void",
                 "}",
             ]
         )
+
+    def _accumulation(self, folds: list[Fold]) -> list[str]:
+        lanes = self._loop.lanes
+        part, accumulation = Lines(lanes, "p"), Lines(lanes, "s")
+        mask = used_lanes(part)
+        for fold in folds:
+            fold.masked(part, mask)
+            fold.accumulated(accumulation)
+        return [
+            "  %whole = icmp ule i64 %next, %points",
+            "  br i1 %whole, label %fold, label %part",
+            "part:",
+            *part.text,
+            "  br label %fold",
+            "fold:",
+            *(line for fold in folds for line in fold.joined()),
+            *accumulation.text,
+        ]
+
+    def _after_loop(self, folds: list[Fold]) -> list[str]:
+        lines = Lines(self._loop.lanes, "e")
+        for fold in folds:
+            fold.finished(lines)
+        return lines.text
+
+    def _reduce(self, reduce: Reduce) -> None:
+        kernel, values = self._kernel, self._values[reduce.value]
+        fold = Fold(kernel, reduce, values, self._loop.lanes)
+        self._folds[reduce.argument] = fold
+        if reduce.argument not in updated(kernel):
+            return
+        lines = self._update
+        argument = kernel.arguments[reduce.argument]
+        operator, dtype = argument.reduces, argument.dtype
+        assert operator is not None
+        part = COMPONENT.get(dtype, dtype)
+        kind = lines.vector(LLVM_TYPE[part])
+        start = literal(part, identity(operator, part))
+        old = self._load(lines, dtype, reduce.argument)
+        new = []
+        for before, value in zip(old, values, strict=True):
+            if part in FLOATS and operator in ("min", "max"):
+                # as a fold does, which starts from a finite number
+                step = combination(lines, operator, part, kind, start, value)
+                value = lines.let(step)
+            step = combination(lines, operator, part, kind, before, value)
+            new.append(lines.let(step))
+        self._store(lines, reduce.argument, tuple(new))
 
     def _pure(self, lines: Lines, instruction: Pure) -> Parts:
         match instruction:
@@ -197,11 +288,10 @@ class _BodyEmitter:
             parts.append(lines.let(shuffle))
         return tuple(parts)
 
-    def _store(self, store: Store) -> None:
-        lines = self._loop
-        dtype = self._kernel.arguments[store.argument].dtype
-        place = self._element(lines, dtype, store.argument)
-        parts = self._values[store.value]
+    def _store(self, lines: Lines, number: int, parts: Parts) -> None:
+        argument = self._kernel.arguments[number]
+        dtype = argument.dtype
+        place = self._element(lines, dtype, number)
         part = COMPONENT.get(dtype, dtype)
         element, size = memory_type(part), ITEMSIZE[part]
         vector, value = lines.vector(element), parts[0]
@@ -217,7 +307,7 @@ class _BodyEmitter:
             value = lines.let(shuffle)
             vector = f"<{2 * lines.lanes} x {element}>"
         lines.do(f"store {vector} {value}, ptr {place}, align {size}")
-        if not self._kernel.arguments[store.argument].reads:
+        if argument.writes and not argument.reads:
             line = min(_CACHE_LINE, lines.lanes * ITEMSIZE[dtype])
             self._streaming[lines.text[-1]] = (
                 f"  store {vector} {value}, ptr {place}, align {line}, !nontemporal !0"

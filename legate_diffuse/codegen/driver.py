@@ -2,7 +2,8 @@
 """The loop nest around every kernel: rows, whole vectors, and packed remainders.
 
 Compiled once and shared by all kernels. Of each row it gives all whole vectors to the
-kernel's loop in one call when every argument has the strides that the loop expects.
+kernel's loop in one call, or as few as the loop's limit allows, when every argument has
+the strides that the loop expects.
 What is left of the row, or the whole row otherwise, goes through small contiguous
 buffers, `CHUNK` elements at a time, so that the same code computes every element.
 Elements beyond the end of a row are filled with copies of a real one.
@@ -16,15 +17,17 @@ from typing import Final
 DRIVER: Final = "legate_diffuse_drive"
 """Symbol of `void(body, streaming, about, pointers, strides, extents, scalars)`.
 
-`body` is `void(char* const* pointers, const char* scalars, int64_t vectors)`,
+`body` is `void(char* const* pointers, const char* scalars, int64_t points)`,
 `streaming` the same with stores to aligned outputs that bypass the caches, or null.
-`about` is `{int64_t arguments, log2_lanes; {int64_t itemsize, flags} argument[]}`.
+`about` is
+`{int64_t arguments, log2_lanes, most_points; {int64_t itemsize, flags} argument[]}`,
+where `most_points` is the limit to what `body` is called with, a multiple of the lanes.
 """
 
 READ: Final = 1
 WRITE: Final = 2
 HOISTED: Final = 4
-"""The argument is read at its pointer only: its inner stride must be 0."""
+"""The argument is used at its pointer only: its inner stride must be 0."""
 
 CHUNK: Final = 128
 """Elements of a buffer: a multiple of any number of lanes."""
@@ -55,7 +58,7 @@ def driver_module(triple: str) -> str:
 # Loop variables live in memory here and are promoted to registers by LLVM.
 _DRIVER: Final = """
 %Argument = type { i64, i64 }
-%About = type { i64, i64, [0 x %Argument] }
+%About = type { i64, i64, i64, [0 x %Argument] }
 
 define void @drive(ptr %body, ptr %streaming, ptr %about, ptr %pointers,
                    ptr %strides, ptr %extents, ptr %scalars) nounwind {
@@ -64,6 +67,8 @@ entry:
   %shift.at = getelementptr %About, ptr %about, i64 0, i32 1
   %shift = load i64, ptr %shift.at
   %lanes = shl i64 1, %shift
+  %most.at = getelementptr %About, ptr %about, i64 0, i32 2
+  %most = load i64, ptr %most.at
   %outer = load i64, ptr %extents
   %inner.at = getelementptr i64, ptr %extents, i64 1
   %inner = load i64, ptr %inner.at
@@ -91,9 +96,9 @@ strides.test:
   %more.1 = icmp slt i64 %i.1, %n
   br i1 %more.1, label %strides.body, label %rows.start
 strides.body:
-  %size.1.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.1, i32 0
+  %size.1.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.1, i32 0
   %size.1 = load i64, ptr %size.1.at
-  %flags.1.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.1, i32 1
+  %flags.1.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.1, i32 1
   %flags.1 = load i64, ptr %flags.1.at
   %stride.1.at = getelementptr [2 x i64], ptr %strides, i64 %i.1, i64 1
   %stride.1 = load i64, ptr %stride.1.at
@@ -165,13 +170,13 @@ align.test:
   %more.5 = icmp slt i64 %i.5, %n
   br i1 %more.5, label %align.body, label %align.end
 align.body:
-  %flags.5.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.5, i32 1
+  %flags.5.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.5, i32 1
   %flags.5 = load i64, ptr %flags.5.at
   %direction.5 = and i64 %flags.5, 3
   %is.output.5 = icmp eq i64 %direction.5, 2
   br i1 %is.output.5, label %align.output, label %align.next
 align.output:
-  %size.5.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.5, i32 0
+  %size.5.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.5, i32 0
   %size.5 = load i64, ptr %size.5.at
   %rows.5.at = getelementptr ptr, ptr %rows, i64 %i.5
   %rows.5 = load ptr, ptr %rows.5.at
@@ -210,15 +215,21 @@ align.end:
   %vectors = select i1 %direct, i64 %whole, i64 0
   %vector.points = shl i64 %vectors, %shift
   %done = add i64 %lead.points, %vector.points
-  %lead.only = icmp eq i64 %vectors, 0
   %row.body = select i1 %row.stream, ptr %streaming, ptr %body
   store i64 0, ptr %j
   store i64 %lead.points, ptr %end
   br label %chunk.test
 row.vectors:
   store i64 %inner, ptr %end
-  br i1 %lead.only, label %chunk.test, label %row.body.call
+  br label %row.body.test
+row.body.test:
+  %first.6 = load i64, ptr %j
+  %left.6 = sub i64 %done, %first.6
+  %more.body = icmp sgt i64 %left.6, 0
+  br i1 %more.body, label %row.body.call, label %chunk.test
 row.body.call:
+  %fewer = icmp slt i64 %left.6, %most
+  %points.6 = select i1 %fewer, i64 %left.6, i64 %most
   store i64 0, ptr %i
   br label %advance.test
 advance.test:
@@ -230,7 +241,7 @@ advance.body:
   %stride.6 = load i64, ptr %stride.6.at
   %rows.6.at = getelementptr ptr, ptr %rows, i64 %i.6
   %rows.6 = load ptr, ptr %rows.6.at
-  %offset.6 = mul i64 %lead.points, %stride.6
+  %offset.6 = mul i64 %first.6, %stride.6
   %from.6 = getelementptr i8, ptr %rows.6, i64 %offset.6
   %passed.6.at = getelementptr ptr, ptr %passed, i64 %i.6
   store ptr %from.6, ptr %passed.6.at
@@ -238,9 +249,10 @@ advance.body:
   store i64 %i.6.next, ptr %i
   br label %advance.test
 row.compute:
-  call void %row.body(ptr %passed, ptr %scalars, i64 %vectors)
-  store i64 %done, ptr %j
-  br label %chunk.test
+  call void %row.body(ptr %passed, ptr %scalars, i64 %points.6)
+  %j.6 = add i64 %first.6, %points.6
+  store i64 %j.6, ptr %j
+  br label %row.body.test
 chunk.test:
   %j.now = load i64, ptr %j
   %end.now = load i64, ptr %end
@@ -264,9 +276,9 @@ pack.test:
   %more.3 = icmp slt i64 %i.3, %n
   br i1 %more.3, label %pack.body, label %chunk.compute
 pack.body:
-  %size.3.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.3, i32 0
+  %size.3.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.3, i32 0
   %size.3 = load i64, ptr %size.3.at
-  %flags.3.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.3, i32 1
+  %flags.3.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.3, i32 1
   %flags.3 = load i64, ptr %flags.3.at
   %stride.3.at = getelementptr [2 x i64], ptr %strides, i64 %i.3, i64 1
   %stride.3 = load i64, ptr %stride.3.at
@@ -301,7 +313,7 @@ pack.next:
   store i64 %i.3.next, ptr %i
   br label %pack.test
 chunk.compute:
-  call void %body(ptr %passed, ptr %scalars, i64 %parts)
+  call void %body(ptr %passed, ptr %scalars, i64 %count)
   store i64 0, ptr %i
   br label %unpack.test
 unpack.test:
@@ -309,7 +321,7 @@ unpack.test:
   %more.4 = icmp slt i64 %i.4, %n
   br i1 %more.4, label %unpack.body, label %chunk.end
 unpack.body:
-  %flags.4.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.4, i32 1
+  %flags.4.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.4, i32 1
   %flags.4 = load i64, ptr %flags.4.at
   %chunks.4.at = getelementptr ptr, ptr %chunks, i64 %i.4
   %chunks.4 = load ptr, ptr %chunks.4.at
@@ -321,7 +333,7 @@ unpack.body:
   %copy.out = and i1 %write, %buffered
   br i1 %copy.out, label %unpack.copy, label %unpack.next
 unpack.copy:
-  %size.4.at = getelementptr %About, ptr %about, i64 0, i32 2, i64 %i.4, i32 0
+  %size.4.at = getelementptr %About, ptr %about, i64 0, i32 3, i64 %i.4, i32 0
   %size.4 = load i64, ptr %size.4.at
   %stride.4.at = getelementptr [2 x i64], ptr %strides, i64 %i.4, i64 1
   %stride.4 = load i64, ptr %stride.4.at

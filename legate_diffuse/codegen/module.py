@@ -3,13 +3,14 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.body import emit_bodies, hoisted, streams
+from legate_diffuse.codegen.body import emit_bodies, hoisted, streams, updated
 from legate_diffuse.codegen.driver import DRIVER, HOISTED, READ, WRITE
 from legate_diffuse.codegen.maths_calls import MathsCalls
+from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.codegen.vector_math import MathLibrary
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
-from legate_diffuse.kernel.ir import Kernel, Store
+from legate_diffuse.kernel.ir import Kernel, Reduce, Store
 
 REGISTERS_PER_VALUE: Final = 2
 """Vector registers that hold one value of the widest type.
@@ -20,6 +21,9 @@ time than with one, and 27 % less with four, which leave longer remainders.
 """
 
 
+_ANY_NUMBER: Final = 2**62
+
+
 def lanes_of(kernel: Kernel, target: Target) -> int:
     """Return how many points one vector iteration of `kernel` computes.
 
@@ -27,7 +31,7 @@ def lanes_of(kernel: Kernel, target: Target) -> int:
     """
     dtypes = {argument.dtype for argument in kernel.arguments}
     for number, instruction in enumerate(kernel.body):
-        if not isinstance(instruction, Store):
+        if not isinstance(instruction, Store | Reduce):
             dtypes.add(kernel.dtype_of(number))
     widest = max((ITEMSIZE[COMPONENT.get(dtype, dtype)] for dtype in dtypes), default=1)
     return REGISTERS_PER_VALUE * target.vector_bytes // widest
@@ -38,21 +42,15 @@ def llvm_module(kernel: Kernel, name: str, target: Target, library: MathLibrary)
     lanes = lanes_of(kernel, target)
     maths = MathsCalls(library, lanes)
     bodies = emit_bodies(kernel, lanes, maths)
-    streaming = "@streaming" if streams(kernel) else "null"
     width = 8 * target.vector_bytes
     return "\n".join(
         [
             f'target triple = "{target.triple}"',
             maths.text(),
             bodies,
-            _about(kernel, lanes),
+            _about("@about", kernel, lanes, []),
             f"declare void @{DRIVER}(ptr, ptr, ptr, ptr, ptr, ptr, ptr)",
-            f"define void @{name}(ptr %pointers, ptr %strides, ptr %extents, "
-            "ptr %scalars) nounwind {",
-            f"  tail call void @{DRIVER}(ptr @body, ptr {streaming}, ptr @about, "
-            "ptr %pointers, ptr %strides, ptr %extents, ptr %scalars)",
-            "  ret void",
-            "}",
+            *_entry(kernel, name, lanes),
             f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
             f'"prefer-vector-width"="{width}" }}',
             "",
@@ -60,12 +58,57 @@ def llvm_module(kernel: Kernel, name: str, target: Target, library: MathLibrary)
     )
 
 
-def _about(kernel: Kernel, lanes: int) -> str:
-    """Return the description of the arguments that the driver reads."""
-    words = [len(kernel.arguments), lanes.bit_length() - 1]
+def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
+    """Return the function `name`, which chooses the variant of the loop.
+
+    That is `@update` if all arguments that it `updated` have inner strides other than
+    0. If only some have, the driver calls `@body` for one point after the other.
+    """
+    body, about = "@body", "@about"
+    streaming = "@streaming" if streams(kernel) else "null"
+    choice, description = [], []
+    if updates := updated(kernel):
+        description = [_about("@about.update", kernel, lanes, updates)]
+        every = "true"
+        for number in updates:
+            at = f"ptr %strides, i64 {2 * number + 1}"
+            choice += [
+                f"  %stride.at.{number} = getelementptr i64, {at}",
+                f"  %stride.{number} = load i64, ptr %stride.at.{number}",
+                f"  %apart.{number} = icmp ne i64 %stride.{number}, 0",
+                f"  %every.{number} = and i1 {every}, %apart.{number}",
+            ]
+            every = f"%every.{number}"
+        choice += [
+            f"  %body = select i1 {every}, ptr @update, ptr @body",
+            f"  %streaming = select i1 {every}, ptr null, ptr {streaming}",
+            f"  %about = select i1 {every}, ptr @about.update, ptr @about",
+        ]
+        body, streaming, about = "%body", "%streaming", "%about"
+    return [
+        *description,
+        f"define void @{name}(ptr %pointers, ptr %strides, ptr %extents, "
+        "ptr %scalars) nounwind {",
+        *choice,
+        f"  tail call void @{DRIVER}(ptr {body}, ptr {streaming}, ptr {about}, "
+        "ptr %pointers, ptr %strides, ptr %extents, ptr %scalars)",
+        "  ret void",
+        "}",
+    ]
+
+
+def _about(name: str, kernel: Kernel, lanes: int, updates: list[int]) -> str:
+    """Return the description of the arguments that the driver reads.
+
+    The loop updates the arguments `updates` as vectors and folds other reductions.
+    """
+    most = POINTS_PER_CALL if reductions(kernel) else _ANY_NUMBER
+    words = [len(kernel.arguments), lanes.bit_length() - 1, most]
     for number, argument in enumerate(kernel.arguments):
         flags = READ * argument.reads | WRITE * argument.writes
         flags |= HOISTED * hoisted(kernel, number)
+        if argument.reduces is not None:
+            flags = READ | WRITE if number in updates else HOISTED
         words += [ITEMSIZE[argument.dtype], flags]
     values = ", ".join(f"i64 {word}" for word in words)
-    return f"@about = internal constant [{len(words)} x i64] [{values}]"
+    return f"{name} = internal constant [{len(words)} x i64] [{values}]"

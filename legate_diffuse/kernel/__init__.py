@@ -9,6 +9,7 @@ from legate_diffuse.kernel.ir import (
     Kernel,
     Load,
     Op,
+    Reduce,
     Scalar,
     Store,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "KernelSyntaxError",
     "Load",
     "Op",
+    "Reduce",
     "Scalar",
     "Store",
     "Value",

@@ -13,6 +13,7 @@ from legate_diffuse.kernel.ir import (
     Load,
     Op,
     Pure,
+    Reduce,
     Scalar,
     Store,
 )
@@ -43,6 +44,7 @@ class Builder:
         self._body: list[Pure] = []
         self._numbers: dict[Pure, Value] = {}
         self._stored: dict[int, Value] = {}
+        self._reduced: dict[int, Value] = {}
 
     def load(self, argument: int) -> Value:
         """Return the current element of argument number `argument`."""
@@ -74,14 +76,25 @@ class Builder:
         """Set the current element of argument number `argument`."""
         self._stored[argument] = value
 
+    def reduce(self, argument: int, value: Value) -> None:
+        """Combine `value` with the current element of a reducing argument.
+
+        Raises:
+            ValueError: `argument` has been given a value before.
+        """
+        if argument in self._reduced:
+            raise ValueError(f"argument {argument} is reduced to twice")
+        self._reduced[argument] = value
+
     def build(self) -> Kernel:
-        """Return the verified kernel without the values that no store needs.
+        """Return the verified kernel without the values that no effect needs.
 
         Raises:
             InvalidKernelError: see `verify_kernel`.
         """
         live: set[int] = set()
-        pending = [value.number for value in self._stored.values()]
+        results = [*self._stored.values(), *self._reduced.values()]
+        pending = [value.number for value in results]
         while pending:
             number = pending.pop()
             if number not in live:
@@ -101,6 +114,8 @@ class Builder:
             body.append(instruction)
         for argument, value in sorted(self._stored.items()):
             body.append(Store(argument, renumbered[value.number]))
+        for argument, value in sorted(self._reduced.items()):
+            body.append(Reduce(argument, renumbered[value.number]))
         kernel = Kernel(self.arguments, self.scalars, tuple(body))
         verify_kernel(kernel)
         return kernel

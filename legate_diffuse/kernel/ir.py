@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel IR: a straight-line SSA body that runs for every point of a loop nest.
 
-Value number `n` is the result of `body[n]`. Stores give no value and come last, so that
-every load of an argument sees what was there before the kernel ran.
+Value number `n` is the result of `body[n]`. Stores and reductions give no value and
+come last, so that every load of an argument sees what was there before the kernel ran.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,10 @@ from dataclasses import dataclass
 class Argument:
     """A block of memory that the kernel reads or writes, one element for each point.
 
+    `reduces` is the operator of `legate_diffuse.kernel.reductions` with which the
+    kernel updates the elements; it then neither reads nor writes them otherwise. Points
+    share an element where the strides say so: all are 0 for a reduction to a scalar.
+
     `broadcast` says that the inner stride is expected to be 0. It is a hint: the kernel
     is correct for any strides.
     """
@@ -20,6 +24,7 @@ class Argument:
     reads: bool
     writes: bool
     broadcast: bool = False
+    reduces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,21 @@ class Store:
     value: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Combines a value with the element of a reducing argument at the current point.
+
+    The element has a starting value that is not the kernel's matter. In what order the
+    values are combined is up to the code (see `legate_diffuse.codegen.reduction`).
+    """
+
+    argument: int
+    value: int
+
+
 Pure = Load | Scalar | Constant | Op
-Instruction = Pure | Store
+Effect = Store | Reduce
+Instruction = Pure | Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +106,5 @@ class Kernel:
                 return self.scalars[index]
             case Constant(dtype, _) | Op(_, dtype, _):
                 return dtype
-            case Store():
-                raise ValueError(f"instruction {value} is a store and gives no value")
+            case Store() | Reduce():
+                raise ValueError(f"instruction {value} gives no value")

@@ -12,7 +12,8 @@ For example::
     %2: float64 = mul %0 %1
     store 1 %2
 
-A constant is written as its bit pattern.
+A constant is written as its bit pattern. A reducing argument ends in `reduce` and the
+operator, and `reduce 2 %2` combines a value with its element.
 """
 
 import re
@@ -24,6 +25,8 @@ from legate_diffuse.kernel.ir import (
     Kernel,
     Load,
     Op,
+    Pure,
+    Reduce,
     Scalar,
     Store,
 )
@@ -43,18 +46,23 @@ def print_kernel(kernel: Kernel) -> str:
         words = ["argument", str(number), argument.dtype]
         words += ["read"] * argument.reads + ["write"] * argument.writes
         words += ["broadcast"] * argument.broadcast
+        if argument.reduces is not None:
+            words += ["reduce", argument.reduces]
         lines.append(" ".join(words))
     for number, dtype in enumerate(kernel.scalars):
         lines.append(f"scalar {number} {dtype}")
     for number, instruction in enumerate(kernel.body):
         if isinstance(instruction, Store):
             lines.append(f"store {instruction.argument} %{instruction.value}")
-            continue
-        lines.append(f"%{number}: {kernel.dtype_of(number)} = {_pure(instruction)}")
+        elif isinstance(instruction, Reduce):
+            lines.append(f"reduce {instruction.argument} %{instruction.value}")
+        else:
+            dtype = kernel.dtype_of(number)
+            lines.append(f"%{number}: {dtype} = {_pure(instruction)}")
     return "\n".join(lines) + "\n"
 
 
-def _pure(instruction: Load | Scalar | Constant | Op) -> str:
+def _pure(instruction: Pure) -> str:
     match instruction:
         case Load(argument):
             return f"load {argument}"
@@ -89,6 +97,8 @@ def parse_kernel(text: str) -> Kernel:
                 scalars.append(words[2])
             elif words[0] == "store":
                 body.append(Store(int(words[1]), _parse_value(words[2])))
+            elif words[0] == "reduce":
+                body.append(Reduce(int(words[1]), _parse_value(words[2])))
             else:
                 body.append(_parse_pure(line, len(body)))
         except (ValueError, IndexError) as error:
@@ -102,8 +112,14 @@ def _expect(condition: bool) -> None:
 
 
 def _parse_argument(dtype: str, flags: list[str]) -> Argument:
+    operator = None
+    if len(flags) > 1 and flags[-2] == "reduce":
+        *flags, _, operator = flags
     _expect(set(flags) <= {"read", "write", "broadcast"})
-    return Argument(dtype, "read" in flags, "write" in flags, "broadcast" in flags)
+    reads, writes, broadcast = (
+        word in flags for word in ("read", "write", "broadcast")
+    )
+    return Argument(dtype, reads, writes, broadcast, operator)
 
 
 def _parse_value(word: str) -> int:
@@ -111,7 +127,7 @@ def _parse_value(word: str) -> int:
     return int(word[1:])
 
 
-def _parse_pure(line: str, number: int) -> Instruction:
+def _parse_pure(line: str, number: int) -> Pure:
     found = _ASSIGNMENT.fullmatch(line)
     if found is None or int(found[1]) != number:
         raise ValueError

@@ -2,8 +2,20 @@
 """The rules that every kernel keeps, checked before code is generated."""
 
 from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE
-from legate_diffuse.kernel.ir import Constant, Kernel, Load, Op, Scalar, Store
+from legate_diffuse.kernel.ir import (
+    Argument,
+    Constant,
+    Effect,
+    Kernel,
+    Load,
+    Op,
+    Pure,
+    Reduce,
+    Scalar,
+    Store,
+)
 from legate_diffuse.kernel.operators import mismatch
+from legate_diffuse.kernel.reductions import REDUCTIONS
 
 
 class InvalidKernelError(ValueError):
@@ -15,28 +27,29 @@ def verify_kernel(kernel: Kernel) -> None:
 
     Raises:
         InvalidKernelError: types are unknown or do not fit, a value is used before it
-            is computed, an argument is used against its privileges, stored to twice
-            or never, or an instruction follows a store.
+            is computed, an argument is used against its privileges, stored or reduced
+            to twice or never, or a value is computed after a store or reduction.
     """
     for number, argument in enumerate(kernel.arguments):
-        _require(argument.dtype in ALL, f"argument {number} has no known type")
-        used = argument.reads or argument.writes
-        _require(used, f"argument {number} is neither read nor written")
+        _verify_argument(number, argument)
     for number, dtype in enumerate(kernel.scalars):
         _require(dtype in ALL, f"scalar {number} has no known type")
-    stored: set[int] = set()
+    given: set[int] = set()
     for number, instruction in enumerate(kernel.body):
-        if isinstance(instruction, Store):
-            _verify_store(kernel, number, instruction, number - len(stored))
-            again = instruction.argument in stored
-            _require(not again, f"argument {instruction.argument} is stored to twice")
-            stored.add(instruction.argument)
+        if isinstance(instruction, Store | Reduce):
+            _verify_effect(kernel, number, instruction, number - len(given))
+            again = instruction.argument in given
+            verb = "stored" if isinstance(instruction, Store) else "reduced"
+            _require(not again, f"argument {instruction.argument} is {verb} to twice")
+            given.add(instruction.argument)
             continue
-        _require(not stored, f"instruction {number} follows a store")
+        _require(not given, f"instruction {number} follows a store or reduction")
         _verify_pure(kernel, number, instruction)
     for number, argument in enumerate(kernel.arguments):
-        written = number in stored or not argument.writes
+        written = number in given or not argument.writes
         _require(written, f"argument {number} is written but never stored to")
+        reduced = number in given or argument.reduces is None
+        _require(reduced, f"argument {number} reduces but is never reduced to")
 
 
 def _require(condition: bool, message: str) -> None:
@@ -44,16 +57,28 @@ def _require(condition: bool, message: str) -> None:
         raise InvalidKernelError(message)
 
 
-def _verify_pure(
-    kernel: Kernel, number: int, instruction: Load | Scalar | Constant | Op
-) -> None:
+def _verify_argument(number: int, argument: Argument) -> None:
+    _require(argument.dtype in ALL, f"argument {number} has no known type")
+    used = argument.reads or argument.writes
+    if argument.reduces is None:
+        _require(used, f"argument {number} is neither read nor written nor reduced to")
+        return
+    _require(not used, f"argument {number} reduces, so it cannot be read or written")
+    types = REDUCTIONS.get(argument.reduces, ())
+    _require(
+        argument.dtype in types,
+        f"argument {number}: {argument.reduces} cannot reduce {argument.dtype}",
+    )
+
+
+def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
     match instruction:
         case Load(index):
             known = 0 <= index < len(kernel.arguments)
             _require(known, f"load {number} names no argument")
             _require(
                 kernel.arguments[index].reads,
-                f"load {number} reads argument {index}, which is write-only",
+                f"load {number} reads argument {index}, which it may not read",
             )
         case Scalar(index):
             known = 0 <= index < len(kernel.scalars)
@@ -71,14 +96,21 @@ def _verify_pure(
             _require(reason is None, f"instruction {number}: {reason}")
 
 
-def _verify_store(kernel: Kernel, number: int, store: Store, values: int) -> None:
-    known = 0 <= store.argument < len(kernel.arguments)
-    _require(known, f"store {number} names no argument")
-    _require(0 <= store.value < values, f"store {number} names no value")
-    argument = kernel.arguments[store.argument]
-    _require(
-        argument.writes,
-        f"store {number} writes argument {store.argument}, which is read-only",
-    )
-    fits = kernel.dtype_of(store.value) == argument.dtype
-    _require(fits, f"store {number} has a value of another type than its argument")
+def _verify_effect(kernel: Kernel, number: int, effect: Effect, values: int) -> None:
+    noun = "store" if isinstance(effect, Store) else "reduction"
+    known = 0 <= effect.argument < len(kernel.arguments)
+    _require(known, f"{noun} {number} names no argument")
+    _require(0 <= effect.value < values, f"{noun} {number} names no value")
+    argument = kernel.arguments[effect.argument]
+    if isinstance(effect, Store):
+        _require(
+            argument.writes,
+            f"store {number} writes argument {effect.argument}, which it may not write",
+        )
+    else:
+        _require(
+            argument.reduces is not None,
+            f"reduction {number} to argument {effect.argument}, which does not reduce",
+        )
+    fits = kernel.dtype_of(effect.value) == argument.dtype
+    _require(fits, f"{noun} {number} has a value of another type than its argument")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuPyNumeric 26.06's element-wise tasks compute, as its CPU variants do.
+"""What cuPyNumeric 26.06's tasks compute, as its CPU variants do.
 
-Results have the bits of upstream's C++, functions of the maths library included (see
-`legate_diffuse.codegen.vector_math`); only the sign and payload of NaN may differ.
+Results of element-wise tasks have the bits of upstream's C++, functions of the maths
+library included (see `legate_diffuse.codegen.vector_math`); only the sign and payload
+of NaN may differ. For reductions see `legate_diffuse.ops.reductions`.
 """
 
 from typing import Final
@@ -10,6 +11,11 @@ from typing import Final
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, INTEGERS
 from legate_diffuse.ops.binary import BINARY
+from legate_diffuse.ops.reductions import (
+    REDUCTION_CODES,
+    REDUCTIONS_OF_ARGUMENTS,
+    reductions,
+)
 from legate_diffuse.ops.registry import (
     Emitter,
     Lowering,
@@ -70,9 +76,12 @@ _TABLE: Final[dict[OperationKind, Lowering]] = {
     kind: lowering
     for task, meanings in _MEANINGS.items()
     for kind, lowering in expand(task, meanings).items()
-}
+} | {kind: lowering for kind, _, lowering in reductions()}
+
+_OPERATORS: Final = {kind: operator for kind, operator, _ in reductions()}
 
 _REFUSED_CODES: Final = {
+    **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Refusal.PLACE),
     ("UNARY_OP", "FREXP"): Refusal.SEVERAL_OUTPUTS,
     ("UNARY_OP", "MODF"): Refusal.SEVERAL_OUTPUTS,
     ("BINARY_OP", "GCD"): Refusal.ITERATIVE,
@@ -87,12 +96,13 @@ def supported(kind: OperationKind) -> Refusal | None:
     """Return None when the table covers `kind`, else why it does not."""
     if kind in _TABLE:
         return None
-    if kind.task not in _MEANINGS:
+    codes = REDUCTION_CODES.get(kind.task) or _MEANINGS.get(kind.task)
+    if codes is None:
         return Refusal.TASK
     if (kind.task, kind.code) in _REFUSED_CODES:
         return _REFUSED_CODES[kind.task, kind.code]
     types = {*kind.inputs, *kind.outputs}
-    if kind.code not in _MEANINGS[kind.task]:
+    if kind.code not in codes:
         return Refusal.CODE
     if "float16" in types:
         return Refusal.HALF
@@ -104,10 +114,17 @@ def supported(kind: OperationKind) -> Refusal | None:
 def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[Value]:
     """Emit `kind` over its inputs, then its scalars, and return its outputs.
 
+    Of a reduction that is the value to combine at each point.
+
     Raises:
         KeyError: the table does not cover `kind` (see `supported`).
     """
     return [_TABLE[kind](Emitter(builder), *operands)]
+
+
+def reduction(kind: OperationKind) -> str | None:
+    """Return the operator that combines the values of `kind`; None if it has none."""
+    return _OPERATORS.get(kind)
 
 
 def kinds() -> tuple[OperationKind, ...]:

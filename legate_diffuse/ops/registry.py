@@ -12,14 +12,15 @@ from legate_diffuse.kernel.operators import COMPARISONS
 
 @dataclass(frozen=True, slots=True)
 class OperationKind:
-    """What decides on the meaning of an element-wise task.
+    """What decides on the meaning of an element-wise task or a reduction.
 
     Attributes:
         task: the task's name, for instance `BINARY_OP`.
         code: the name of its operation code, for instance `ADD`; '' if it has none.
         inputs: types of the input stores.
-        outputs: types of the output stores.
-        scalars: types of the scalar arguments after the operation code.
+        outputs: types of the output stores; of a reduction, the type of its result.
+        scalars: types of the scalar arguments after the operation code. The shape, axis
+            and flag that reductions of one input pass to upstream's tasks are left out.
     """
 
     task: str
@@ -32,7 +33,7 @@ class OperationKind:
 class Refusal(Enum):
     """Why the table has no meaning for an operation kind."""
 
-    TASK = "the task is not an element-wise operation that fusion covers"
+    TASK = "the task is not an operation that fusion covers"
     CODE = "the operation is not covered by fusion"
     HALF = "float16 is not covered by fusion"
     COMPLEX = "the operation is not covered by fusion for complex numbers"
@@ -40,6 +41,7 @@ class Refusal(Enum):
     SEVERAL_OUTPUTS = "operations with several outputs are not covered by fusion"
     INTEGER_DIVISION = "integer division by zero would end the process"
     ITERATIVE = "the number of steps of the operation depends on the values"
+    PLACE = "reductions that find the place of a value are not covered by fusion"
     NAN_CONVERSION = "conversions that replace NaN are not covered by fusion"
 
 

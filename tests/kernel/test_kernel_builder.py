@@ -47,6 +47,24 @@ def test_a_load_after_a_store_gives_the_stored_value():
     ]
 
 
+def test_reductions_follow_the_stores():
+    total = Argument("float64", reads=False, writes=False, reduces="add")
+    builder = Builder([READ, total, WRITE], [])
+    x = builder.load(0)
+    builder.reduce(1, builder.op("mul", "float64", x, x))
+    builder.store(2, builder.op("neg", "float64", x))
+    builder.op("exp", "float64", x)
+    assert str(builder.build()).splitlines()[4:] == [
+        "%0: float64 = load 0",
+        "%1: float64 = mul %0 %0",
+        "%2: float64 = neg %0",
+        "store 2 %2",
+        "reduce 1 %1",
+    ]
+    with pytest.raises(ValueError, match="argument 1 is reduced to twice"):
+        builder.reduce(1, x)
+
+
 def test_operands_of_wrong_types_are_refused():
     builder = Builder([READ, WRITE], ["int32"])
     with pytest.raises(TypeError, match="add cannot give float64 from float64, int32"):

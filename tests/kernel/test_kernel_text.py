@@ -11,11 +11,13 @@ from legate_diffuse.kernel import (
     KernelSyntaxError,
     Load,
     Op,
+    Reduce,
     Scalar,
     Store,
     parse_kernel,
 )
 from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE
+from legate_diffuse.kernel.reductions import REDUCTIONS
 
 AXPY = """\
 kernel
@@ -34,6 +36,28 @@ scalar 0 float64
 %8: float64 = sub %6 %7
 store 1 %8
 """
+
+
+DOT = """\
+kernel
+argument 0 float64 read
+argument 1 float64 read
+argument 2 float64 broadcast reduce add
+%0: float64 = load 0
+%1: float64 = load 1
+%2: float64 = mul %0 %1
+reduce 2 %2
+"""
+
+
+def test_reductions_print_as_documented():
+    read = Argument("float64", reads=True, writes=False)
+    total = Argument("float64", False, False, broadcast=True, reduces="add")
+    builder = Builder([read, read, total], [])
+    product = builder.op("mul", "float64", builder.load(0), builder.load(1))
+    builder.reduce(2, product)
+    assert str(builder.build()) == DOT
+    assert parse_kernel(DOT) == builder.build()
 
 
 def axpy() -> Kernel:
@@ -69,6 +93,9 @@ def test_parses_what_it_prints():
         "argument 0 float64 read",
         "kernel\nargument 1 float64 read",
         "kernel\nargument 0 float64 reads",
+        "kernel\nargument 0 float64 reduce",
+        "kernel\nargument 0 float64 reduce add broadcast",
+        "kernel\nreduce 0",
         "kernel\nscalar 3 float64",
         "kernel\n%1: float64 = load 0",
         "kernel\n%0 = load 0",
@@ -89,11 +116,11 @@ dtypes = st.sampled_from(ALL)
 def kernels(draw) -> Kernel:
     """Kernels of any shape; they need not keep the rules of the IR."""
     flags = st.booleans()
-    arguments = draw(
-        st.lists(st.builds(Argument, dtypes, flags, flags, flags), min_size=1)
-    )
+    operators = st.none() | st.sampled_from(list(REDUCTIONS))
+    any_argument = st.builds(Argument, dtypes, flags, flags, flags, operators)
+    arguments = draw(st.lists(any_argument, min_size=1))
     scalars = draw(st.lists(dtypes))
-    body: list[Load | Scalar | Constant | Op | Store] = []
+    body: list[Load | Scalar | Constant | Op | Store | Reduce] = []
     for number in range(draw(st.integers(1, 8))):
         choices = [st.builds(Load, st.integers(0, len(arguments) - 1))]
         if scalars:
@@ -106,8 +133,10 @@ def kernels(draw) -> Kernel:
             names = st.sampled_from(["add", "exp", "select", "cast"])
             choices.append(st.builds(Op, names, dtypes, operands.map(tuple)))
         body.append(draw(st.one_of(choices)))
-    stored = range(draw(st.integers(0, len(arguments))))
-    body += [Store(number, draw(st.integers(0, len(body) - 1))) for number in stored]
+    count = len(body)
+    for number in range(draw(st.integers(0, len(arguments)))):
+        effect = draw(st.sampled_from([Store, Reduce]))
+        body.append(effect(number, draw(st.integers(0, count - 1))))
     return Kernel(tuple(arguments), tuple(scalars), tuple(body))
 
 

@@ -16,6 +16,7 @@ HEAD = """kernel
 argument 0 float64 read
 argument 1 float64 write
 argument 2 int32 read
+argument 3 float64 reduce add
 scalar 0 float64
 """
 
@@ -25,11 +26,12 @@ VALID = (
 %1: float64 = scalar 0
 %2: float64 = add %0 %1
 store 1 %2
+reduce 3 %2
 """
 )
 
 INVALID = {
-    "reads argument 1, which is write-only": "%0: float64 = load 1\nstore 1 %0",
+    "reads argument 1, which it may not read": "%0: float64 = load 1\nstore 1 %0",
     "names no argument": "%0: float64 = scalar 0\nstore 7 %0",
     "uses %1 too early": "%0: float64 = load 0\n%1: float64 = neg %1\nstore 1 %1",
     "unknown operator plus": "%0: float64 = load 0\n%1: float64 = plus %0\nstore 1 %1",
@@ -51,16 +53,33 @@ INVALID = {
     "constant 0 is not 0 or 1": (
         "%0: bool = constant 0x2\n%1: float64 = load 0\nstore 1 %1"
     ),
-    "writes argument 0, which is read-only": (
+    "writes argument 0, which it may not write": (
         "%0: float64 = load 0\nstore 0 %0\nstore 1 %0"
     ),
     "value of another type": "%0: int32 = load 2\nstore 1 %0",
     "names no value": "%0: float64 = load 0\nstore 1 %1",
     "argument 1 is stored to twice": "%0: float64 = load 0\nstore 1 %0\nstore 1 %0",
-    "instruction 2 follows a store": (
+    "instruction 2 follows a store or reduction": (
         "%0: float64 = load 0\nstore 1 %0\n%2: float64 = load 0"
     ),
     "argument 1 is written but never stored to": "%0: float64 = load 0",
+    "argument 3 reduces but is never reduced to": "%0: float64 = load 0\nstore 1 %0",
+    "argument 3 is reduced to twice": (
+        "%0: float64 = load 0\nstore 1 %0\nreduce 3 %0\nreduce 3 %0"
+    ),
+    "reduction 1 to argument 0, which does not reduce": (
+        "%0: float64 = load 0\nreduce 0 %0"
+    ),
+    "store 1 writes argument 3, which it may not write": (
+        "%0: float64 = load 0\nstore 3 %0"
+    ),
+    "load 0 reads argument 3, which it may not read": "%0: float64 = load 3",
+    "reduction 1 has a value of another type": "%0: int32 = load 2\nreduce 3 %0",
+    "reduction 1 names no value": "%0: float64 = load 0\nreduce 3 %1",
+    "reduction 1 names no argument": "%0: float64 = load 0\nreduce 4 %0",
+    "instruction 3 follows a store or reduction": (
+        "%0: float64 = load 0\nstore 1 %0\nreduce 3 %0\n%3: float64 = load 0"
+    ),
 }
 
 
@@ -84,3 +103,21 @@ def test_rejects_an_argument_without_use():
     kernel = Kernel((Argument("float64", reads=False, writes=False),), (), ())
     with pytest.raises(InvalidKernelError, match="neither read nor written"):
         verify_kernel(kernel)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("float64 reduce sub", "sub cannot reduce float64"),
+        ("complex64 reduce mul", "mul cannot reduce complex64"),
+        ("int32 reduce or", "or cannot reduce int32"),
+        ("bool reduce max", "max cannot reduce bool"),
+        ("int32 read reduce add", "cannot be read or written"),
+        ("int32 write reduce add", "cannot be read or written"),
+    ],
+)
+def test_rejects_arguments_that_cannot_reduce(argument, message):
+    dtype = argument.split()[0]
+    text = f"kernel\nargument 0 {argument}\nscalar 0 {dtype}\n"
+    with pytest.raises(InvalidKernelError, match=message):
+        verify_kernel(parse_kernel(text + f"%0: {dtype} = scalar 0\nreduce 0 %0"))

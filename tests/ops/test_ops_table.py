@@ -2,7 +2,14 @@
 import pytest
 
 from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.ops import OperationKind, Refusal, kinds, lower, supported
+from legate_diffuse.ops import (
+    OperationKind,
+    Refusal,
+    kinds,
+    lower,
+    reduction,
+    supported,
+)
 
 
 def unary(code, dtype, result=None, scalars=()):
@@ -11,6 +18,19 @@ def unary(code, dtype, result=None, scalars=()):
 
 def binary(code, dtype, result=None, scalars=()):
     return OperationKind("BINARY_OP", code, (dtype, dtype), (result or dtype,), scalars)
+
+
+def to_scalar(code, dtype, result=None, mask=(), scalars=()):
+    inputs = (dtype, *mask)
+    return OperationKind("SCALAR_UNARY_RED", code, inputs, (result or dtype,), scalars)
+
+
+def along_axis(code, dtype, result=None):
+    return OperationKind("UNARY_RED", code, (dtype,), (result or dtype,))
+
+
+def dot(dtype):
+    return OperationKind("DOT", "", (dtype, dtype), (dtype,))
 
 
 def test_every_kind_of_the_table_is_supported():
@@ -38,6 +58,35 @@ def test_every_kind_of_the_table_is_supported():
 )
 def test_covers(kind):
     assert supported(kind) is None
+    assert reduction(kind) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "operator"),
+    [
+        (to_scalar("SUM", "float64"), "add"),
+        (to_scalar("SUM", "int8", "int64"), "add"),
+        (to_scalar("SUM", "bool", "int64", mask=("bool",)), "add"),
+        (to_scalar("SUM", "uint32", "uint64"), "add"),
+        (to_scalar("SUM", "complex128"), "add"),
+        (to_scalar("PROD", "int16", "int64"), "mul"),
+        (to_scalar("MAX", "float32", mask=("bool",)), "max"),
+        (to_scalar("MIN", "bool"), "and"),
+        (to_scalar("ANY", "complex64", "bool"), "or"),
+        (to_scalar("COUNT_NONZERO", "complex128", "uint64"), "add"),
+        (to_scalar("CONTAINS", "int32", "bool", scalars=("int32",)), "or"),
+        (to_scalar("VARIANCE", "float64", scalars=("float64",)), "add"),
+        (along_axis("SUM_SQUARES", "float64"), "add"),
+        (along_axis("ALL", "float64", "bool"), "and"),
+        (along_axis("NANMIN", "float32"), "min"),
+        (OperationKind("BINARY_RED", "EQUAL", ("int8",) * 2, ("bool",)), "and"),
+        (dot("float64"), "add"),
+        (dot("bool"), "or"),
+    ],
+)
+def test_covers_reductions(kind, operator):
+    assert supported(kind) is None
+    assert reduction(kind) == operator
 
 
 @pytest.mark.parametrize(
@@ -60,6 +109,14 @@ def test_covers(kind):
         (binary("ADD", "float64", "float32"), Refusal.TYPES),
         (unary("ROUND", "int32", scalars=("int64", "int64")), Refusal.TYPES),
         (unary("CLIP", "int16"), Refusal.TYPES),
+        (to_scalar("ARGMAX", "float64", "int64"), Refusal.PLACE),
+        (along_axis("NANARGMIN", "float64", "int64"), Refusal.PLACE),
+        (along_axis("CONTAINS", "float64", "bool"), Refusal.CODE),
+        (along_axis("VARIANCE", "float64"), Refusal.CODE),
+        (to_scalar("SUM", "float16"), Refusal.HALF),
+        (to_scalar("SUM", "int32"), Refusal.TYPES),
+        (to_scalar("ALL", "complex128", "bool"), Refusal.COMPLEX),
+        (dot("complex64"), Refusal.COMPLEX),
         (
             OperationKind("CONVERT", "SUM", ("float64",), ("int8",)),
             Refusal.NAN_CONVERSION,

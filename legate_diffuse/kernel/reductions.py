@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators that combine the values of many points to one element.
+
+Meanings are those of Legion's reduction operators (`legion/api/redop.inl`): `add` and
+`mul` wrap around for integers; `min` and `max` keep the element unless the value is
+less, or greater, so a NaN never replaces a number.
+"""
+
+from typing import Final
+
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS, ITEMSIZE, SIGNED
+
+REDUCTIONS: Final = {
+    "add": INTEGERS + FLOATS + COMPLEX,
+    "mul": INTEGERS + FLOATS,
+    "min": INTEGERS + FLOATS,
+    "max": INTEGERS + FLOATS,
+    "and": ("bool",),
+    "or": ("bool",),
+}
+"""By operator, the types of the elements that it combines."""
+
+_LARGEST: Final = {
+    "float32": float.fromhex("0x1.fffffep+127"),
+    "float64": float.fromhex("0x1.fffffffffffffp+1023"),
+}
+_NEUTRAL: Final = {"add": 0, "mul": 1, "and": True, "or": False}
+
+
+def identity(operator: str, dtype: str) -> bool | int | float:
+    """Return the value from which Legion's reductions start.
+
+    Of `min` and `max` over floats that is a finite number, not an infinity: the
+    greatest of no other values than minus infinity is the lowest finite number.
+    """
+    if operator in _NEUTRAL:
+        return _NEUTRAL[operator]
+    least = operator == "max"
+    if dtype in FLOATS:
+        return -_LARGEST[dtype] if least else _LARGEST[dtype]
+    width = 8 * ITEMSIZE[dtype] - (dtype in SIGNED)
+    if least:
+        return -(1 << width) if dtype in SIGNED else 0
+    return (1 << width) - 1

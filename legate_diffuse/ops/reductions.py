@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meanings of cuPyNumeric's reductions: the value at each point, and the operator.
+
+From `unary/unary_red_util.h`, `unary/scalar_unary_red_template.inl`,
+`binary/binary_red.cc` and `matrix/dot.cc`.
+
+In what order values are combined is not part of a meaning, and upstream's depends on
+the number of processors. So sums and products of floats may differ from upstream's in
+their last bits, and of zeros with different signs `MAX` and `MIN` may give another one.
+All other results are upstream's: `MAX` and `MIN` never give a NaN, and of no other
+values than infinities beyond the finite numbers they give a finite number.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from legate_diffuse.kernel.builder import Value
+from legate_diffuse.kernel.dtypes import (
+    ALL,
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+)
+from legate_diffuse.kernel.reductions import identity
+from legate_diffuse.ops.binary import BINARY
+from legate_diffuse.ops.registry import Emitter, Lowering, Meaning, OperationKind
+from legate_diffuse.ops.unary import LOGICAL, REAL, call, either_component, same
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """An operator, and the meaning that gives the values that it combines."""
+
+    operator: str
+    meaning: Meaning
+
+    def kinds(self, task: str, code: str) -> Iterable[OperationKind]:
+        """Return every operation kind that this covers."""
+        return self.meaning.kinds(task, code)
+
+
+def _nonzero(emit: Emitter, x: Value) -> Value:
+    """Return whether x differs from 0; a NaN does."""
+    if x.dtype in COMPLEX:
+        return either_component("or", _nonzero)(emit, x)
+    return x if x.dtype == "bool" else emit("ne", x, emit.like(x, 0))
+
+
+def _count(emit: Emitter, x: Value) -> Value:
+    return emit.cast("uint64", _nonzero(emit, x))
+
+
+def _equal(emit: Emitter, x: Value, y: Value) -> Value:
+    if x.dtype in COMPLEX:
+        return either_component("and", _equal)(emit, x, y)
+    return emit("eq", x, y)
+
+
+def _square(emit: Emitter, x: Value) -> Value:
+    return emit("mul", x, x)
+
+
+def _squared_distance(emit: Emitter, x: Value, mean: Value) -> Value:
+    return _square(emit, emit("sub", x, mean))
+
+
+def _converted(dtype: str) -> Lowering:
+    return lambda emit, x: emit.cast(dtype, x)
+
+
+def _select(emit: Emitter, mask: Value, a: Value, b: Value) -> Value:
+    if a.dtype not in COMPLEX:
+        return emit("select", mask, a, b)
+    real = emit("select", mask, emit("real", a), emit("real", b))
+    return emit.complex(real, emit("select", mask, emit("imag", a), emit("imag", b)))
+
+
+def _without_nan(operator: str) -> Lowering:
+    """Return the lowering that puts the operator's identity for NaN."""
+
+    def lower(emit: Emitter, x: Value) -> Value:
+        if x.dtype in COMPLEX:
+            parts = emit("real", x), emit("imag", x)
+            number = emit("and", *(emit("eq", part, part) for part in parts))
+        else:
+            number = emit("eq", x, x)
+        return _select(emit, number, x, emit.like(x, identity(operator, x.dtype)))
+
+    return lower
+
+
+def _masked(operator: str, lowering: Lowering) -> Lowering:
+    """Return the lowering with a mask after the input, where false adds nothing."""
+
+    def lower(emit: Emitter, x: Value, mask: Value, *scalars: Value) -> Value:
+        value = lowering(emit, x, *scalars)
+        neutral = emit.like(value, identity(operator, value.dtype))
+        return _select(emit, mask, value, neutral)
+
+    return lower
+
+
+def _accumulated(operator: str) -> tuple[Reduction, ...]:
+    """Integers are added or multiplied in 64 bits, others in their own type."""
+    to_int64 = Meaning(LOGICAL + SIGNED, "T -> int64", _converted("int64"))
+    to_uint64 = Meaning(UNSIGNED, "T -> uint64", _converted("uint64"))
+    meanings = to_int64, to_uint64, Meaning(FLOATS, "T -> T", same)
+    return tuple(Reduction(operator, meaning) for meaning in meanings)
+
+
+def _extremum(operator: str, of_truth_values: str) -> tuple[Reduction, ...]:
+    return (
+        Reduction(of_truth_values, Meaning(LOGICAL, "T -> T", same)),
+        Reduction(operator, Meaning(INTEGERS + FLOATS, "T -> T", same)),
+    )
+
+
+def _nan_ignored(operator: str, dtypes: tuple[str, ...]) -> tuple[Reduction, ...]:
+    return (Reduction(operator, Meaning(dtypes, "T -> T", _without_nan(operator))),)
+
+
+_TRUTH: Final = Meaning((*REAL, "complex64"), "T -> bool", _nonzero)
+"""Upstream's tasks do nothing for complex128."""
+
+_OF_ONE: Final[dict[str, tuple[Reduction, ...]]] = {
+    "ALL": (Reduction("and", _TRUTH),),
+    "ANY": (Reduction("or", _TRUTH),),
+    "COUNT_NONZERO": (Reduction("add", Meaning(ALL, "T -> uint64", _count)),),
+    "MAX": _extremum("max", of_truth_values="or"),
+    "MIN": _extremum("min", of_truth_values="and"),
+    "NANMAX": _nan_ignored("max", FLOATS),
+    "NANMIN": _nan_ignored("min", FLOATS),
+    "NANPROD": _nan_ignored("mul", FLOATS),
+    "NANSUM": _nan_ignored("add", FLOATS + COMPLEX),
+    "PROD": _accumulated("mul"),
+    "SUM": (*_accumulated("add"), Reduction("add", Meaning(COMPLEX, "T -> T", same))),
+    "SUM_SQUARES": (Reduction("add", Meaning(INTEGERS + FLOATS, "T -> T", _square)),),
+}
+
+_OF_ONE_TO_SCALAR: Final[dict[str, tuple[Reduction, ...]]] = {
+    **_OF_ONE,
+    "CONTAINS": (Reduction("or", Meaning(ALL, "T; T -> bool", _equal)),),
+    "VARIANCE": (
+        Reduction("add", Meaning(INTEGERS + FLOATS, "T; T -> T", _squared_distance)),
+    ),
+}
+"""Along an axis, upstream's CONTAINS does nothing and its VARIANCE takes no mean."""
+
+_OF_TWO: Final[dict[str, tuple[Reduction, ...]]] = {
+    code: tuple(Reduction("and", meaning) for meaning in BINARY[code])
+    for code in ("EQUAL", "ISCLOSE")
+}
+
+_DOT: Final[dict[str, tuple[Reduction, ...]]] = {
+    "": (
+        Reduction("or", Meaning(LOGICAL, "T T -> T", call("and"))),
+        Reduction("add", Meaning(INTEGERS + FLOATS, "T T -> T", call("mul"))),
+    )
+}
+
+REDUCTION_CODES: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
+    "SCALAR_UNARY_RED": _OF_ONE_TO_SCALAR,
+    "UNARY_RED": _OF_ONE,
+    "BINARY_RED": _OF_TWO,
+    "DOT": _DOT,
+}
+"""By task and operation code."""
+
+_MASKABLE: Final = ("SCALAR_UNARY_RED", "UNARY_RED")
+"""Tasks that may have a mask as second input: a point where it is false is left out."""
+
+REDUCTIONS_OF_ARGUMENTS: Final = {
+    (task, code)
+    for task in _MASKABLE
+    for code in ("ARGMAX", "ARGMIN", "NANARGMAX", "NANARGMIN")
+}
+"""Task and code of the reductions whose result is the place of a value."""
+
+
+def reductions() -> Iterable[tuple[OperationKind, str, Lowering]]:
+    """Yield each kind of reduction, its operator and the lowering of its values."""
+    for task, codes in REDUCTION_CODES.items():
+        for code, alternatives in codes.items():
+            for alternative in alternatives:
+                operator = alternative.operator
+                lowering = alternative.meaning.lowering
+                for kind in alternative.kinds(task, code):
+                    yield kind, operator, lowering
+                    if task in _MASKABLE:
+                        inputs = (*kind.inputs, "bool")
+                        masked = OperationKind(
+                            task, code, inputs, kind.outputs, kind.scalars
+                        )
+                        yield masked, operator, _masked(operator, lowering)
