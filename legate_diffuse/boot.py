@@ -45,6 +45,7 @@ def enable() -> None:
     _around_import(_CORE, startup.before_core, startup.after_core)
     for name in startup.FILE_FUNCTIONS:
         _around_import(name, after=startup.after_files)
+    _around_import("cupynumeric", after=startup.after_cupynumeric)
     _enabled = True
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m legate_diffuse app.py ARGS``: runs a program fused."""
+"""``legate-diffuse app.py ARGS``, also as ``python -m legate_diffuse``.
+
+Runs a program fused; with ``explain`` before the program's name, and says at the
+end what was made of it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import sys
 
 from legate_diffuse import boot
 
-_USAGE = "usage: python -m legate_diffuse PROGRAM.py [ARGUMENTS ...]"
+_USAGE = "usage: legate-diffuse [explain] PROGRAM.py [ARGUMENTS ...]"
 
 
 def main() -> int:
@@ -18,11 +22,19 @@ def main() -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_USAGE)
         return 0 if arguments else 2
+    explain = arguments[0] == "explain"
+    if explain:
+        arguments = arguments[1:]
+    if not arguments:
+        print(f"legate_diffuse: a program is missing\n{_USAGE}", file=sys.stderr)
+        return 2
     program = arguments[0]
     if not os.path.isfile(program):
         print(f"legate_diffuse: there is no file {program}\n{_USAGE}", file=sys.stderr)
         return 2
     os.environ["LEGATE_DIFFUSE"] = "1"
+    if explain:
+        os.environ["LEGATE_DIFFUSE_EXPLAIN"] = "-"
     boot.enable()
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(program))

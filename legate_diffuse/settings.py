@@ -10,10 +10,11 @@ import os
 # Legate versions [lowest, first beyond) that were tested.
 LEGATE_RANGE = ((26, 6), (26, 7))
 
-# Environment variables that are on or off.
+# Environment variables that are on or off. The first two decide at start-up.
 FLAGS = (
     "LEGATE_DIFFUSE",
     "LEGATE_DIFFUSE_DRIVER_STUB",
+    "LEGATE_DIFFUSE_CHECK",
     "LEGATE_DIFFUSE_STATS",
     "LEGATE_DIFFUSE_SYNC_COMPILE",
 )
@@ -34,3 +35,11 @@ def flag(name: str) -> bool:
     if value.lower() in _OFF:
         return False
     raise ValueError(f"{name}={value} is not understood; use {name}=1 or {name}=0")
+
+
+def explanation_path() -> str:
+    """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation.
+
+    '-' is the standard output when the program ends, '' nowhere.
+    """
+    return os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")

@@ -39,6 +39,7 @@ _wanted = True
 def before_core() -> None:
     """Load what must be in the process before Legate's libraries are."""
     load_driver_stub()
+    _check_explanation()
     global _wanted
     _wanted = _version_is_tested() and _load(NET)
 
@@ -76,6 +77,16 @@ def after_files(interface: ModuleType) -> None:
         install.patch_files(interface, FILE_FUNCTIONS[interface.__name__])
 
 
+def after_cupynumeric(_: ModuleType) -> None:
+    """Shorten the way from cuPyNumeric's operators to the window."""
+    from legate_diffuse.interpose import install
+
+    if install.installed():
+        from legate_diffuse.interpose import client_shortcuts
+
+        client_shortcuts.apply()
+
+
 def load_driver_stub() -> None:
     """Let Legate's wheels, which need the CUDA driver, run on a CPU without it.
 
@@ -95,6 +106,20 @@ def load_driver_stub() -> None:
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             for library in Path(folder).glob("cu13/lib/libcudart.so.13"):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+
+
+def _check_explanation() -> None:
+    """End the program if the file that explanations go to cannot be written."""
+    path = settings.explanation_path()
+    if path in ("", "-"):
+        return
+    try:
+        open(path, "a").close()
+    except OSError as error:
+        raise SystemExit(
+            f"legate_diffuse: the explanation cannot be written to {path}: "
+            f"{error.strerror}"
+        ) from None
 
 
 def _load(library: str) -> bool:

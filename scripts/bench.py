@@ -5,6 +5,9 @@
 Every figure comes from one run of this script: both sides compute the same
 thing, their results are compared, and times are medians over all timed
 batches. Times of two runs must not be compared, machines are too noisy.
+
+``bench.py overhead`` measures what an operation on a small array costs;
+``bench.py overhead --help`` says how.
 """
 
 from __future__ import annotations
@@ -22,12 +25,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import overhead
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 APPS = Path(__file__).parent / "apps"
-NAMES = ("black_scholes", "chain", "stencil", "update")
+
+# The programs, and by how many roundings (relative to the largest value) the
+# fused result may differ: 0 where every element is computed by itself, more where
+# sums are added up in another order.
+ROUNDINGS = {
+    "black_scholes": 0,
+    "chain": 0,
+    "stencil": 0,
+    "update": 0,
+    "jacobi": 64,
+    "cg": 2**16,
+    "bicgstab": 2**20,
+    "multigrid": 2**10,
+    "channel_flow": 0,
+    "shallow_water": 0,
+    "heat": 0,
+    "softmax": 64,
+    "layer_norm": 64,
+}
+# What runs when no program is named.
+QUICK = ("black_scholes", "chain", "stencil", "update")
 
 
 @dataclass(frozen=True)
@@ -57,6 +81,8 @@ class Record:
 
 def main() -> int:
     """Run the programs that the command line names."""
+    if sys.argv[1:2] == ["overhead"]:
+        return overhead.main(sys.argv[2:])
     options = _parse()
     console = Console(stderr=True)
     records = []
@@ -102,7 +128,7 @@ def measure(name: str, options: argparse.Namespace) -> Record:
         ratio=unfused_ms / fused_ms,
         tasks_unfused=counts["tasks_seen"],
         tasks_fused=counts["tasks_submitted"],
-        agree=difference == 0.0,
+        agree=difference <= ROUNDINGS[name] * float(np.finfo(options.dtype).eps),
         largest_difference=difference,
         first_iteration_unfused_ms=first,
         first_iteration_ms=first_cold,
@@ -214,7 +240,11 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("apps", nargs="*", help=f"any of {', '.join(NAMES)} (all)")
+    parser.add_argument(
+        "apps",
+        nargs="*",
+        help=f"any of {', '.join(ROUNDINGS)} ({', '.join(QUICK)})",
+    )
     parser.add_argument("--cpus", type=int, default=1, help="point tasks at a time")
     parser.add_argument("--size", type=int, help="elements, or the grid's side")
     parser.add_argument("--dtype", default="float64", choices=("float32", "float64"))
@@ -225,10 +255,10 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--sysmem", type=int, default=6000, help="MB for Legate")
     parser.add_argument("--json", help="write the records to this file")
     options = parser.parse_args()
-    options.apps = options.apps or list(NAMES)
-    unknown = sorted(set(options.apps) - set(NAMES))
+    options.apps = options.apps or list(QUICK)
+    unknown = sorted(set(options.apps) - set(ROUNDINGS))
     if unknown:
-        parser.error(f"no program {unknown[0]}; choose from {', '.join(NAMES)}")
+        parser.error(f"no program {unknown[0]}; choose from {', '.join(ROUNDINGS)}")
     return options
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Splits a window into groups: the longest legal prefix, again and again.
+"""Splits a window into groups: tasks that share one loop nest.
 
-Source: Diffuse, section 4.3 and figure 6.
+Source: Diffuse, section 4.3 and figure 6. Beyond the paper, a task may move
+before groups that it cannot join, as long as it does not conflict with them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
+    conflicts,
     is_scalar_work,
     refuse,
     refuse_alone,
@@ -21,56 +23,101 @@ from legate_diffuse.ir import IndexTask, Window
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The tasks [start, stop) of a window.
+    """Tasks of a window, by position, in program order.
 
-    ``fused`` is False for tasks that run as they were submitted. ``ended_by``
-    says why the next task did not join, None at the window's end.
+    ``fused`` is False for a task that runs as it was submitted. ``refusal`` says
+    why the first task did not join the group before, None for the first group.
     """
 
-    start: int
-    stop: int
+    tasks: tuple[int, ...]
     fused: bool
-    ended_by: Refusal | None
+    refusal: Refusal | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A group that may still take in tasks; ``group`` is None if it may not."""
+
+    group: Group | None
+    refusal: Refusal | None
+    tasks: list[int]
+
+    def add(self, position: int, window: Window) -> None:
+        assert self.group is not None
+        self.group.add(window.tasks[position])
+        self.tasks.append(position)
 
 
 def group_window(
     window: Window, covered: Callable[[IndexTask], bool]
 ) -> tuple[Grouping, ...]:
-    """Split a window into groups, in program order.
+    """Split a window into groups that give the same results in their order.
 
-    ``covered`` tells whether a kernel can express a task.
+    ``covered`` tells whether a kernel can express a task. Tasks that are not
+    covered stay in program order.
     """
-    groups: list[Grouping] = []
-    tasks = window.tasks
-    start = 0
-    while start < len(tasks):
-        group = Group()
-        stop = start
-        ended_by: Refusal | None = None
-        last = start  # the end of the last task that is not scalar work
-        while stop < len(tasks):
-            task = tasks[stop]
-            ended_by = _refuse_alone(task, covered) or refuse(group, task)
-            if ended_by is not None:
-                break
-            group.add(task)
-            stop += 1
+    groups: list[_Open] = []
+    for position, task in enumerate(window.tasks):
+        alone = None if covered(task) else Refusal.NOT_COVERED
+        alone = alone or refuse_alone(task)
+        if alone is not None:
+            groups.append(_Open(None, alone if groups else None, [position]))
+            continue
+        refusal = _join(groups, window, position)
+        if refusal is not None or not groups:
+            new = _Open(Group(), refusal, [])
             if not is_scalar_work(task):
-                last = stop
-        if last > start:
-            # scalar work at the end is folded into the group that follows
-            groups.append(Grouping(start, last, fused=True, ended_by=ended_by))
-            start = last
-        else:
-            stop = max(stop, start + 1)
-            groups.append(Grouping(start, stop, fused=False, ended_by=ended_by))
-            start = stop
-    return tuple(groups)
+                _take_scalar_work(groups, new, window, task)
+            new.add(position, window)
+            groups.append(new)
+    return tuple(
+        Grouping(tuple(g.tasks), g.group is not None, g.refusal) for g in groups
+    )
 
 
-def _refuse_alone(
-    task: IndexTask, covered: Callable[[IndexTask], bool]
-) -> Refusal | None:
-    if not covered(task):
-        return Refusal.NOT_COVERED
-    return refuse_alone(task)
+def _join(groups: list[_Open], window: Window, position: int) -> Refusal | None:
+    """Add a task to the last group that it can reach; why not, if there is none.
+
+    The reason is the last group's: that is the one that program order suggests.
+    """
+    task = window.tasks[position]
+    reason: Refusal | None = None
+    for open_ in reversed(groups):
+        found = refuse(open_.group, task) if open_.group else Refusal.NOT_COVERED
+        if found is None:
+            open_.add(position, window)
+            return None
+        reason = reason or found
+        if any(conflicts(window.tasks[earlier], task) for earlier in open_.tasks):
+            break
+    return reason
+
+
+def _take_scalar_work(
+    groups: list[_Open], new: _Open, window: Window, task: IndexTask
+) -> None:
+    """Move scalar work from the end of the last group to the new one, before a task.
+
+    Its result is more likely to be used there, and need not be stored then.
+    """
+    if not groups or groups[-1].group is None:
+        return
+    last = groups[-1]
+    kept = len(last.tasks)
+    while kept and is_scalar_work(window.tasks[last.tasks[kept - 1]]):
+        kept -= 1
+    taken = _Open(Group(), None, [])
+    for position in last.tasks[kept:]:
+        taken.add(position, window)
+    assert taken.group is not None
+    if not taken.tasks or refuse(taken.group, task) is not None:
+        return
+    new.group, new.tasks = taken.group, taken.tasks
+    remaining = _Open(Group(), last.refusal, [])
+    for position in last.tasks[:kept]:
+        remaining.add(position, window)
+    groups.pop()
+    if remaining.tasks:
+        groups.append(remaining)
+    else:
+        new.refusal = last.refusal

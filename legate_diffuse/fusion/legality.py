@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks may share one launch (Diffuse, section 4).
+"""Which tasks may share one loop nest (Diffuse, section 4).
 
 A group is legal when no point of one of its tasks depends on another point of
 another one. Views are compared, never the sets of elements behind them, so the
@@ -15,7 +15,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import Final
 
-from legate_diffuse.ir import IndexTask, Points, Privilege, View
+from legate_diffuse.ir import Access, IndexTask, Partition, Points, Privilege, View
 
 # A launch names each argument separately; far beyond what programs need.
 MAX_ARGUMENTS: Final = 48
@@ -30,10 +30,14 @@ class Refusal(enum.Enum):
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group uses"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
-    LAUNCH_DOMAIN = "its result has another shape than the group's"
+    PARTITION = "the library chose how an operand is partitioned"
+    LAUNCH_DOMAIN = "its loop has another shape than the group's"
+    PROCESSORS = "it runs on one processor and the group on several, or the reverse"
     TRUE_DEPENDENCE = "it reads an array that the group writes through another view"
     ANTI_DEPENDENCE = "it writes an array that the group reads through another view"
     OUTPUT_DEPENDENCE = "it writes an array that the group writes through another view"
+    REDUCED_AXES = "it reduces along other dimensions than the group"
+    REDUCTION = "it uses the result of a reduction that the group has not finished"
     TOO_MANY_ARGUMENTS = f"the group would have more than {MAX_ARGUMENTS} arrays"
     TOO_LONG = f"the group has {MAX_TASKS} operations already"
 
@@ -42,17 +46,24 @@ class Refusal(enum.Enum):
 class Group:
     """The accesses of the tasks that a group holds so far.
 
-    ``shape`` is None while the group holds only scalar work.
+    ``shape`` and ``single`` are None while the group holds only scalar work.
     """
 
     shape: int | None = None
+    single: bool | None = None
     length: int = 0
-    # store id -> id of the one view through which it is written
-    written: dict[int, int] = field(default_factory=dict)
-    # store id -> ids of the views through which it is read
-    read: dict[int, set[int]] = field(default_factory=dict)
+    # store id -> the views through which it is written, which do not overlap
+    written: dict[int, set[View]] = field(default_factory=dict)
+    # store id -> the views through which it is read
+    read: dict[int, set[View]] = field(default_factory=dict)
     # ids of replicated stores that are read or written
     replicated: set[int] = field(default_factory=set)
+    # ids of stores that are reduced to
+    reduced: set[int] = field(default_factory=set)
+    # whether arrays are reduced to along their last dimension, if any are
+    inner_axis: bool | None = None
+    # ids of replicated stores that scalar work of the group computes
+    computed: set[int] = field(default_factory=set)
     # ids of the views that the launch names, as far as can be told yet
     arguments: set[int] = field(default_factory=set)
 
@@ -60,37 +71,97 @@ class Group:
         """Take in a task that :func:`refuse` let pass."""
         self.length += 1
         self.arguments |= _arguments(self, task)
-        if not is_scalar_work(task):
+        scalar_work = is_scalar_work(task)
+        if not scalar_work:
             self.shape = task.shape
+            self.single = is_single(task)
         for access in task.accesses:
             view = access.view
-            if view.store.replicated:
-                self.replicated.add(view.store.id)
+            store = view.store.id
+            if access.privilege is Privilege.REDUCE:
+                self.reduced.add(store)
+                if not view.store.replicated:
+                    self.inner_axis = view.broadcast
                 continue
+            if view.store.replicated:
+                self.replicated.add(store)
             if access.privilege is Privilege.WRITE:
-                self.written[view.store.id] = view.id
-            else:
-                self.read.setdefault(view.store.id, set()).add(view.id)
+                if scalar_work:
+                    self.computed.add(store)
+                else:
+                    self.written.setdefault(store, set()).add(view)
+            elif not view.store.replicated:
+                self.read.setdefault(store, set()).add(view)
 
 
 def is_scalar_work(task: IndexTask) -> bool:
     """Whether a task computes a replicated one-element store from such stores."""
-    return all(access.view.store.replicated for access in task.accesses)
+    return all(
+        access.view.store.replicated and access.privilege is not Privilege.REDUCE
+        for access in task.accesses
+    )
+
+
+def is_single(task: IndexTask) -> bool:
+    """Whether Legate would run a task on one processor."""
+    return all(a.view.store.single or a.view.store.replicated for a in task.accesses)
+
+
+def value_key(view: View) -> tuple[str, int]:
+    """Return what has one value at each point: a view, or a one-element store."""
+    if view.store.replicated:
+        return "store", view.store.id
+    return "view", view.id
+
+
+def conflicts(one: IndexTask, other: IndexTask) -> bool:
+    """Whether the order of two tasks matters: one changes what the other touches."""
+    return _changes_what(one, other) or _changes_what(other, one)
+
+
+def _changes_what(one: IndexTask, other: IndexTask) -> bool:
+    return any(
+        access.view.store.id == view.store.id and view.may_overlap(access.view)
+        for view in one.changes
+        for access in other.accesses
+    )
 
 
 def refuse_alone(task: IndexTask) -> Refusal | None:
     """Return why a task cannot be part of any group, None if it can.
 
-    A task that reads and writes one store through different views is not
+    A task that reads and writes one store through views that overlap is not
     point-wise by itself.
     """
-    if not all(access.view.affine for access in task.accesses):
-        return Refusal.NOT_AFFINE
+    for access in task.accesses:
+        if not access.view.affine:
+            return Refusal.NOT_AFFINE
+        if access.partition in (Partition.TILING, Partition.IMAGE):
+            return Refusal.PARTITION
     if is_scalar_work(task):
         return _refuse_scalar_work(Group(), task)
-    if task.writes[0].points is not Points.MANY or task.writes[0].store.replicated:
+    if any(_shape(access, task) != task.shape for access in task.accesses):
+        return Refusal.LAUNCH_DOMAIN
+    if not is_single(task) and not _has_many_points(task):
         return Refusal.FEW_POINTS
-    return _refuse_accesses(Group(), task.writes, task.reads)
+    return _refuse_accesses(Group(), task)
+
+
+def _shape(access: Access, task: IndexTask) -> int:
+    """Return the shape over which an access runs; a future repeats over any."""
+    return task.shape if access.view.store.replicated else access.view.shape
+
+
+def _has_many_points(task: IndexTask) -> bool:
+    """Whether a partitioned task has a pass over memory that fusion saves."""
+    for view in task.writes:
+        if view.points is not Points.MANY or view.store.replicated:
+            return False
+    return any(
+        a.view.points is Points.MANY
+        for a in task.accesses
+        if not (a.view.store.replicated and a.privilege is Privilege.REDUCE)
+    )
 
 
 def refuse(group: Group, task: IndexTask) -> Refusal | None:
@@ -101,13 +172,18 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     if group.length >= MAX_TASKS:
         return Refusal.TOO_LONG
     scalar_work = is_scalar_work(task)
-    if not scalar_work and group.shape not in (None, task.shape):
-        return Refusal.LAUNCH_DOMAIN
+    if not scalar_work:
+        if group.shape not in (None, task.shape):
+            return Refusal.LAUNCH_DOMAIN
+        if group.single not in (None, is_single(task)):
+            return Refusal.PROCESSORS
     if len(group.arguments | _arguments(group, task)) > MAX_ARGUMENTS:
         return Refusal.TOO_MANY_ARGUMENTS
+    if not group.reduced.isdisjoint(task.stores):
+        return Refusal.REDUCTION
     if scalar_work:
         return _refuse_scalar_work(group, task)
-    return _refuse_accesses(group, task.writes, task.reads)
+    return _refuse_accesses(group, task)
 
 
 def _arguments(group: Group, task: IndexTask) -> set[int]:
@@ -122,6 +198,7 @@ def _arguments(group: Group, task: IndexTask) -> set[int]:
         if not access.view.store.constant
         and (
             access.view.store.live
+            or access.privilege is Privilege.REDUCE
             or (
                 access.privilege is Privilege.READ
                 and access.view.store.id not in group.written
@@ -138,24 +215,56 @@ def _refuse_scalar_work(group: Group, task: IndexTask) -> Refusal | None:
     the group; that must not change what the group reads.
     """
     reads = {view.store.id for view in task.reads}
+    if not reads.isdisjoint(group.written):
+        return Refusal.TRUE_DEPENDENCE
     for view in task.writes:
         if view.store.id in group.replicated or view.store.id in reads:
             return Refusal.SCALAR_CHANGES
     return None
 
 
-def _refuse_accesses(
-    group: Group, writes: tuple[View, ...], reads: tuple[View, ...]
-) -> Refusal | None:
-    own: dict[int, set[int]] = {}
-    for view in reads:
-        if group.written.get(view.store.id, view.id) != view.id:
+def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
+    own: dict[int, set[View]] = {}
+    for view in task.reads:
+        if _crosses(view, group.written):
             return Refusal.TRUE_DEPENDENCE
-        own.setdefault(view.store.id, set()).add(view.id)
-    for view in writes:
+        own.setdefault(view.store.id, set()).add(view)
+    for view in task.writes:
         store = view.store.id
-        if group.written.get(store, view.id) != view.id:
+        if store in group.replicated and store not in group.written:
+            return Refusal.SCALAR_CHANGES
+        if _crosses(view, group.written):
             return Refusal.OUTPUT_DEPENDENCE
-        if not (group.read.get(store, set()) | own.get(store, set())) <= {view.id}:
+        if _crosses(view, group.read) or _crosses(view, own):
             return Refusal.ANTI_DEPENDENCE
+    for access in task.reductions:
+        if (refusal := _refuse_reduction(group, own, access.view)) is not None:
+            return refusal
+    return None
+
+
+def _crosses(view: View, others: dict[int, set[View]]) -> bool:
+    """Whether another point may have the same element through one of other views."""
+    return any(
+        other.id != view.id and view.may_overlap(other)
+        for other in others.get(view.store.id, ())
+    )
+
+
+def _refuse_reduction(
+    group: Group, own: dict[int, set[View]], view: View
+) -> Refusal | None:
+    """A store is reduced to by many points, so no point may use it otherwise.
+
+    Scalar work of the group may have initialised it: that runs before the group.
+    """
+    store = view.store.id
+    if not view.store.replicated and group.inner_axis not in (None, view.broadcast):
+        return Refusal.REDUCED_AXES
+    if store in own or store in group.read:
+        return Refusal.ANTI_DEPENDENCE
+    if store in group.written:
+        return Refusal.OUTPUT_DEPENDENCE
+    if store in group.replicated and store not in group.computed:
+        return Refusal.SCALAR_CHANGES
     return None

@@ -1,68 +1,210 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the stores that need not exist (Diffuse, section 5.2).
 
-A store is temporary in a group when the application cannot read it any more,
-no later task of the window touches it, and the group writes it before it
-reads it. Legality has made sure that all its accesses in the group are through
-one view once it is written, so that write covers every read.
+A store is temporary in a launch when the application cannot read it any more,
+no later launch of the window touches it, and the launch writes what it reads of
+it. If all that happens in one loop nest, through the view that was written, it
+lives in registers. Otherwise it lives in scratch memory of the task.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.ir import Privilege, Window
+from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.legality import is_scalar_work, value_key
+from legate_diffuse.ir import Access, IndexTask, Privilege, Window
+
+
+@dataclass(frozen=True, slots=True)
+class NestLiveness:
+    """What a loop nest need not write, and what must run before it.
+
+    ``dropped`` are ids of stores whose values nobody needs after the nest.
+    ``hoisted`` are positions of folded scalar tasks whose results are needed
+    outside of the nest, or that initialise its reductions.
+    """
+
+    dropped: frozenset[int] = frozenset()
+    hoisted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """What a group need not write, and what must run by itself before it.
+    """What the nests of a launch need not write.
 
-    ``temporaries`` are store ids. ``hoisted`` are positions in the group of
-    folded scalar tasks whose results are needed outside of it.
+    ``scratch`` are the ids of stores that live in the task's scratch memory.
+    ``deferrable`` are positions of scalar tasks that only the application needs:
+    they may wait until it reads the result, or forgets it. ``fresh`` are ids of
+    stores to which nothing was written before the launch.
     """
 
-    temporaries: frozenset[int] = frozenset()
-    hoisted: tuple[int, ...] = ()
+    nests: tuple[NestLiveness, ...]
+    scratch: frozenset[int] = frozenset()
+    deferrable: tuple[int, ...] = ()
+    fresh: frozenset[int] = frozenset()
 
 
 def analyse_liveness(
-    window: Window, groups: Sequence[Grouping]
+    window: Window, launches: Sequence[Launch]
 ) -> tuple[Liveness, ...]:
-    """Return what each group need not write."""
+    """Return what each launch need not write."""
     found: list[Liveness] = []
-    touched_later: set[int] = set()
-    for group in reversed(groups):
-        tasks = window.tasks[group.start : group.stop]
-        first: dict[int, Privilege] = {}
-        live: set[int] = set()
-        for task in tasks:
-            for privilege, views in (
-                (Privilege.READ, task.reads),
-                (Privilege.WRITE, task.writes),
-            ):
-                for view in views:
-                    first.setdefault(view.store.id, privilege)
-                    if view.store.live:
-                        live.add(view.store.id)
-        needed = live | touched_later
-        touched_later = touched_later | set(first)
-        if not group.fused:
-            found.append(Liveness())
-            continue
-        hoisted = []
-        for position in reversed(range(len(tasks))):
-            task = tasks[position]
-            if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
-                hoisted.append(position)
-                needed = needed | {view.store.id for view in task.reads}
-        temporaries = frozenset(
-            store
-            for store, privilege in first.items()
-            if privilege is Privilege.WRITE and store not in needed
-        )
-        found.append(Liveness(temporaries, tuple(reversed(hoisted))))
+    later = _Later()
+    fresh = _fresh(window, launches)
+    for launch, still_fresh in zip(reversed(launches), reversed(fresh), strict=True):
+        if launch.form is Form.ORIGINAL:
+            found.append(_analyse_original(window, launch, later))
+        else:
+            found.append(_analyse_fused(window, launch, later, still_fresh))
+        for position in launch.tasks:
+            waits = position in found[-1].deferrable
+            folded = launch.form is not Form.ORIGINAL
+            later.add(window.tasks[position], waits=waits, folded=folded)
     return tuple(reversed(found))
+
+
+def _fresh(window: Window, launches: Sequence[Launch]) -> list[frozenset[int]]:
+    """Return for each launch the stores to which nothing was written before it."""
+    found = []
+    fresh = frozenset(store.id for store in window.stores if store.fresh)
+    for launch in launches:
+        found.append(fresh)
+        for position in launch.tasks:
+            fresh -= {view.store.id for view in window.tasks[position].changes}
+    return found
+
+
+@dataclass(slots=True)
+class _Later:
+    """The stores that later launches use and change, deferred tasks aside."""
+
+    touched: set[int] = field(default_factory=set)
+    changed: set[int] = field(default_factory=set)
+    # the stores of deferred tasks, which may run at any time
+    deferred: set[int] = field(default_factory=set)
+
+    def add(self, task: IndexTask, *, waits: bool, folded: bool) -> None:
+        """Take in a task; what is folded into a nest is computed there all the same."""
+        if waits:
+            self.deferred |= task.stores
+            if folded:
+                self.touched |= {view.store.id for view in task.reads}
+        else:
+            self.touched |= task.stores
+            self.changed |= {view.store.id for view in task.changes}
+
+    def can_wait(self, task: IndexTask) -> bool:
+        """Whether a scalar task may run after all later launches."""
+        writes = {view.store.id for view in task.writes}
+        return (
+            is_scalar_work(task)
+            and writes.isdisjoint(self.touched)
+            and task.stores.isdisjoint(self.changed)
+        )
+
+
+def _analyse_original(window: Window, launch: Launch, later: _Later) -> Liveness:
+    """A scalar task that runs by itself may wait; everything else may not."""
+    nothing = tuple(NestLiveness() for _ in launch.groups)
+    if len(launch.tasks) == 1 and launch.groups[0].fused:
+        (position,) = launch.tasks
+        if position >= window.carried and later.can_wait(window.tasks[position]):
+            return Liveness(nothing, deferrable=(position,))
+    return Liveness(nothing)
+
+
+def _analyse_fused(
+    window: Window, launch: Launch, later: _Later, fresh: frozenset[int]
+) -> Liveness:
+    nests: list[NestLiveness] = []
+    touched = later.touched | later.deferred
+    for group in reversed(launch.groups):
+        nests.append(_analyse_nest(window, group.tasks, touched))
+        for position in group.tasks:
+            touched |= window.tasks[position].stores
+    nests.reverse()
+    deferrable: tuple[int, ...] = ()
+    scratch: frozenset[int] = frozenset()
+    if launch.form is Form.ALIGNED:
+        deferrable = _deferrable(window, launch, nests[0].hoisted, later)
+    else:
+        scratch = _scratch(window, launch, later.touched | later.deferred, fresh)
+    return Liveness(tuple(nests), scratch, deferrable, fresh)
+
+
+def _analyse_nest(
+    window: Window, positions: Sequence[int], touched_later: set[int]
+) -> NestLiveness:
+    tasks = {position: window.tasks[position] for position in positions}
+    live: set[int] = set()
+    # stores that the nest reads as they were, and stores that it changes
+    read: set[int] = set()
+    changed: set[int] = set()
+    written: set[tuple[str, int]] = set()
+    for task in tasks.values():
+        for access in _in_order(task):
+            store = access.view.store
+            if store.live:
+                live.add(store.id)
+            if access.privilege is not Privilege.READ:
+                changed.add(store.id)
+                written.add(value_key(access.view))
+            elif value_key(access.view) not in written:
+                read.add(store.id)
+    needed = live | touched_later
+    hoisted = []
+    for position in reversed(positions):
+        task = tasks[position]
+        if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
+            hoisted.append(position)
+            needed |= {view.store.id for view in task.reads}
+    return NestLiveness(frozenset(changed - needed - read), tuple(reversed(hoisted)))
+
+
+def _in_order(task: IndexTask) -> list[Access]:
+    """Return the accesses of a task, what it reads first."""
+    return sorted(task.accesses, key=lambda a: a.privilege is not Privilege.READ)
+
+
+def _deferrable(
+    window: Window, launch: Launch, hoisted: Sequence[int], later: _Later
+) -> tuple[int, ...]:
+    """Return the hoisted tasks that may wait, with all that depends on them."""
+    found: list[int] = []
+    reduced = {
+        access.view.store.id
+        for position in launch.tasks
+        for access in window.tasks[position].reductions
+    }
+    after = _Later(later.touched | reduced, later.changed | reduced)
+    for position in reversed(hoisted):
+        task = window.tasks[position]
+        if position >= window.carried and after.can_wait(task):
+            found.append(position)
+        else:
+            after.add(task, waits=False, folded=True)
+    return tuple(reversed(found))
+
+
+def _scratch(
+    window: Window, launch: Launch, touched_later: set[int], fresh: frozenset[int]
+) -> frozenset[int]:
+    """Return the stores that only a program's own nests touch.
+
+    What the program reads of them it has written, or nobody has.
+    """
+    first: dict[int, bool] = {}
+    for group in launch.groups:
+        for position in group.tasks:
+            for access in _in_order(window.tasks[position]):
+                view, store = access.view, access.view.store
+                own = (
+                    access.privilege is Privilege.WRITE
+                    and (view.whole or store.id in fresh)
+                    and not store.live
+                    and store.id not in touched_later
+                )
+                first.setdefault(store.id, own)
+    return frozenset(store for store, own in first.items() if own)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowers a group of index tasks to one kernel.
+"""Lowers the tasks of one loop nest to one kernel.
 
 Values flow from task to task in registers; only what outlives the group is
 stored, and only what was there before is loaded.
@@ -7,10 +7,11 @@ stored, and only what was there before is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from legate_diffuse.ir import IndexTask, View
+from legate_diffuse.fusion.legality import is_scalar_work, value_key
+from legate_diffuse.ir import Access, IndexTask, View
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
 from legate_diffuse.ops.registry import OperationKind
 
@@ -18,6 +19,7 @@ Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
 
 READ = 1
 WRITE = 2
+REDUCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +45,43 @@ ScalarSource = ConstantSource | TaskScalarSource
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredGroup:
+class LoweredNest:
     """A kernel, and what its arguments and scalars are.
 
     ``arguments`` are view ids, ``privileges`` one byte for each: 1 reads,
-    2 writes, 3 both. The first argument is written, so its shape is the launch
-    domain; one-element stores may be named by a view of another shape.
+    2 writes, 3 both, 4 reduces with the operator that the kernel's argument names.
+    What is written comes first, then reductions. ``shape`` is the class of the
+    launch domain; one-element stores may be named by a view of another shape.
     """
 
     kernel: Kernel
+    shape: int
     arguments: tuple[int, ...]
     privileges: bytes
     scalars: tuple[ScalarSource, ...]
 
 
-def lower_group(
-    tasks: Sequence[IndexTask], dropped: frozenset[int], lower: Lower
-) -> LoweredGroup | None:
-    """Return the kernel of a group, None if nothing of it outlives the group.
+def lower_nest(
+    tasks: Mapping[int, IndexTask],
+    dropped: frozenset[int],
+    lower: Lower,
+    *,
+    scalar: bool = False,
+) -> LoweredNest | None:
+    """Return the kernel of a loop nest, None if nothing of it is needed.
 
     Args:
-        tasks: the group's tasks, in program order.
+        tasks: the nest's tasks by position, in program order.
         dropped: ids of the stores that need not be written.
         lower: emits one operation, see ``legate_diffuse.ops``.
+        scalar: the nest is scalar work that runs by itself, so it writes its results.
     """
-    needed = _needed(tasks, dropped)
-    reads, writes = _arguments(needed.values(), dropped)
-    if not writes:
+    nest = _Nest(tasks, dropped, scalar)
+    needed = nest.needed()
+    reads, writes, reductions = nest.arguments(needed.values())
+    if not writes and not reductions:
         return None
-    views = {**writes, **reads}
+    views = {**writes, **{key: a.view for key, a in reductions.items()}, **reads}
     positions = {key: position for position, key in enumerate(views)}
     arguments = tuple(
         Argument(
@@ -79,6 +89,7 @@ def lower_group(
             reads=key in reads,
             writes=key in writes,
             broadcast=view.broadcast or view.store.replicated,
+            reduces=reductions[key].operator if key in reductions else None,
         )
         for key, view in views.items()
     )
@@ -88,7 +99,7 @@ def lower_group(
     values: dict[_Key, Value] = {}
 
     def value_of(view: View) -> Value:
-        key = _key(view)
+        key = value_key(view)
         if key not in values:
             source = ConstantSource(view.id)
             values[key] = (
@@ -105,15 +116,22 @@ def lower_group(
             for source in _own_scalars(number, task)
         ]
         results = lower(task.kind, builder, operands)
-        for view, result in zip(task.writes, results, strict=True):
-            values[_key(view)] = result
+        for key, result in zip(_results(task), results, strict=True):
+            values[key] = result
     for key in writes:
         builder.store(positions[key], values[key])
-    return LoweredGroup(
+    for key in reductions:
+        builder.reduce(positions[key], values[key])
+    shapes = {task.shape for task in needed.values() if not is_scalar_work(task)}
+    (shape,) = shapes or {next(iter(needed.values())).shape}
+    return LoweredNest(
         builder.build(),
+        shape,
         tuple(view.id for view in views.values()),
         bytes(
-            (READ if key in reads else 0) | (WRITE if key in writes else 0)
+            REDUCE
+            if key in reductions
+            else (READ if key in reads else 0) | (WRITE if key in writes else 0)
             for key in views
         ),
         sources,
@@ -123,55 +141,76 @@ def lower_group(
 _Key = tuple[str, int]
 
 
-def _key(view: View) -> _Key:
-    """Return what has one value at each point: a view, or a one-element store."""
-    if view.store.replicated:
-        return "store", view.store.id
-    return "view", view.id
+def _results(task: IndexTask) -> list[_Key]:
+    """Return what holds the values that a task computes, in order."""
+    return [value_key(view) for view in task.writes] + [
+        _reduction_key(access) for access in task.reductions
+    ]
 
 
-def _needed(
-    tasks: Sequence[IndexTask], dropped: frozenset[int]
-) -> dict[int, IndexTask]:
-    """Return by position, in program order, the tasks that the kernel's results need.
-
-    A result is needed if it outlives the group or a later needed task reads it,
-    and no task in between overwrites it.
-    """
-    wanted = {
-        _key(view) for task in tasks for view in task.writes if _outlives(view, dropped)
-    }
-    needed: dict[int, IndexTask] = {}
-    for number, task in reversed(list(enumerate(tasks))):
-        results = {_key(view) for view in task.writes}
-        if results & wanted:
-            needed[number] = task
-            wanted -= results
-            wanted.update(_key(view) for view in task.reads)
-    return dict(reversed(needed.items()))
+def _reduction_key(access: Access) -> _Key:
+    return "reduction", access.view.store.id
 
 
-def _outlives(view: View, dropped: frozenset[int]) -> bool:
-    """Whether the kernel writes a result; scalar work is hoisted for that."""
-    return view.store.id not in dropped and not view.store.replicated
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """The tasks of a nest, and what decides on whether a result is stored."""
+
+    tasks: Mapping[int, IndexTask]
+    dropped: frozenset[int]
+    scalar: bool
+
+    def needed(self) -> dict[int, IndexTask]:
+        """Return by position, in program order, the tasks that the results need.
+
+        A result is needed if it outlives the nest or a later needed task reads it,
+        and no task in between overwrites it.
+        """
+        wanted = {
+            key
+            for task in self.tasks.values()
+            for key, view in zip(_results(task), _targets(task), strict=True)
+            if self._outlives(task, view)
+        }
+        needed: dict[int, IndexTask] = {}
+        for number, task in reversed(list(self.tasks.items())):
+            results = set(_results(task))
+            if results & wanted:
+                needed[number] = task
+                wanted -= results
+                wanted.update(value_key(view) for view in task.reads)
+        return dict(reversed(needed.items()))
+
+    def arguments(
+        self, tasks: Iterable[IndexTask]
+    ) -> tuple[dict[_Key, View], dict[_Key, View], dict[_Key, Access]]:
+        """Return the views that the kernel must load, and store, and reduce to."""
+        reads: dict[_Key, View] = {}
+        writes: dict[_Key, View] = {}
+        reductions: dict[_Key, Access] = {}
+        produced: set[_Key] = set()
+        for task in tasks:
+            for view in task.reads:
+                if value_key(view) not in produced and not view.store.constant:
+                    reads[value_key(view)] = view
+            for view in task.writes:
+                produced.add(value_key(view))
+                if self._outlives(task, view):
+                    writes[value_key(view)] = view
+            for access in task.reductions:
+                if self._outlives(task, access.view):
+                    reductions[_reduction_key(access)] = access
+        return reads, writes, reductions
+
+    def _outlives(self, task: IndexTask, view: View) -> bool:
+        """Whether the kernel writes a result; folded scalar work is hoisted for it."""
+        if is_scalar_work(task) and not self.scalar:
+            return False
+        return view.store.id not in self.dropped
 
 
-def _arguments(
-    tasks: Iterable[IndexTask], dropped: frozenset[int]
-) -> tuple[dict[_Key, View], dict[_Key, View]]:
-    """Return the views that the kernel must load and those that it must store."""
-    reads: dict[_Key, View] = {}
-    writes: dict[_Key, View] = {}
-    produced: set[_Key] = set()
-    for task in tasks:
-        for view in task.reads:
-            if _key(view) not in produced and not view.store.constant:
-                reads[_key(view)] = view
-        for view in task.writes:
-            produced.add(_key(view))
-            if _outlives(view, dropped):
-                writes[_key(view)] = view
-    return reads, writes
+def _targets(task: IndexTask) -> list[View]:
+    return [*task.writes, *(access.view for access in task.reductions)]
 
 
 def _scalars(
@@ -182,8 +221,8 @@ def _scalars(
     constants: set[_Key] = set()
     for number, task in tasks.items():
         for view in task.reads:
-            if view.store.constant and _key(view) not in constants:
-                constants.add(_key(view))
+            if view.store.constant and value_key(view) not in constants:
+                constants.add(value_key(view))
                 found[ConstantSource(view.id)] = view.store.dtype
         dtypes = (*task.kind.inputs, *task.kind.scalars)[len(task.reads) :]
         for source, dtype in zip(_own_scalars(number, task), dtypes, strict=True):

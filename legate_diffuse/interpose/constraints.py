@@ -52,6 +52,12 @@ def _resolve_all(
     )
 
 
+@cache
+def symbol(number: int) -> Variable:
+    """Return the symbol of an argument; the same one for all tasks."""
+    return Variable(number)
+
+
 def align(*variables: Any) -> list[Any]:
     """Stand-in for ``legate.core.align``."""
     if not variables or not isinstance(variables[0], Variable):

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.array import LogicalArray
+from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import Root, dtype_name
 from legate_diffuse.interpose.store import (
@@ -76,11 +77,20 @@ class Runtime:
         ndim: int | None = None,
     ) -> LogicalStore:
         """Create a store; Legate hears of it when a task needs it."""
-        if not isinstance(shape, real.Shape) and isinstance(shape, Iterable):
+        if (
+            type(shape) is not tuple
+            and not isinstance(shape, real.Shape)
+            and isinstance(shape, Iterable)
+        ):
             shape = tuple(shape)
-            if ndim is None and _plausible(shape) and not dtype.variable_size:
-                name = dtype_name(dtype)
-                return new_store(dtype, name, shape, optimize_scalar=optimize_scalar)
+        if (
+            type(shape) is tuple
+            and ndim is None
+            and _plausible(shape)
+            and not dtype.variable_size
+        ):
+            name = dtype_name(dtype)
+            return new_store(dtype, name, shape, optimize_scalar=optimize_scalar)
         # a shape that may not be known yet, or something wrong that Legate refuses
         made = real.runtime.create_store(dtype, shape, optimize_scalar, ndim)
         return adopt(made, fresh=True)
@@ -96,10 +106,10 @@ class Runtime:
         root = Root(
             type_,
             name,
-            extents,
-            lambda: real.runtime.create_store_from_scalar(scalar, extents),
+            whole(extents),
+            optimize_scalar=True,
             scalar_storage=True,
-            constant=scalar,
+            initial=scalar,
         )
         return stand_in(root)
 
@@ -218,6 +228,20 @@ class Runtime:
             real.runtime.tree_reduce(library, task_id, source, radix), fresh=True
         )
 
+    def prefetch_bloated_instances(
+        self, store: Any, low_offsets: Any, high_offsets: Any, initialize: bool = False
+    ) -> None:
+        """Hint that tiles of a store will be read with a margin.
+
+        One processor has no margins, and one tile needs no hint.
+        """
+        if window.is_single(view_of(store).root):
+            return
+        window.flush("prefetch_bloated_instances")
+        real.runtime.prefetch_bloated_instances(
+            _exposed(store), low_offsets, high_offsets, initialize
+        )
+
     def _issue(self, name: str, *arguments: Any, **options: Any) -> None:
         window.let_pass(name)
         getattr(real.runtime, name)(
@@ -281,9 +305,8 @@ def _operand(value: Any) -> Any:
     return LogicalArray.unwrap(value)
 
 
-def _plausible(extents: Any) -> bool:
-    return (
-        isinstance(extents, tuple)
-        and all(isinstance(extent, int) and extent >= 0 for extent in extents)
-        and len(extents) <= int(real.LEGATE_MAX_DIM)
-    )
+def _plausible(extents: tuple[Any, ...]) -> bool:
+    for extent in extents:
+        if type(extent) is not int or extent < 0:
+            return False
+    return len(extents) <= int(real.LEGATE_MAX_DIM)

@@ -7,40 +7,45 @@ temporary that fusion removes never exists in Legate at all.
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable
 from typing import Any, Final
 
-from legate_diffuse.interpose.view import Shape, View
+from legate_diffuse.interpose.layout import Layout
+from legate_diffuse.interpose.originals import real
 
 # References to a physical store that nobody else holds, while they are counted:
-# the list's, the loop variable's and the counting call's.
+# the tuple's, the loop variable's and the counting call's.
 _LENT_REFERENCES: Final = 3
+
+# References to an owner that no stand-in holds, while they are counted: the
+# root's and the counting call's.
+_OWNER_REFERENCES: Final = 2
 
 
 class Root:
     """One storage, made by Legate only when :attr:`real` is first needed.
 
-    ``alive`` says whether the application can still reach the storage. It is
-    the application's half of the paper's split reference count (section 5.2);
-    the references that the window holds do not count.
+    Every stand-in of the root holds its ``owner``, so that the references to
+    the owner are the application's half of the paper's split reference count
+    (section 5.2). Those that the window holds to the root do not count.
     """
 
     __slots__ = (
-        "__weakref__",
-        "alive",
-        "base",
+        "_handle",
         "constant",
         "constant_bytes",
-        "create",
         "dtype",
         "escaped",
         "fusable",
+        "initial",
         "lent",
+        "optimize_scalar",
+        "owner",
         "real",
         "scalar_storage",
+        "shape",
         "shared",
+        "shares_future",
         "type",
         "volume",
     )
@@ -49,41 +54,41 @@ class Root:
         self,
         type_: Any,
         dtype: str | None,
-        shape: tuple[int, ...],
-        create: Callable[[], Any],
-        *,
-        scalar_storage: bool = False,
-        constant: Any = None,
+        layout: Layout,
+        optimize_scalar: bool,
+        scalar_storage: bool,
+        initial: Any = None,
     ) -> None:
         self.type = type_
         # NumPy name of the element type, None if kernels cannot handle it
         self.dtype = dtype
-        self.create = create
+        self.shape: tuple[int, ...] = layout.shape
+        self.volume = layout.volume
+        # Legate's argument; a store with one element then is a future
+        self.optimize_scalar = optimize_scalar
         self.scalar_storage = scalar_storage
-        # legate.core.Scalar with the value, while nothing has been written
-        self.constant = constant
+        self.owner = object()
+        # legate.core.Scalar from which Legate makes the store
+        self.initial = initial
+        # the same, while nothing has been written
+        self.constant = initial
         self.constant_bytes: bytes | None = None
         self.real: Any = None
+        self._handle = 0
         # True once code that was not intercepted may hold the real store
         self.escaped = False
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
         # the real physical stores through which it may, None if it does for good
-        self.lent: list[Any] | None = []
-        self.alive = True
-        self.volume = math.prod(shape)
-        self.base: View | None = View(
-            self,
-            Shape(shape),
-            tuple(range(len(shape))),
-            (0,) * len(shape),
-            tuple(shape),
-            (),
-            transformed=False,
-            substorage=False,
-            affine=True,
-        )
+        self.lent: tuple[Any, ...] | None = ()
+        # True if the future behind a single element may hold other elements as well
+        self.shares_future = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the application can still reach the storage."""
+        return sys.getrefcount(self.owner) > _OWNER_REFERENCES
 
     @property
     def nbytes(self) -> int:
@@ -99,35 +104,59 @@ class Root:
         if physical is None:
             self.lent = None
         elif self.lent is not None and not any(p is physical for p in self.lent):
-            self.lent.append(physical)
+            self.lent = (*self.lent, physical)
 
     def is_shared(self) -> bool:
         """Whether the application holds the memory now; call it if ``shared``."""
         if self.lent is not None:
-            self.lent = [p for p in self.lent if sys.getrefcount(p) > _LENT_REFERENCES]
+            self.lent = tuple(
+                [p for p in self.lent if sys.getrefcount(p) > _LENT_REFERENCES]
+            )
             self.shared = bool(self.lent)
         return self.shared
 
     def materialize(self) -> Any:
         """Return the real ``LogicalStore`` of the whole storage."""
-        if self.real is None:
-            self.real = self.create()
-        return self.real
+        found = self.real
+        if found is None:
+            runtime = real.runtime
+            if self.initial is not None:
+                found = runtime.create_store_from_scalar(self.initial, self.shape)
+            else:
+                found = runtime.create_store(
+                    self.type, self.shape, self.optimize_scalar
+                )
+            self.real = found
+        return found
 
+    def settle(self) -> None:
+        """Give a single element a future of its own, for all but reads in tasks.
 
-class Owner:
-    """Held by every stand-in of one root; its death is the root's."""
+        Where Legate passes on a future, it forgets where in it the element lies: as
+        the value of a fill, the source of a copy, and what a reduction starts from
+        (``operation/detail/fill.cc``, ``copy.cc`` and ``task.cc``).
+        """
+        if self.shares_future:
+            from legate_diffuse import _native
 
-    __slots__ = ("root",)
+            # a program without loops copies the old value into a new future
+            _native.submit_program((self.handle,), b"\3", bytes(16), None)
+            self.shares_future = False
 
-    def __init__(self, root: Root) -> None:
-        self.root = root
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing was written to the array yet.
 
-    def __del__(self) -> None:
-        root = self.root
-        root.alive = False
-        # the root and its base view refer to one another
-        root.base = None
+        Of a single element that does not matter: it is written as a whole.
+        """
+        return self.real is None and not self.scalar_storage
+
+    @property
+    def handle(self) -> int:
+        """Address of the C++ ``legate::LogicalStore`` of the whole storage."""
+        if not self._handle:
+            self._handle = int(self.materialize().raw_handle)
+        return self._handle
 
 
 _DTYPES: dict[int, str | None] = {}

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
+from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Owner, Root, dtype_name
+from legate_diffuse.interpose.storage import Root, dtype_name
 from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
 
@@ -38,7 +39,7 @@ class LogicalStore(metaclass=_AcceptsReal):
     __slots__ = ("_owner", "_view")
     _real_name = "LogicalStore"
 
-    def __init__(self, owner: Owner, view: View) -> None:
+    def __init__(self, owner: object, view: View) -> None:
         self._owner = owner
         self._view = view
 
@@ -94,7 +95,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         """Whether the store is a transformed view."""
         view = self._view
         if view.root.fusable:
-            return view.transformed
+            return view.layout.transformed
         return bool(view.materialize().transformed)
 
     def overlaps(self, other: LogicalStore) -> bool:
@@ -194,7 +195,7 @@ class LogicalStore(metaclass=_AcceptsReal):
 
     def get_physical_store(self, target: Any = None) -> Any:
         """Return the physical store; waits for the pending tasks that write it."""
-        window.flush("read")
+        window.flush_for(self._view.root)
         view = self._view
         physical = view.materialize().get_physical_store(target)
         if view.root.scalar_storage:
@@ -305,8 +306,7 @@ class LogicalStorePartition(metaclass=_AcceptsReal):
 
 def stand_in(root: Root) -> LogicalStore:
     """Return the first stand-in of a new root."""
-    assert root.base is not None
-    return LogicalStore(Owner(root), root.base)
+    return LogicalStore(root.owner, View(root, whole(root.shape)))
 
 
 def new_store(
@@ -317,16 +317,11 @@ def new_store(
     optimize_scalar: bool = False,
 ) -> LogicalStore:
     """Return a stand-in for a bound store that Legate makes when it is needed."""
-    runtime = real.runtime
-    root = Root(
-        type_,
-        dtype,
-        shape,
-        lambda: runtime.create_store(type_, shape, optimize_scalar),
-        # src/cpp/legate/data/detail/storage.cc: such a store is a future
-        scalar_storage=optimize_scalar and all(extent == 1 for extent in shape),
-    )
-    return stand_in(root)
+    layout = whole(shape)
+    # src/cpp/legate/data/detail/storage.cc: such a store is a future
+    scalar = optimize_scalar and layout.volume == 1
+    root = Root(type_, dtype, layout, optimize_scalar, scalar)
+    return LogicalStore(root.owner, View(root, layout))
 
 
 def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
@@ -342,10 +337,11 @@ def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
     root = Root(
         type_,
         dtype_name(type_) if bound else None,
-        tuple(store.extents) if bound else (),
-        lambda: store,
+        whole(tuple(store.extents) if bound else ()),
+        optimize_scalar=False,
         scalar_storage=bound and store.has_scalar_storage,
     )
+    root.real = store
     root.fusable = root.fusable and bound and not store.transformed
     root.escaped = not fresh
     return stand_in(root)
@@ -377,4 +373,5 @@ def writable(view: View) -> Any:
         # pending tasks still read the value that may change
         window.flush("write to a constant")
         view.root.constant = None
+    view.root.settle()
     return view.materialize()

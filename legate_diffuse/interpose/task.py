@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from legate_diffuse.interpose.array import LogicalArray
-from legate_diffuse.interpose.constraints import Constraint, Variable
+from legate_diffuse.interpose.constraints import Constraint, Variable, symbol
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import (
     LogicalStore,
@@ -32,8 +32,9 @@ _ADD: Final = ("add_input", "add_output", "add_reduction")
 class AutoTask:
     """Stand-in for ``legate.core.AutoTask``; same methods, same meaning.
 
-    ``plain`` holds while the task has only inputs and outputs over stores,
-    scalar arguments and alignment constraints: what a fused task can express.
+    ``plain`` holds while the task has only stores as arguments, scalar arguments
+    and alignment constraints: what a fused task can express. ``holdable`` holds
+    while nothing but its stores ties the task to a place in the program.
     """
 
     __slots__ = (
@@ -41,6 +42,7 @@ class AutoTask:
         "calls",
         "constraints",
         "exception_types",
+        "holdable",
         "kind",
         "library",
         "plain",
@@ -64,6 +66,7 @@ class AutoTask:
         self.constraints: list[Constraint] = []
         self.calls: list[tuple[Any, ...]] = []
         self.plain = True
+        self.holdable = True
         self.exception_types: tuple[type, ...] = ()
         self.provenance_ = ""
         self.kind: Any = None
@@ -81,22 +84,21 @@ class AutoTask:
         self, array_or_store: Any, redop: int, partition: Any = None
     ) -> Variable:
         """Add an array or store that the task reduces to."""
-        self.plain = False
         return self._add(REDUCTION + int(redop), array_or_store, partition)
 
     def _add(self, role: int, array_or_store: Any, partition: Any) -> Variable:
         if type(array_or_store) is LogicalStore:
             self.arguments.append(array_or_store._view)
         else:
-            self.plain = False
+            self.plain = self.holdable = False
             self.arguments.append(real_array(array_or_store))
         if partition is not None and not isinstance(partition, Variable):
             raise ValueError("Invalid partition symbol")
         if partition is not None:
-            self.plain = False
+            self.plain = self.holdable = False
         self.roles.append(role)
         self.variables.append(partition)
-        return partition or Variable(len(self.roles) - 1)
+        return partition or symbol(len(self.roles) - 1)
 
     def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
         """Add a scalar argument, passed by value."""
@@ -131,14 +133,14 @@ class AutoTask:
 
     def find_or_declare_partition(self, array: Any) -> Variable:
         """Return the partition symbol of an argument."""
-        self.plain = False
+        self.plain = self.holdable = False
         if not isinstance(array, LogicalArray):
             raise TypeError(f"Expected a logical array but got {type(array)}")
         return Variable(("find_or_declare_partition", LogicalArray.to_real(array)))
 
     def declare_partition(self) -> Variable:
         """Return a new partition symbol."""
-        self.plain = False
+        self.plain = self.holdable = False
         return Variable(("declare_partition",))
 
     # -- everything that keeps a task from being fused -------------------------
@@ -185,6 +187,8 @@ class AutoTask:
 
     def _call(self, name: str, *arguments: Any) -> None:
         self.plain = False
+        if name not in ("add_alignment", "add_broadcast"):
+            self.holdable = False
         self.calls.append((name, *arguments))
 
     # -- execution --------------------------------------------------------------
@@ -211,6 +215,8 @@ class AutoTask:
             if isinstance(argument, View):
                 if role != INPUT:
                     argument.root.constant = None
+                if role >= REDUCTION:
+                    argument.root.settle()
                 argument = argument.materialize()
             partition = None if variable is None else resolve(variable)
             if role < REDUCTION:

@@ -6,7 +6,16 @@ Nothing in it depends on the number of processors or on concrete extents
 """
 
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
 from legate_diffuse.ir.window import Window
 
-__all__ = ("Access", "IndexTask", "Points", "Privilege", "Store", "View", "Window")
+__all__ = (
+    "Access",
+    "IndexTask",
+    "Partition",
+    "Points",
+    "Privilege",
+    "Store",
+    "View",
+    "Window",
+)

@@ -19,9 +19,14 @@ class Points(enum.Enum):
 class Store:
     """A distributed array.
 
-    ``live`` says whether the application can still read it after the window;
-    ``replicated`` that every point sees the whole of it (a Legion future);
-    ``constant`` that its value is known when the window is submitted.
+    Attributes:
+        id: number of the store in its window.
+        dtype: NumPy name of the element type.
+        live: the application can still read it after the window.
+        replicated: every point sees the whole of it (a Legion future, of one element).
+        constant: its value is known when the window is submitted.
+        single: Legate would not partition it, so its tasks run on one processor.
+        fresh: nothing was written to it before the window.
     """
 
     id: int
@@ -29,6 +34,8 @@ class Store:
     live: bool = True
     replicated: bool = False
     constant: bool = False
+    single: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +45,18 @@ class View:
     Two views of a store are the same access pattern if and only if they have
     the same ``id``. ``shape`` numbers the window's distinct shapes; views of
     one shape in one task are aligned, so they have equal partitions (the
-    partition's alignment class, Diffuse section 3.2). ``broadcast`` says that
-    the view repeats along its last dimension, and ``affine`` that every
-    element lies at an affine function of its position.
+    partition's alignment class, Diffuse section 3.2).
+
+    Attributes:
+        id: number of the view in its window.
+        store: what is viewed.
+        shape: number of the view's shape in the window.
+        points: how many elements it has.
+        broadcast: the view repeats along its last dimension.
+        affine: every element lies at an affine function of its position.
+        whole: the view covers the store.
+        apart: ids of views of the store with which it has no element in common, as
+            far as that is known. It is told of one of the two views.
     """
 
     id: int
@@ -49,3 +65,9 @@ class View:
     points: Points
     broadcast: bool = False
     affine: bool = True
+    whole: bool = False
+    apart: tuple[int, ...] = ()
+
+    def may_overlap(self, other: View) -> bool:
+        """Whether two views of one store may have an element in common."""
+        return other.id not in self.apart and self.id not in other.apart

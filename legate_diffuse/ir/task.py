@@ -15,14 +15,34 @@ class Privilege(enum.Enum):
 
     READ = "read"
     WRITE = "write"
+    REDUCE = "reduce"
+
+
+class Partition(enum.Enum):
+    """How an argument is divided among the points (Diffuse, section 3.2).
+
+    What is aligned is tiled like the task's other arguments of its shape, and a
+    tiling is one that the library chose itself; both, and images, are scale-free:
+    the tiles are computed when the task is launched.
+    """
+
+    ALIGNED = "aligned"
+    REPLICATED = "replicated"
+    TILING = "tiling"
+    IMAGE = "image"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One argument of a task."""
+    """One argument of a task.
+
+    ``operator`` names what a reduction combines values with ('add', 'max', ...).
+    """
 
     privilege: Privilege
     view: View
+    operator: str = ""
+    partition: Partition = Partition.ALIGNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +60,27 @@ class IndexTask:
     @property
     def reads(self) -> tuple[View, ...]:
         """The views that the task reads, in the order of its operands."""
-        return tuple(a.view for a in self.accesses if a.privilege is Privilege.READ)
+        return self._views(Privilege.READ)
 
     @property
     def writes(self) -> tuple[View, ...]:
         """The views that the task writes, in the order of its results."""
-        return tuple(a.view for a in self.accesses if a.privilege is Privilege.WRITE)
+        return self._views(Privilege.WRITE)
+
+    @property
+    def reductions(self) -> tuple[Access, ...]:
+        """The reductions of the task, in the order of its results."""
+        return tuple(a for a in self.accesses if a.privilege is Privilege.REDUCE)
+
+    @property
+    def changes(self) -> tuple[View, ...]:
+        """The views that the task writes or reduces to."""
+        return tuple(a.view for a in self.accesses if a.privilege is not Privilege.READ)
+
+    @property
+    def stores(self) -> set[int]:
+        """The ids of the stores that the task touches."""
+        return {access.view.store.id for access in self.accesses}
+
+    def _views(self, privilege: Privilege) -> tuple[View, ...]:
+        return tuple(a.view for a in self.accesses if a.privilege is privilege)

@@ -5,11 +5,16 @@ One line for each store, view and task; ``parse(render(window)) == window``.
 ``%2.5`` is view number 5, a view of store number 2. View numbers are the
 window's, not the store's::
 
-    store %0 bool live
+    store %0 bool live single
     store %1 bool replicated constant
-    view %0.0 shape 0 many
+    store %2 bool replicated fresh
+    view %0.0 shape 0 many whole
     view %1.1 shape 0 many broadcast
+    view %2.2 shape 1 one
     BINARY_OP.EQUAL(bool, bool) -> (bool) shape 0: write %0.0, read %0.0, read %1.1
+    SCALAR_UNARY_RED.ALL(bool) -> (bool) shape 0: reduce(and) %2.2, read %0.0 tiling
+
+``ir/README.md`` describes the language.
 """
 
 from __future__ import annotations
@@ -18,23 +23,29 @@ import re
 from typing import TypeVar
 
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
 from legate_diffuse.ir.window import Window
 from legate_diffuse.ops.registry import OperationKind
 
+_STORE_FLAGS = ("live", "replicated", "constant", "single", "fresh")
 _STORE = re.compile(
-    r"store %(?P<id>\d+) (?P<dtype>\w+)(?P<flags>( (live|replicated|constant))*)"
+    r"store %(?P<id>\d+) (?P<dtype>\w+)(?P<flags>( (" + "|".join(_STORE_FLAGS) + "))*)"
 )
 _VIEW = re.compile(
     r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
-    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine))*)"
+    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine|whole))*)"
+    r"(?: apart(?P<apart>( \d+)+))?"
 )
 _TASK = re.compile(
     r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
     r"(?:\[(?P<scalars>[^\]]*)\])? -> \((?P<outputs>[^)]*)\)"
     r" shape (?P<shape>\d+): (?P<accesses>.*)"
 )
-_ACCESS = re.compile(r"(read|write) %(\d+)\.(\d+)")
+_CARRIED = re.compile(r"carried (\d+)")
+_ACCESS = re.compile(
+    r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))?"
+    r" %(?P<store>\d+)\.(?P<view>\d+)(?: (?P<partition>replicated|tiling|image))?"
+)
 
 _Declared = TypeVar("_Declared", Store, View)
 
@@ -43,20 +54,20 @@ def render(window: Window) -> str:
     """Return the text of a window."""
     lines = []
     for store in window.stores:
-        flags = (
-            flag for flag in ("live", "replicated", "constant") if getattr(store, flag)
-        )
+        flags = (flag for flag in _STORE_FLAGS if getattr(store, flag))
         lines.append(" ".join((f"store %{store.id} {store.dtype}", *flags)))
     for view in window.views:
         line = f"view {_name(view)} shape {view.shape} {view.points.value}"
         line += " broadcast" if view.broadcast else ""
         line += "" if view.affine else " nonaffine"
+        line += " whole" if view.whole else ""
+        line += " ".join((" apart", *map(str, view.apart))) if view.apart else ""
         lines.append(line)
     for task in window.tasks:
-        accesses = ", ".join(
-            f"{a.privilege.value} {_name(a.view)}" for a in task.accesses
-        )
+        accesses = ", ".join(render_access(access) for access in task.accesses)
         lines.append(f"{render_kind(task.kind)} shape {task.shape}: {accesses}")
+    if window.carried:
+        lines.append(f"carried {window.carried}")
     return "\n".join(lines) + "\n"
 
 
@@ -65,6 +76,16 @@ def render_kind(kind: OperationKind) -> str:
     name = f"{kind.task}.{kind.code}" if kind.code else kind.task
     scalars = f"[{', '.join(kind.scalars)}]" if kind.scalars else ""
     return f"{name}({', '.join(kind.inputs)}){scalars} -> ({', '.join(kind.outputs)})"
+
+
+def render_access(access: Access) -> str:
+    """Return the text of an access."""
+    text = access.privilege.value
+    text += f"({access.operator})" if access.operator else ""
+    text += f" {_name(access.view)}"
+    if access.partition is not Partition.ALIGNED:
+        text += f" {access.partition.value}"
+    return text
 
 
 def parse(text: str) -> Window:
@@ -77,6 +98,7 @@ def parse(text: str) -> Window:
     stores: dict[int, Store] = {}
     views: dict[int, View] = {}
     tasks: list[IndexTask] = []
+    carried = 0
     for raw_line in text.splitlines():
         line = raw_line.partition("#")[0].strip()
         try:
@@ -88,12 +110,14 @@ def parse(text: str) -> Window:
                 _declare(views, view.id, view, "view")
             elif match := _TASK.fullmatch(line):
                 tasks.append(_parse_task(match, views))
+            elif match := _CARRIED.fullmatch(line):
+                carried = int(match[1])
             elif line:
                 raise ValueError("it is neither a store, a view nor a task")
         except ValueError as error:
             message = f"cannot read this line of a window: {line!r}: {error}"
             raise ValueError(message) from None
-    return Window(tuple(tasks))
+    return Window(tuple(tasks), carried)
 
 
 def _parse_store(match: re.Match[str]) -> Store:
@@ -101,9 +125,7 @@ def _parse_store(match: re.Match[str]) -> Store:
     return Store(
         int(match["id"]),
         match["dtype"],
-        live="live" in flags,
-        replicated="replicated" in flags,
-        constant="constant" in flags,
+        **{flag: flag in flags for flag in _STORE_FLAGS},
     )
 
 
@@ -119,6 +141,8 @@ def _parse_view(match: re.Match[str], stores: dict[int, Store]) -> View:
         Points(match["points"]),
         broadcast="broadcast" in flags,
         affine="nonaffine" not in flags,
+        whole="whole" in flags,
+        apart=tuple(int(number) for number in (match["apart"] or "").split()),
     )
 
 
@@ -140,11 +164,15 @@ def _parse_access(text: str, views: dict[int, View]) -> Access:
     match = _ACCESS.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not an access")
-    privilege, store, number = match.groups()
-    view = views.get(int(number))
-    if view is None or view.store.id != int(store):
-        raise ValueError(f"view %{store}.{number} is not declared")
-    return Access(Privilege(privilege), view)
+    view = views.get(int(match["view"]))
+    if view is None or view.store.id != int(match["store"]):
+        raise ValueError(f"view %{match['store']}.{match['view']} is not declared")
+    return Access(
+        Privilege(match["privilege"]),
+        view,
+        match["operator"] or "",
+        Partition(match["partition"] or "aligned"),
+    )
 
 
 def _declare(

@@ -11,9 +11,13 @@ from legate_diffuse.ir.task import IndexTask
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Index tasks in program order."""
+    """Index tasks in program order.
+
+    The first ``carried`` ones have waited since an earlier window.
+    """
 
     tasks: tuple[IndexTask, ...]
+    carried: int = 0
 
     @property
     def views(self) -> tuple[View, ...]:

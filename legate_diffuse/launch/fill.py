@@ -36,7 +36,9 @@ class Fill:
         """Issue the real fill."""
         value = self.value
         if not self.scalars:
+            value.root.settle()
             value = value.materialize()
         target = self.views[0]
         target.root.constant = None
+        target.root.shares_future = False
         real.runtime.issue_fill(target.materialize(), value)

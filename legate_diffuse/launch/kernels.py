@@ -38,7 +38,11 @@ class KernelTable:
         not depend on what each of them finds on its disk.
         """
         self._native = native
-        self._always = ranks > 1 or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
+        self._always = (
+            ranks > 1
+            or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
+            or settings.flag("LEGATE_DIFFUSE_CHECK")
+        )
 
     def find(self, kernel: Kernel, work: int) -> int | None:
         """Return a kernel's number, None if the original tasks should run.

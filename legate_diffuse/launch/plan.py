@@ -1,73 +1,225 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to do with a window: its groups, each a kernel or the original task."""
+"""What to do with a window: its launches, each fused or the original task."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
-from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.liveness import analyse_liveness
-from legate_diffuse.fusion.lowering import LoweredGroup, lower_group
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.launches import Form, Launch, form_launches
+from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
+from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
+from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.ops import cupynumeric
 
 
 @dataclass(slots=True)
-class PlannedGroup:
-    """The operations [start, stop) of a window.
+class PlannedNest:
+    """A loop nest; ``kernel`` is its number in the native table, once it is there.
 
-    Without ``lowered`` they run as they were submitted, or not at all if
-    ``vanishes``. ``kernel`` is the kernel's number in the native table, once it
-    is there. ``temporaries`` are the view ids of stores that are never made,
-    ``hoisted`` the positions of operations that also run by themselves, before
-    the group.
+    ``operands`` belong to programs: for each argument of the kernel the number of
+    the task's argument or, counted from -1 downwards, of the scratch buffer.
     """
 
-    start: int
-    stop: int
-    lowered: LoweredGroup | None = None
+    lowered: LoweredNest
     kernel: int | None = None
-    vanishes: bool = False
-    temporaries: tuple[int, ...] = ()
+    operands: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class PlannedLaunch:
+    """Operations of a window, by position, that run as one task.
+
+    Attributes:
+        tasks: the operations, in program order.
+        form: ``ORIGINAL`` if they run as they were submitted.
+        nests: the loop nests; empty if nothing is left to do.
+        hoisted: operations that also run by themselves, before the fused task.
+        deferrable: scalar operations that may wait until their result is read.
+        temporaries: a view of each store that is never made.
+        arguments: of a program, a view of each root that the task names.
+        privileges: of a program, one byte for each of ``arguments``.
+        scratch: of a program, a view of each store in scratch memory, with the
+            first and the last nest that use it.
+    """
+
+    tasks: tuple[int, ...]
+    form: Form
+    nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
+    deferrable: tuple[int, ...] = ()
+    temporaries: tuple[int, ...] = ()
+    arguments: tuple[int, ...] = ()
+    privileges: bytes = b""
+    scratch: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The groups of a window, in program order."""
+    """The launches of a window, in an order that gives the results of the program."""
 
-    groups: tuple[PlannedGroup, ...]
+    launches: tuple[PlannedLaunch, ...]
 
 
 def unfused_plan(length: int) -> Plan:
     """Return the plan that runs every operation as it was submitted."""
-    return Plan((PlannedGroup(0, length),))
+    return Plan((PlannedLaunch(tuple(range(length)), Form.ORIGINAL),))
 
 
 def make_plan(window: Window) -> Plan:
     """Analyse a window."""
-    groups = group_window(window, _covered)
+    verify_window(window)
     planned = []
-    for group, liveness in zip(groups, analyse_liveness(window, groups), strict=True):
-        if not group.fused:
-            planned.append(PlannedGroup(group.start, group.stop))
-            continue
-        tasks = window.tasks[group.start : group.stop]
-        dropped = liveness.temporaries
-        lowered = lower_group(tasks, dropped, cupynumeric.lower)
-        views = {v.store.id: v.id for task in tasks for v in task.writes}
-        planned.append(
-            PlannedGroup(
-                group.start,
-                group.stop,
-                lowered,
-                vanishes=lowered is None,
-                temporaries=tuple(views[store] for store in sorted(dropped)),
-                hoisted=liveness.hoisted,
+    for launch, liveness in analyse(window):
+        if launch.form is Form.ALIGNED:
+            planned.append(_plan_aligned(window, launch, liveness))
+        elif launch.form is Form.PROGRAM:
+            planned.append(_plan_program(window, launch, liveness))
+        else:
+            planned.append(
+                PlannedLaunch(launch.tasks, launch.form, deferrable=liveness.deferrable)
             )
-        )
     return Plan(tuple(planned))
 
 
-def _covered(task: IndexTask) -> bool:
+def analyse(window: Window) -> tuple[tuple[Launch, Liveness], ...]:
+    """Return the launches of a window, and what each of them need not write."""
+    launches = form_launches(window, group_window(window, covered))
+    return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
+
+
+def covered(task: IndexTask) -> bool:
+    """Whether a kernel can express a task."""
     return cupynumeric.supported(task.kind) is None
+
+
+def _plan_aligned(window: Window, launch: Launch, liveness: Liveness) -> PlannedLaunch:
+    (group,), (nest,) = launch.groups, liveness.nests
+    tasks = {position: window.tasks[position] for position in group.tasks}
+    lowered = lower_nest(tasks, nest.dropped, cupynumeric.lower)
+    return PlannedLaunch(
+        launch.tasks,
+        launch.form,
+        [] if lowered is None else [PlannedNest(lowered)],
+        hoisted=nest.hoisted,
+        deferrable=liveness.deferrable,
+        temporaries=_views_of(window, launch, nest.dropped),
+    )
+
+
+def _plan_program(window: Window, launch: Launch, liveness: Liveness) -> PlannedLaunch:
+    nests = [
+        PlannedNest(lowered)
+        for group, nest in zip(launch.groups, liveness.nests, strict=True)
+        for lowered in _lower_with_hoisted(window, group, nest)
+    ]
+    views = {view.id: view for view in window.views}
+    users = _Users(liveness.scratch)
+    for number, nest in enumerate(nests):
+        users.add(number, nest, views)
+    for nest in nests:
+        nest.operands = tuple(
+            users.operand(views[view]) for view in nest.lowered.arguments
+        )
+    dropped: frozenset[int] = frozenset().union(
+        liveness.scratch, *(nest.dropped for nest in liveness.nests)
+    )
+    return PlannedLaunch(
+        launch.tasks,
+        launch.form,
+        nests,
+        temporaries=_views_of(window, launch, dropped - set(users.arguments)),
+        arguments=tuple(argument.view for argument in users.arguments.values()),
+        privileges=bytes(a.privilege for a in users.arguments.values()),
+        scratch=tuple((s[0], s[1], s[2]) for s in users.scratch.values()),
+    )
+
+
+def _lower_with_hoisted(
+    window: Window, group: Grouping, liveness: NestLiveness
+) -> Iterator[LoweredNest]:
+    """Yield the kernels of a group: of its hoisted scalar work, and of the nest."""
+    for positions, dropped, scalar in (
+        (liveness.hoisted, frozenset[int](), True),
+        (group.tasks, liveness.dropped, False),
+    ):
+        tasks = {position: window.tasks[position] for position in positions}
+        lowered = lower_nest(tasks, dropped, cupynumeric.lower, scalar=scalar)
+        if lowered is not None:
+            yield lowered
+
+
+@dataclass(slots=True)
+class _Argument:
+    """A root that a program names; ``covered`` once all of it has been written."""
+
+    view: int
+    privilege: int = 0
+    covered: bool = False
+
+
+class _Users:
+    """Which nests of a program use which stores, and how."""
+
+    def __init__(self, in_scratch: frozenset[int]) -> None:
+        self.arguments: dict[int, _Argument] = {}
+        self.scratch: dict[int, list[int]] = {}
+        self._in_scratch = in_scratch
+
+    def add(self, number: int, nest: PlannedNest, views: dict[int, View]) -> None:
+        lowered = nest.lowered
+        accesses = [
+            (views[view], privilege)
+            for view, privilege in zip(
+                lowered.arguments, lowered.privileges, strict=True
+            )
+        ]
+        for view, privilege in accesses:
+            store = view.store.id
+            if store in self._in_scratch:
+                self.scratch.setdefault(store, [view.id, number, number])[2] = number
+            else:
+                argument = self.arguments.setdefault(store, _Argument(view.id))
+                _use(argument, view, privilege)
+        for view, privilege in accesses:
+            # reading through another view comes before what the nest writes
+            if privilege & (WRITE | REDUCE) and view.store.id in self.arguments:
+                argument = self.arguments[view.store.id]
+                argument.covered |= view.whole or view.store.fresh
+
+    def operand(self, view: View) -> int:
+        """Return the number of a view's root among arguments or scratch buffers."""
+        store = view.store.id
+        if store in self._in_scratch:
+            return ~list(self.scratch).index(store)
+        return list(self.arguments).index(store)
+
+
+def _use(argument: _Argument, view: View, privilege: int) -> None:
+    """Add a nest's privilege to a root's.
+
+    What a nest writes a part of has to be read as well, or the rest would be lost,
+    unless there is nothing yet to lose.
+    """
+    covered = argument.covered
+    if privilege & (READ | REDUCE) and not covered:
+        argument.privilege |= READ
+    if privilege & (WRITE | REDUCE):
+        argument.privilege |= WRITE
+        if not (covered or view.whole or view.store.fresh):
+            argument.privilege |= READ
+
+
+def _views_of(
+    window: Window, launch: Launch, stores: AbstractSet[int]
+) -> tuple[int, ...]:
+    """Return a view of each store that the tasks of a launch change."""
+    views = {
+        view.store.id: view.id
+        for position in launch.tasks
+        for view in window.tasks[position].changes
+    }
+    return tuple(views[store] for store in sorted(stores) if store in views)

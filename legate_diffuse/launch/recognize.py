@@ -1,29 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tells which operation a submitted task is.
 
-The answer depends on the task's id, its operation code and the types of its
-arguments, and is looked up in one dictionary.
+The answer depends on the task's id, its operation code and the roles and types of
+its arguments, and is looked up in one dictionary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import dtype_name
+from legate_diffuse.ops.cupynumeric import supported
 from legate_diffuse.ops.registry import OperationKind
 
 _INPUT = 0
 _OUTPUT = 1
+_REDUCTION = 2  # and above: the operator
+
+# Scalar arguments before the operation's own ones, and which of them is the code.
+_ELEMENT_WISE = (1, 0)
+_LAYOUTS: Final = {
+    "UNARY_OP": _ELEMENT_WISE,
+    "BINARY_OP": _ELEMENT_WISE,
+    "CONVERT": _ELEMENT_WISE,
+    "BINARY_RED": _ELEMENT_WISE,
+    # then the shape, and whether there is a mask
+    "SCALAR_UNARY_RED": (3, 0),
+    # after the axis; then whether there is a mask
+    "UNARY_RED": (3, 1),
+    "WHERE": (0, None),
+    "FILL": (0, None),
+    "DOT": (0, None),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An operation kind with the number that stands for it in a window's key."""
+    """An operation kind as a window records it.
+
+    Attributes:
+        id: the number that stands for it in a window's key.
+        operation: what it computes.
+        changed: positions of the arguments that it writes or reduces to.
+        pointwise: its arguments must have one shape for a kernel to express it.
+    """
 
     id: int
     operation: OperationKind
+    changed: tuple[int, ...]
+    pointwise: bool
 
 
 class Recognizer:
@@ -44,37 +72,65 @@ class Recognizer:
             ConvertCode,
             CuPyNumericOpCode,
             UnaryOpCode,
+            UnaryRedCode,
         )
 
         self.cupynumeric = library
-        for task, codes in (
-            (CuPyNumericOpCode.UNARY_OP, UnaryOpCode),
-            (CuPyNumericOpCode.BINARY_OP, BinaryOpCode),
-            (CuPyNumericOpCode.CONVERT, ConvertCode),
-            (CuPyNumericOpCode.WHERE, ()),
-            (CuPyNumericOpCode.FILL, ()),
-        ):
-            names = {int(code): code.name for code in codes}
-            self._tasks[int(task)] = (task.name, names)
+        codes = {
+            "UNARY_OP": UnaryOpCode,
+            "BINARY_OP": BinaryOpCode,
+            "BINARY_RED": BinaryOpCode,
+            "CONVERT": ConvertCode,
+            "SCALAR_UNARY_RED": UnaryRedCode,
+            "UNARY_RED": UnaryRedCode,
+        }
+        for name in _LAYOUTS:
+            names = {int(code): code.name for code in codes.get(name, ())}
+            self._tasks[int(CuPyNumericOpCode[name])] = (name, names)
 
     def recognize_task(self, task: Any) -> Kind | None:
         """Return the kind of a stand-in auto task, None if it cannot wait."""
-        if task.library is not self.cupynumeric or task.task_id not in self._tasks:
+        if task.library is not self.cupynumeric:
             return None
+        if not task.plain or task.task_id not in self._tasks:
+            return self._recognize_opaque(task)
         scalars = task.scalars
+        name, _ = self._tasks[task.task_id]
+        own, code = _LAYOUTS[name]
         key = (
             task.task_id,
-            scalars[0][0] if scalars else None,
+            None if code is None else scalars[code][0],
             *task.roles,
             *[view.root.dtype for view in task.arguments],
         )
-        if len(scalars) > 1:
-            key += tuple(_scalar_dtype(value) for value, _ in scalars[1:])
+        if len(scalars) > own:
+            key += tuple(_scalar_dtype(value) for value, _ in scalars[own:])
         try:
             return self._kinds[key]
         except KeyError:
             kind = self._kinds[key] = self._new_kind(task)
             return kind
+
+    def _recognize_opaque(self, task: Any) -> Kind | None:
+        """Return the kind of a task that runs as it is, in its place."""
+        key = ("opaque", task.task_id, *task.roles)
+        try:
+            return self._kinds[key]
+        except KeyError:
+            kind = self._kinds[key] = self._opaque_kind(task)
+            return kind
+
+    def _opaque_kind(self, task: Any) -> Kind:
+        from cupynumeric.config import CuPyNumericOpCode
+
+        roles = task.roles
+        operation = OperationKind(
+            CuPyNumericOpCode(task.task_id).name + "_TASK",
+            "",
+            ("any",) * roles.count(_INPUT),
+            ("any",) * (len(roles) - roles.count(_INPUT)),
+        )
+        return self._number(operation, roles, pointwise=False)
 
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
@@ -85,32 +141,40 @@ class Recognizer:
             return self._kinds[key]
         except KeyError:
             operation = OperationKind("FILL", "", (dtype,), (dtype,), ())
-            kind = self._kinds[key] = Kind(len(self._kinds), operation)
+            kind = self._number(operation, fill.roles, pointwise=True)
+            self._kinds[key] = kind
             return kind
 
     def _new_kind(self, task: Any) -> Kind | None:
         name, codes = self._tasks[task.task_id]
-        dtypes: tuple[list[str], list[str]] = ([], [])
+        own, code_at = _LAYOUTS[name]
+        inputs: list[str] = []
+        outputs: list[str] = []
         for role, view in zip(task.roles, task.arguments, strict=True):
-            if role not in (_INPUT, _OUTPUT) or view.root.dtype is None:
+            if view.root.dtype is None:
                 return None
-            dtypes[role].append(view.root.dtype)
-        scalars = list(task.scalars)
-        code = codes.get(int(scalars.pop(0)[0]), "") if codes and scalars else ""
-        extra = tuple(_scalar_dtype(value) for value, _ in scalars)
-        if (codes and not code) or None in extra:
-            return None
-        # the window takes the first view for the one that is written
-        if task.roles[0] != _OUTPUT or len(dtypes[_OUTPUT]) != 1:
-            return None
+            (inputs if role == _INPUT else outputs).append(view.root.dtype)
+        values = [value for value, _ in task.scalars]
+        code = "" if code_at is None else codes.get(int(values[code_at]), "")
+        extra = tuple(_scalar_dtype(value) for value in values[own:])
+        masked = own == 3 and bool(values[2])
+        if (codes and not code) or None in extra or masked or len(outputs) != 1:
+            return self._recognize_opaque(task)
         operation = OperationKind(
             name,
             code,
-            tuple(dtypes[_INPUT]),
-            tuple(dtypes[_OUTPUT]),
+            tuple(inputs),
+            tuple(outputs),
             tuple(str(dtype) for dtype in extra),
         )
-        return Kind(len(self._kinds), operation)
+        pointwise = supported(operation) is None and max(task.roles) < _REDUCTION
+        return self._number(operation, task.roles, pointwise=pointwise)
+
+    def _number(
+        self, operation: OperationKind, roles: Sequence[int], *, pointwise: bool
+    ) -> Kind:
+        changed = tuple(n for n, role in enumerate(roles) if role != _INPUT)
+        return Kind(len(self._kinds), operation, changed, pointwise)
 
 
 def _scalar_dtype(value: Any) -> str | None:

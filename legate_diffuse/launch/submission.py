@@ -7,16 +7,24 @@ order, and the pattern is not tried again.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Final
 
-from legate_diffuse.fusion.lowering import ConstantSource
+from legate_diffuse import settings
+from legate_diffuse.fusion.launches import Form
+from legate_diffuse.fusion.lowering import REDUCE, WRITE, ConstantSource, LoweredNest
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import Root
 from legate_diffuse.interpose.view import View, over
+from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.kernels import KernelTable
-from legate_diffuse.launch.plan import Plan, PlannedGroup, make_plan, unfused_plan
+from legate_diffuse.launch.plan import Plan, PlannedLaunch, make_plan, unfused_plan
+from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.translate import translate
+from legate_diffuse.observe.check import Checker
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.explain import Explanation, open_explanation
+from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.messages import say
 
 # Plans that are remembered at most; the oldest is forgotten first.
@@ -30,6 +38,9 @@ class Submitter:
     def __init__(self, counters: Counters) -> None:
         self.native: Any = None
         self.track_provenance = False
+        # for a person who looks on; both are None in ordinary runs
+        self.explanation: Explanation | None = None
+        self.checker: Checker | None = None
         self._counters = counters
         self._kernels = KernelTable(counters)
         self._plans: dict[tuple[int, ...], Plan] = {}
@@ -39,20 +50,57 @@ class Submitter:
         """Use the native part; Legate's runtime must be up."""
         self.native = native
         self._kernels.connect(native, real.runtime.node_count)
-        self.track_provenance = bool(real.runtime.config().provenance)
+        rank = real.runtime.node_id
+        self.explanation = open_explanation(rank)
+        if settings.flag("LEGATE_DIFFUSE_CHECK"):
+            self.checker = Checker(self, self._counters)
+        self.track_provenance = (
+            bool(real.runtime.config().provenance)
+            or self.explanation is not None
+            or self.checker is not None
+        )
 
-    def submit(self, key: tuple[int, ...], state: Any) -> None:
+    def provenance(self) -> str:
+        """Return where the operation that is being recorded comes from."""
+        found: str = real.Scope.provenance()
+        if found or (self.explanation is None and self.checker is None):
+            return found
+        return locate()
+
+    def submit(
+        self, key: tuple[int, ...], state: Any, deferred: list[Any] | None
+    ) -> None:
         """Submit the operations of a ``WindowState`` whose key is ``key``.
+
+        Scalar operations that may wait are put into ``deferred``, if it is a list.
 
         Raises:
             Exception: what Legate raises for an original task, after all
                 operations were submitted.
         """
-        views = list(state.views)
+        plan = self._plan(key, state)
+        if self.explanation is not None:
+            self.explanation.add(state, plan)
+        if self.checker is not None:
+            self.checker.submit(plan, state)
+        else:
+            self.carry_out(
+                plan, state.operations, list(state.views), list(state.shapes), deferred
+            )
+
+    def carry_out(
+        self,
+        plan: Plan,
+        operations: list[Any],
+        views: list[View],
+        shapes: list[Any],
+        deferred: list[Any] | None,
+    ) -> None:
+        """Run the launches of a plan; what may wait goes to ``deferred``."""
         failure: BaseException | None = None
-        for group in self._plan(key, state).groups:
+        for launch in plan.launches:
             try:
-                self._run(group, state.operations[group.start : group.stop], views)
+                self._run(launch, operations, views, shapes, deferred)
             except BaseException as error:
                 # one that Legate raises for an original task, or an interrupt
                 failure = failure or error
@@ -79,83 +127,132 @@ class Submitter:
         return plan
 
     def _run(
-        self, group: PlannedGroup, operations: list[Any], views: list[View]
+        self,
+        launch: PlannedLaunch,
+        operations: list[Any],
+        views: list[View],
+        shapes: list[Any],
+        deferred: list[Any] | None,
     ) -> None:
-        if not group.vanishes and not self._has_kernel(group, operations, views):
-            self._replay(operations)
+        may_wait = launch.deferrable if deferred is not None else ()
+        if launch.form is Form.ORIGINAL:
+            self._replay([operations[n] for n in launch.tasks if n not in may_wait])
+        elif launch.nests and not self._has_kernels(launch, operations, shapes):
+            self._replay([operations[n] for n in launch.tasks])
             return
-        self._replay([operations[position] for position in group.hoisted])
-        if not group.vanishes and not self._launch(group, operations, views):
-            self._replay_rest(group, operations)
-            return
-        self._count_temporaries(group, views)
+        else:
+            hoisted = [n for n in launch.hoisted if n not in may_wait]
+            self._replay([operations[n] for n in hoisted])
+            rest = [operations[n] for n in launch.tasks if n not in hoisted]
+            if launch.nests and not self._launch(
+                launch, operations, views, shapes, rest
+            ):
+                self._replay(rest)
+                return
+            self._count_temporaries(launch, views)
+        if deferred is not None:
+            deferred += [operations[n] for n in may_wait]
 
-    def _has_kernel(
-        self, group: PlannedGroup, operations: list[Any], views: list[View]
+    def _has_kernels(
+        self, launch: PlannedLaunch, operations: list[Any], shapes: list[Any]
     ) -> bool:
-        """Find or compile a group's kernel; False if the original tasks must run."""
-        lowered = group.lowered
-        if lowered is None or group.kernel is not None:
-            return lowered is not None
-        work = views[lowered.arguments[0]].volume * len(operations)
+        """Find or compile a launch's kernels; False if the original tasks must run."""
+        found = True
         try:
-            group.kernel = self._kernels.find(lowered.kernel, work)
+            for nest in launch.nests:
+                if nest.kernel is None:
+                    kernel = nest.lowered.kernel
+                    work = prod(shapes[nest.lowered.shape]) * len(kernel.body)
+                    nest.kernel = self._kernels.find(kernel, work)
+                    found = found and nest.kernel is not None
         except Exception as error:
-            self._failed("compilation", error)
-            group.lowered = None
+            self._give_up(launch, "compilation", error)
+            return False
         except BaseException:  # an interrupt
-            self._replay(operations)
+            self._replay([operations[n] for n in launch.tasks])
             raise
-        return group.kernel is not None
+        return found
 
     def _launch(
-        self, group: PlannedGroup, operations: list[Any], views: list[View]
+        self,
+        launch: PlannedLaunch,
+        operations: list[Any],
+        views: list[View],
+        shapes: list[Any],
+        rest: list[Any],
     ) -> bool:
-        """Submit one fused task; False if the original tasks must run instead."""
-        lowered = group.lowered
-        assert lowered is not None
+        """Submit one fused task; False if the original tasks must run instead.
+
+        ``rest`` are the original tasks that have not run yet.
+        """
         called = False
         try:
-            scalars = b"".join(
-                [
-                    self._constant(views[source.view].root)
-                    if isinstance(source, ConstantSource)
-                    else self._scalar(
-                        operations[source.task].scalars[source.position][0]
-                    )
-                    for source in lowered.scalars
+            provenance = None
+            if self.track_provenance:
+                provenance = _provenance([operations[n] for n in launch.tasks])
+
+            def scalars(lowered: LoweredNest) -> bytes:
+                return self._scalars(lowered, operations, views)
+
+            if launch.form is Form.PROGRAM:
+                program = write_program(launch, views, shapes, scalars)
+                roots = [views[n].root for n in launch.arguments]
+                handles = tuple([root.handle for root in roots])
+                called = True
+                self.native.submit_program(
+                    handles, launch.privileges, program, provenance
+                )
+                changed = zip(roots, launch.privileges, strict=True)
+                _share_future([r for r, privilege in changed if privilege & WRITE])
+            else:
+                (nest,) = launch.nests
+                lowered = nest.lowered
+                shape = shapes[lowered.shape]
+                stores = tuple(
+                    [over(views[n], shape).handle for n in lowered.arguments]
+                )
+                block = scalars(lowered)
+                privileges = _legate_privileges(lowered)
+                reduced = [
+                    views[n].root
+                    for n, privilege in zip(lowered.arguments, privileges, strict=True)
+                    if privilege >= REDUCE
                 ]
-            )
-            shape = views[lowered.arguments[0]].shape
-            stores = tuple(
-                [over(views[view], shape).handle for view in lowered.arguments]
-            )
-            provenance = _provenance(operations) if self.track_provenance else None
-            called = True
-            self.native.submit(
-                group.kernel, stores, lowered.privileges, scalars, provenance
-            )
+                for root in reduced:
+                    root.settle()
+                called = True
+                self.native.submit(nest.kernel, stores, privileges, block, provenance)
+                _share_future(reduced)
         except Exception as error:
-            self._failed("submission", error)
-            group.lowered = None
+            self._give_up(launch, "submission", error)
             return False
         except BaseException:  # an interrupt, delivered before or after the call
             if not called:
-                self._replay_rest(group, operations)
+                self._replay(rest)
             raise
         self._counters.groups += 1
         self._counters.tasks_submitted += 1
         return True
 
-    def _replay_rest(self, group: PlannedGroup, operations: list[Any]) -> None:
-        hoisted = set(group.hoisted)
-        self._replay([o for n, o in enumerate(operations) if n not in hoisted])
+    def _scalars(
+        self, lowered: LoweredNest, operations: list[Any], views: list[View]
+    ) -> bytes:
+        """Return the scalar block of a kernel."""
+        return b"".join(
+            [
+                self._constant(views[source.view].root)
+                if isinstance(source, ConstantSource)
+                else self._scalar(operations[source.task].scalars[source.position][0])
+                for source in lowered.scalars
+            ]
+        )
 
     def _replay(self, operations: list[Any]) -> None:
         """Run operations as they were submitted; all of them, even if one fails."""
         failure: BaseException | None = None
         for operation in operations:
             self._counters.tasks_submitted += 1
+            self._counters.fills_submitted += type(operation) is Fill
             try:
                 if operation.provenance_:
                     with real.Scope(provenance=operation.provenance_):
@@ -177,13 +274,19 @@ class Submitter:
             root.constant_bytes = self._scalar(root.constant)
         return root.constant_bytes
 
-    def _count_temporaries(self, group: PlannedGroup, views: list[View]) -> None:
+    def _count_temporaries(self, launch: PlannedLaunch, views: list[View]) -> None:
         counters = self._counters
-        for number in group.temporaries:
+        for number in launch.temporaries:
             root = views[number].root
             if root.real is None:
                 counters.temporaries_removed += 1
                 counters.temporaries_removed_bytes += root.nbytes
+
+    def _give_up(self, launch: PlannedLaunch, stage: str, error: Exception) -> None:
+        """Let the original tasks of a launch run from now on."""
+        launch.form = Form.ORIGINAL
+        launch.deferrable = ()
+        self._failed(stage, error)
 
     def _failed(self, stage: str, error: Exception) -> None:
         """Tell the user once that original tasks run instead of fused ones."""
@@ -198,3 +301,39 @@ class Submitter:
 
 def _provenance(operations: list[Any]) -> str:
     return "; ".join(dict.fromkeys(operation.provenance_ for operation in operations))
+
+
+def _share_future(changed: list[Root]) -> None:
+    """Note that the single elements that a task has changed lie in one future."""
+    scalars = [root for root in changed if root.scalar_storage]
+    for root in scalars:
+        root.shares_future = len(scalars) > 1
+
+
+_REDUCTIONS: Final = {
+    "add": "ADD",
+    "mul": "MUL",
+    "min": "MIN",
+    "max": "MAX",
+    # of truth values
+    "or": "ADD",
+    "and": "MUL",
+}
+
+
+def _legate_privileges(lowered: LoweredNest) -> bytes:
+    """Return the privileges as the native part takes them.
+
+    A reduction is 4 plus Legate's number of its operator.
+    """
+    if REDUCE not in lowered.privileges:
+        return lowered.privileges
+    operators = real.ReductionOpKind
+    return bytes(
+        REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
+        if argument.reduces
+        else privilege
+        for privilege, argument in zip(
+            lowered.privileges, lowered.kernel.arguments, strict=True
+        )
+    )

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from legate_diffuse.ir import Access, IndexTask, Points, Privilege, Store, View, Window
+from legate_diffuse.ir import (
+    Access,
+    IndexTask,
+    Points,
+    Privilege,
+    Store,
+    View,
+    Window,
+)
+from legate_diffuse.ops import cupynumeric
+
+_PRIVILEGES = (Privilege.READ, Privilege.WRITE, Privilege.REDUCE)  # by role
 
 
 def translate(state: Any) -> Window:
@@ -17,9 +28,11 @@ def translate(state: Any) -> Window:
         root: Store(
             number,
             root.dtype,
-            live=root.alive or root.escaped,
+            live=state.lives(root),
             replicated=root.scalar_storage,
             constant=root.constant is not None,
+            single=root.volume < state.single_below,
+            fresh=root.is_fresh,
         )
         for root, number in state.roots.items()
     }
@@ -31,20 +44,36 @@ def translate(state: Any) -> Window:
             _points(view.volume),
             broadcast=view.inner_broadcast,
             affine=view.affine,
+            whole=view.extents == view.root.shape,
+            apart=tuple(state.apart.get(view, ())),
         )
         for view, number in state.views.items()
     }
-    return Window(tuple(_task(operation, views) for operation in state.operations))
+    tasks = tuple(_task(operation, views) for operation in state.operations)
+    return Window(tasks, state.carried)
 
 
 def _task(operation: Any, views: dict[Any, View]) -> IndexTask:
     kind = operation.kind.operation
+    operator = cupynumeric.reduction(kind) or "add"
     accesses = tuple(
-        Access(Privilege.WRITE if role == 1 else Privilege.READ, views[view])
+        Access(
+            _PRIVILEGES[min(role, 2)],
+            views[view],
+            operator if role >= 2 else "",
+        )
         for role, view in zip(operation.roles, operation.views, strict=True)
     )
-    target = next(a.view for a in accesses if a.privilege is Privilege.WRITE)
-    return IndexTask(kind, target.shape, accesses)
+    return IndexTask(kind, _launch_shape(accesses), accesses)
+
+
+def _launch_shape(accesses: tuple[Access, ...]) -> int:
+    """Return the shape of what is written, or of what is read to be reduced."""
+    for privilege in (Privilege.WRITE, Privilege.READ, Privilege.REDUCE):
+        for access in accesses:
+            if access.privilege is privilege:
+                return access.view.shape
+    raise ValueError("a task has no arguments")
 
 
 def _points(volume: int) -> Points:

@@ -11,23 +11,48 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import Root
 from legate_diffuse.interpose.view import Shape, View, over
 from legate_diffuse.launch.fill import Fill
+from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
 from legate_diffuse.launch.recognize import Recognizer
 from legate_diffuse.launch.submission import Submitter
 from legate_diffuse.observe.counters import Counters
 
-# Operations that wait at most. Twice the longest program body that is known
-# (Black-Scholes, 67), and few enough to keep kernels small.
-CAPACITY: Final = 128
+_ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
 
 
 class WindowState:
-    """What has been recorded since the last flush."""
+    """What has been recorded since the last flush.
 
-    __slots__ = ("key", "operations", "roots", "shapes", "views")
+    Attributes:
+        operations: the operations, in program order.
+        key: what their plan depends on, but for the roots' liveness.
+        views: number of each view, in the order of first appearance.
+        roots: number of each root.
+        shapes: number of each shape.
+        single_below: tasks over roots of fewer elements run on one processor.
+        carried: operations at the start that an earlier window has let wait.
+        kept: roots that operations after the window use.
+        cause: what ended the window.
+        parts: views of parts of roots that are changed.
+        apart: for some of them, numbers of views with which they have nothing in
+            common.
+    """
+
+    __slots__ = (
+        "apart",
+        "carried",
+        "cause",
+        "kept",
+        "key",
+        "operations",
+        "parts",
+        "roots",
+        "shapes",
+        "single_below",
+        "views",
+    )
 
     def __init__(self) -> None:
         self.operations: list[Any] = []
@@ -35,6 +60,16 @@ class WindowState:
         self.views: dict[View, int] = {}
         self.roots: dict[Root, int] = {}
         self.shapes: dict[Shape, int] = {}
+        self.single_below = 0
+        self.cause = ""
+        self.carried = 0
+        self.kept: frozenset[Root] = frozenset()
+        self.parts: list[View] = []
+        self.apart: dict[View, list[int]] = {}
+
+    def lives(self, root: Root) -> bool:
+        """Whether a root can be read after the window."""
+        return root.alive or root.escaped or root in self.kept
 
 
 class LaunchWindow:
@@ -45,6 +80,9 @@ class LaunchWindow:
         self.recognizer = Recognizer()
         self.state = WindowState()
         self.submitter = Submitter(self.counters)
+        self._policy = WindowPolicy()
+        # the window ends before the next operation
+        self._ended = False
         self._native: Any = None
 
     def start(self) -> None:
@@ -58,16 +96,20 @@ class LaunchWindow:
     # -- recording --------------------------------------------------------------
     def submit(self, operation: Any) -> None:
         """Hold an operation back, or run it after all that is pending."""
+        if self._ended:
+            # what the application has forgotten by now need not be stored
+            self._end()
         if type(operation) is Fill:
+            self.counters.fills_seen += 1
             recorded = self._record_fill(operation)
         else:
-            recorded = operation.plain and self._record_task(operation)
+            recorded = operation.holdable and self._record_task(operation)
         if not recorded:
             self.submit_now(operation)
             return
         self.counters.tasks_seen += 1
-        if len(self.state.operations) >= CAPACITY:
-            self.flush("full window")
+        operations = self.state.operations
+        self._ended = len(operations) >= CAPACITY or self._policy.ends_at(operations)
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
@@ -81,24 +123,24 @@ class LaunchWindow:
         self.counters.tasks_submitted += 1
 
     def _record_task(self, task: Any) -> bool:
-        kind = self.recognizer.recognize_task(task)
+        kind = task.kind or self.recognizer.recognize_task(task)
         if kind is None:
             return False
         views = task.views
-        shape = views[0].shape
+        shape = views[0].shape if kind.pointwise else None
         shared = False
-        for view in views:
+        for role, view in zip(task.roles, views, strict=True):
             root = view.root
             if not root.fusable:
                 return False
             if root.shared and root.is_shared():
+                if role:
+                    return False
                 shared = True
-            if view.shape != shape:
+            if shape is not None and view.shape != shape:
                 if kind.operation.task != "FILL":
                     return False
                 return self._record_fill(task, kind)
-        if shared and views[0].root.shared:
-            return False
         self._record(task, kind)
         if shared:
             # as soon as the application could have expected it without a window
@@ -127,59 +169,153 @@ class LaunchWindow:
         return True
 
     def _record(self, operation: Any, kind: Any) -> None:
-        written = operation.views[0].root
-        if written.constant is not None:
-            # pending tasks still read the value that is about to change
-            self.flush("write to a constant")
-            written.constant = None
+        for position in kind.changed:
+            root = operation.views[position].root
+            if root.constant is not None:
+                # pending tasks still read the value that is about to change
+                self.flush("write to a constant")
+                root.constant = None
+        operation.kind = kind
+        if self.submitter.track_provenance:
+            operation.provenance_ = self.submitter.provenance()
+        self._append(operation)
+
+    def _append(self, operation: Any) -> None:
         state = self.state
+        if not state.operations:
+            self._native.set_pending(True)
+            state.single_below = self._single_below()
         views = state.views
         key = state.key
-        key.append(kind.id)
+        key.append(operation.kind.id)
         for view in operation.views:
             slot = views.get(view)
             if slot is None:
                 slot = _describe(state, view)
             key.append(slot)
-        operation.kind = kind
-        if self.submitter.track_provenance:
-            operation.provenance_ = real.Scope.provenance()
+        for position in operation.kind.changed:
+            view = operation.views[position]
+            if view.layout.extents != view.root.shape and view not in state.parts:
+                _describe_part(state, view)
         state.operations.append(operation)
-        if len(state.operations) == 1:
-            self._native.set_pending(True)
+
+    def is_single(self, root: Root) -> bool:
+        """Whether Legate would not partition a root, whose tasks so run on one processor.
+
+        Source: ``PartitionManager::compute_launch_shape``
+        (``src/cpp/legate/runtime/detail/partition_manager.cc``).
+        """
+        return root.volume < self._single_below()
+
+    def _single_below(self) -> int:
+        pieces, threshold = self._native.launch_policy()
+        return _ALL_SINGLE if pieces == 1 else int(threshold)
 
     # -- submission ---------------------------------------------------------------
     def flush(self, cause: str) -> None:
         """Submit everything that is pending; ``cause`` is counted."""
+        if self.state.operations:
+            self._submit(cause, None)
+
+    def flush_for(self, wanted: Root) -> None:
+        """Submit what is pending, before a root is read.
+
+        Scalar operations whose results only the application could read go on
+        waiting, unless one of them is about to be read.
+        """
         state = self.state
         if not state.operations:
             return
+        deferred: list[Any] = []
+        try:
+            self._submit("read", deferred)
+        finally:
+            self._carry(deferred)
+        if any(
+            operation.views[position].root is wanted
+            for operation in deferred
+            for position in operation.kind.changed
+        ):
+            self.flush("read")
+
+    def _end(self) -> None:
+        """Submit a window that is full, up to a good place to cut it."""
+        operations = self.state.operations
+        count = len(operations)
+        if count >= CAPACITY:
+            count = self._policy.cut(operations)
+        rest = operations[count:]
+        if rest:
+            carried = self.state.carried
+            self.state = WindowState()
+            self.state.carried = carried
+            for operation in operations[:count]:
+                self._append(operation)
+            self.state.kept = frozenset(
+                view.root for operation in rest for view in operation.views
+            )
+        deferred: list[Any] = []
+        try:
+            self._submit("full window", deferred)
+        finally:
+            self._carry(deferred)
+            for operation in rest:
+                self._append(operation)
+
+    def _carry(self, deferred: list[Any]) -> None:
+        """Start a window with operations that may go on waiting."""
+        for operation in deferred:
+            self._append(operation)
+        self.state.carried = len(deferred)
+
+    def _submit(self, cause: str, deferred: list[Any] | None) -> None:
+        """Submit the window; what may wait goes to ``deferred`` if it is a list."""
+        state = self.state
         self.state = WindowState()
+        self._ended = False
         self._native.set_pending(False)
         self.counters.flushes[cause] += 1
-        key = (
-            *state.key,
-            -2,
-            *[root.alive or root.escaped for root in state.roots],
-        )
-        self.submitter.submit(key, state)
+        state.cause = cause
+        alive = [state.lives(root) for root in state.roots]
+        key = (*state.key, -2, state.carried, *alive)
+        self.submitter.submit(key, state, deferred)
 
 
 def _describe(state: WindowState, view: View) -> int:
     """Number a view, and add to the key what the plan depends on in it."""
     slot = state.views[view] = len(state.views)
-    root = view.root
+    root, layout = view.root, view.layout
     root_number = state.roots.setdefault(root, len(state.roots))
     shape_number = state.shapes.setdefault(view.shape, len(state.shapes))
     flags = (
-        min(view.volume, 2)
-        | view.inner_broadcast << 2
+        min(layout.volume, 2)
+        | layout.inner_broadcast << 2
         | root.scalar_storage << 3
         | (root.constant is not None) << 4
-        | view.affine << 5
+        | layout.affine << 5
+        | (layout.extents == root.shape) << 6
+        | (root.volume < state.single_below) << 7
+        | root.is_fresh << 8
     )
     state.key += (-1, root_number, shape_number, flags)
+    for part in state.parts:
+        if part.root is root:
+            _compare(state, part, view)
     return slot
+
+
+def _describe_part(state: WindowState, part: View) -> None:
+    """Add to the key which views a part of a root overlaps that is changed."""
+    for view in state.views:
+        if view.root is part.root and view is not part and view not in state.parts:
+            _compare(state, part, view)
+    state.parts.append(part)
+
+
+def _compare(state: WindowState, part: View, view: View) -> None:
+    if part.layout.is_apart_from(view.layout):
+        state.apart.setdefault(part, []).append(state.views[view])
+        state.key += (-3, state.views[part], state.views[view])
 
 
 window = LaunchWindow()

@@ -17,6 +17,9 @@ class Counters:
 
     tasks_seen: int = 0
     tasks_submitted: int = 0
+    # of these, fills: Legion runs no task for them
+    fills_seen: int = 0
+    fills_submitted: int = 0
     groups: int = 0
     plans_made: int = 0
     plan_hits: int = 0
@@ -26,6 +29,7 @@ class Counters:
     temporaries_removed: int = 0
     temporaries_removed_bytes: int = 0
     failures: int = 0
+    launches_checked: int = 0
     flushes: Counter[str] = field(default_factory=Counter)
 
     def as_dict(self) -> dict[str, Any]:

@@ -22,21 +22,32 @@ State = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """An option of one program, ``--name``, with the type of its default."""
+
+    name: str
+    default: int | float | str
+    help: str
+
+
+@dataclass(frozen=True)
 class Program:
     """A benchmark program.
 
-    ``setup(np, size, dtype)`` makes the arrays, by tasks. ``step(np, state)``
-    runs one iteration. ``results(np, state)`` returns the arrays that must
-    agree between runs, and ``error(np, state)`` the distance from an answer
-    that is known otherwise, relative to its size.
+    ``setup(np, size, dtype)`` makes the arrays, by tasks; the program's own
+    parameters follow by name. ``step(np, state)`` runs one iteration.
+    ``results(state)`` returns the arrays that must agree between runs, and
+    ``error(np, state)`` the distance from an answer that is known otherwise,
+    relative to its size.
     """
 
     name: str
     size: int
-    setup: Callable[[Any, int, str], State]
+    setup: Callable[..., State]
     step: Callable[[Any, State], None]
     results: Callable[[State], dict[str, Any]]
     error: Callable[[Any, State], float]
+    parameters: tuple[Parameter, ...] = ()
 
 
 def run(program: Program) -> None:
@@ -45,7 +56,8 @@ def run(program: Program) -> None:
     np = importlib.import_module(options.package)
     fence = _fence(options.package)
 
-    state = program.setup(np, options.size, options.dtype)
+    parameters = {one.name: getattr(options, one.name) for one in program.parameters}
+    state = program.setup(np, options.size, options.dtype, **parameters)
     fence(block=True)
 
     def iterate(count: int) -> float:
@@ -94,6 +106,13 @@ def _parse(program: Program) -> argparse.Namespace:
         "--package", default="cupynumeric", choices=("cupynumeric", "numpy")
     )
     parser.add_argument("--output", help="write the result arrays to this .npz file")
+    for one in program.parameters:
+        parser.add_argument(
+            f"--{one.name}",
+            type=type(one.default),
+            default=one.default,
+            help=f"{one.help} ({one.default})",
+        )
     return parser.parse_args()
 
 

@@ -36,7 +36,7 @@ STAGES = {
     ),
     "lowering": (
         "analysis",
-        "import legate_diffuse.launch.plan as plan; plan.lower_group = broken",
+        "import legate_diffuse.launch.plan as plan; plan.lower_nest = broken",
     ),
     "compilation": (
         "compilation",
@@ -46,7 +46,7 @@ STAGES = {
         "submission",
         """
 class Native:
-    submit = staticmethod(broken)
+    submit = submit_program = staticmethod(broken)
     def __getattr__(self, name):
         return getattr(native, name)
 native, window.submitter.native = window.submitter.native, Native()
@@ -112,12 +112,13 @@ Compiler.compile = compile
 """
     program = """
 x = cn.ones(4)
-print(cn.exp(x * 0.0).sum(), (x + 1.0).sum())
+print(cn.exp(x * 0.0).sum())
+print((x + 1.0).sum())
 counts = legate_diffuse.stats()
 print(counts["failures"], counts["groups"])
 """
     done = run_python(BEGIN + inject + program)
-    assert done.stdout == "4.0 8.0\n1 1\n"
+    assert done.stdout == "4.0\n8.0\n1 1\n"
 
 
 def test_warnings_as_errors_lose_no_work() -> None:
@@ -130,8 +131,8 @@ INTERRUPTS = {
     "analysis": "import legate_diffuse.launch.plan as m; at = m, 'group_window'",
     "compilation": "from legate_diffuse.codegen import Compiler; at = Compiler, "
     "'compile'",
-    "preparation": "from legate_diffuse.interpose.view import View\n"
-    "at = View, 'materialize'",
+    "preparation": "from legate_diffuse.interpose.storage import Root\n"
+    "at = Root, 'materialize'",
 }
 
 

@@ -417,28 +417,35 @@ def test_stores_whose_shape_comes_from_a_task() -> None:
 def test_work_runs_on_the_machine_that_it_was_recorded_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    launched: list[int] = []
-
-    def submit(*arguments: Any) -> None:
-        launched.append(lc.get_machine().count())
-        native.submit(*arguments)
-
-    native = window.submitter.native
-    monkeypatch.setattr(window.submitter, "native", Recorder(native, submit))
+    recorder = Recorder(window.submitter.native)
+    monkeypatch.setattr(window.submitter, "native", recorder)
     x = pending()
     with RUNTIME.get_machine()[:1]:
         y = x * 2.0
     z = y + 1.0
     np.testing.assert_array_equal(z, EXPECTED * 2.0 + 1.0)
-    assert launched == [2, 1, 2]
+    assert recorder.launched == [2, 1, 2]
 
 
 class Recorder:
-    """The native module, with its ``submit`` watched."""
+    """The native module, with machine and provenance of each launch recorded."""
 
-    def __init__(self, native: Any, submit: Any) -> None:
+    def __init__(self, native: Any) -> None:
         self._native = native
-        self.submit = submit
+        self.launched: list[int] = []
+        self.provenances: list[str | None] = []
+
+    def submit(self, *arguments: Any) -> None:
+        self._record(arguments)
+        self._native.submit(*arguments)
+
+    def submit_program(self, *arguments: Any) -> None:
+        self._record(arguments)
+        self._native.submit_program(*arguments)
+
+    def _record(self, arguments: tuple[Any, ...]) -> None:
+        self.launched.append(lc.get_machine().count())
+        self.provenances.append(arguments[-1])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
@@ -482,14 +489,8 @@ def test_tasks_carry_the_provenance_of_their_callers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     RUNTIME.issue_execution_fence()
-    seen: list[str | None] = []
-
-    def submit(*arguments: Any) -> None:
-        seen.append(arguments[-1])
-        native.submit(*arguments)
-
-    native = window.submitter.native
-    monkeypatch.setattr(window.submitter, "native", Recorder(native, submit))
+    recorder = Recorder(window.submitter.native)
+    monkeypatch.setattr(window.submitter, "native", recorder)
     monkeypatch.setattr(window.submitter, "track_provenance", True)
     x = cn.arange(64.0)
     with lc.Scope(provenance="first"):
@@ -497,7 +498,7 @@ def test_tasks_carry_the_provenance_of_their_callers(
     with lc.Scope(provenance="second"):
         x = x + 1.0
     np.testing.assert_array_equal(x, EXPECTED)
-    assert seen == ["first; second"]
+    assert recorder.provenances == ["first; second"]
 
 
 # -- files ---------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def test_a_program_that_is_missing() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "legate_diffuse: there is no file missing.py\n"
-        "usage: python -m legate_diffuse PROGRAM.py [ARGUMENTS ...]\n"
+        "usage: legate-diffuse [explain] PROGRAM.py [ARGUMENTS ...]\n"
     )
 
 

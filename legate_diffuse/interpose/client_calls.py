@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for cuPyNumeric's operators and universal functions.
+
+A shortcut is taken when all operands have one type that the operation needs no
+conversion for, and one shape, or are single elements: Python numbers and arrays
+without dimensions. It submits the task that ``DeferredArray.binary_op`` or
+``unary_op`` would submit, over stand-ins that it makes itself.
+
+A Python number becomes a constant of the arrays' type at once. The original
+makes it a constant of its own type and submits a task that converts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, Final
+
+from legate_diffuse.interpose.client_forms import Client, Constants, Form, Forms
+from legate_diffuse.interpose.formed_task import submit
+from legate_diffuse.interpose.layout import whole
+from legate_diffuse.interpose.storage import Root
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.view import View, over
+
+# Operators: the method, the universal function, whether the array comes second.
+_OPERATORS: Final = {
+    "add": ("add", False),
+    "radd": ("add", False),
+    "sub": ("subtract", False),
+    "rsub": ("subtract", True),
+    "mul": ("multiply", False),
+    "rmul": ("multiply", False),
+    "truediv": ("true_divide", False),
+    "rtruediv": ("true_divide", True),
+    "floordiv": ("floor_divide", False),
+    "rfloordiv": ("floor_divide", True),
+    "mod": ("remainder", False),
+    "rmod": ("remainder", True),
+    "pow": ("power", False),
+    "rpow": ("power", True),
+    "lt": ("less", False),
+    "le": ("less_equal", False),
+    "gt": ("greater", False),
+    "ge": ("greater_equal", False),
+    "eq": ("equal", False),
+    "ne": ("not_equal", False),
+    "and": ("bitwise_and", False),
+    "or": ("bitwise_or", False),
+    "xor": ("bitwise_xor", False),
+}
+_IN_PLACE: Final = {
+    "iadd": "add",
+    "isub": "subtract",
+    "imul": "multiply",
+    "itruediv": "true_divide",
+}
+_UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
+
+# What the shortcuts do again, by the module of cuPyNumeric that defines it.
+SOURCES: Final = (
+    *(
+        ("_array.array", f"ndarray.__{name}__")
+        for name in (*_OPERATORS, *_IN_PLACE, *_UNARY)
+    ),
+    ("_array.array", "ndarray._from_inputs"),
+    ("_array.array", "ndarray._init_from_inputs"),
+    ("_array.array", "ndarray._init_from_thunk"),
+    ("_array.util", "add_boilerplate"),
+    ("_array.util", "convert_to_cupynumeric_ndarray"),
+    ("_array.util", "check_writeable"),
+    ("_thunk.deferred", "_make_deferred_unary_ufunc"),
+    ("_thunk.deferred", "_make_deferred_binary_ufunc"),
+    ("_thunk.deferred", "DeferredArray.__init__"),
+    ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
+    ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
+    ("_thunk.deferred", "DeferredArray._broadcast"),
+    ("_thunk.deferred", "DeferredArray.unary_op"),
+    ("_thunk.deferred", "DeferredArray.binary_op"),
+    ("_ufunc.ufunc", "_default_post_resolution_check"),
+    ("_ufunc.comparison", "_post_resolution_check"),
+    ("_ufunc.ufunc", "ufunc._maybe_create_result"),
+    ("_ufunc.ufunc", "ufunc._maybe_cast_output"),
+    ("_ufunc.ufunc", "ufunc._maybe_convert_output_to_cupynumeric_ndarray"),
+    ("_ufunc.ufunc", "ufunc._prepare_single_output"),
+    ("_ufunc.ufunc", "ufunc._validate_output"),
+    ("_ufunc.ufunc", "ufunc._prepare_unary_operands"),
+    ("_ufunc.ufunc", "ufunc._prepare_binary_operands"),
+    ("_ufunc.ufunc", "unary_ufunc.__init__"),
+    ("_ufunc.ufunc", "unary_ufunc._resolve_dtype"),
+    ("_ufunc.ufunc", "unary_ufunc._call_impl"),
+    ("_ufunc.ufunc", "unary_ufunc._call_full"),
+    ("_ufunc.ufunc", "binary_ufunc.__init__"),
+    ("_ufunc.ufunc", "binary_ufunc._find_common_type"),
+    ("_ufunc.ufunc", "binary_ufunc._maybe_cast_binary_inputs"),
+    ("_ufunc.ufunc", "binary_ufunc._resolve_dtype"),
+    ("_ufunc.ufunc", "binary_ufunc._call_full"),
+    ("_utils.profiling", "profiling_wrapper"),
+    ("runtime", "thunk_from_scalar"),
+    ("runtime", "Runtime.get_numpy_thunk"),
+    ("runtime", "Runtime.find_or_create_array_thunk"),
+    ("runtime", "Runtime.create_deferred_thunk"),
+)
+KNOWN: Final = "44fbb024d01b4805"
+
+_OUT: Final = frozenset(("out",))
+
+_new: Final = object.__new__
+
+
+class Submission:
+    """Submits tasks of known forms as cuPyNumeric's own code would."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.forms = {
+            ufunc: Forms(client, ufunc)
+            for ufunc in vars(client.ufuncs).values()
+            if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
+        }
+        self.make = _maker(client)
+        self.write = _writer(client)
+        self.binary = _binary(client, self.make, self.write)
+        self.unary = _unary(client, self.make, self.write)
+
+    def forms_of(self, ufunc: str) -> Forms:
+        """Return the forms of a universal function."""
+        return self.forms[getattr(self.client.ufuncs, ufunc)]
+
+
+def _maker(client: Client) -> Callable[..., Any]:
+    ndarray, deferred_array = client.ndarray, client.deferred_array
+    library = client.library
+
+    def make(form: Form, shape: tuple[int, ...], *operands: View) -> Any:
+        """Submit a task that writes a new array, and return the array."""
+        layout = whole(shape)
+        root = Root(form.type, form.name, layout, True, layout.volume == 1)
+        result = View(root, layout)
+        thunk = _new(deferred_array)
+        thunk.library = library
+        thunk.dtype = form.dtype
+        thunk.base = LogicalStore(root.owner, result)
+        array = _new(ndarray)
+        array._thunk = thunk
+        array._legate_data = None
+        array._writeable = True
+        submit(form, [result, *operands])
+        return array
+
+    return make
+
+
+def _writer(client: Client) -> Callable[..., Any]:
+    ndarray = client.ndarray
+
+    def write(form: Form, shape: tuple[int, ...], out: Any, *operands: View) -> Any:
+        """Submit a task that writes an array, and return the array.
+
+        None if the array needs a conversion or may share elements with an operand.
+        """
+        if type(out) is not ndarray or not out._writeable:
+            return None
+        target = out._thunk.base._view
+        root = target.root
+        if root.dtype is not form.name or not root.fusable or target.shape != shape:
+            return None
+        for operand in operands:
+            if operand is not target and may_overlap(operand.root, root):
+                return None
+        submit(form, [target, *operands])
+        return out
+
+    return write
+
+
+def may_overlap(one: Root, other: Root) -> bool:
+    """Whether two roots may be the same storage."""
+    return one is other or (one.escaped and other.escaped)
+
+
+def _binary(
+    client: Client, make: Callable[..., Any], write: Callable[..., Any]
+) -> Callable[..., Any]:
+    ndarray, doctor = client.ndarray, client.doctor
+    constant = Constants().find
+
+    def binary(forms: Forms, x: Any, y: Any, swapped: bool, out: Any = None) -> Any:
+        """Submit an operation on an array and another operand.
+
+        None if it is left to the original.
+        """
+        a = x._thunk.base._view
+        root = a.root
+        form = forms[root.dtype]
+        if form is None or not root.fusable or doctor._user_value:
+            return None
+        shape = a.shape
+        kind = type(y)
+        if kind is ndarray:
+            b = y._thunk.base._view
+            if b.root.dtype is not root.dtype or not b.root.fusable:
+                return None
+            if b.shape != shape:
+                if not b.shape:
+                    b = over(b, shape)
+                elif not shape:
+                    shape = b.shape
+                    a = over(a, shape)
+                else:
+                    return None
+        elif (kind is float or kind is int) and forms.common_type:
+            b = constant(root, y)
+            if b is None:
+                return None
+            if shape:
+                b = over(b, shape)
+        else:
+            return None
+        if swapped:
+            a, b = b, a
+        if out is None:
+            return make(form, shape, a, b)
+        return write(form, shape, out, a, b)
+
+    return binary
+
+
+def _unary(
+    client: Client, make: Callable[..., Any], write: Callable[..., Any]
+) -> Callable[..., Any]:
+    doctor = client.doctor
+
+    def unary(forms: Forms, x: Any, out: Any = None) -> Any:
+        """Submit an operation on an array; None if it is left to the original."""
+        view = x._thunk.base._view
+        form = forms[view.root.dtype]
+        if form is None or not view.root.fusable or doctor._user_value:
+            return None
+        if out is None:
+            return make(form, view.shape, view)
+        return write(form, view.shape, out, view)
+
+    return unary
+
+
+def replace(owner: Any, name: str, function: Any) -> Any:
+    """Put a shortcut in a method's place; returns the original."""
+    original = getattr(owner, name)
+    setattr(owner, name, update_wrapper(function, original))
+    return original
+
+
+def _replace_operator(submission: Submission, name: str) -> None:
+    ufunc, second = _OPERATORS[name]
+    binary, forms = submission.binary, submission.forms_of(ufunc)
+
+    def operator(self: Any, other: Any, /) -> Any:
+        made = binary(forms, self, other, second)
+        return original(self, other) if made is None else made
+
+    original = replace(submission.client.ndarray, f"__{name}__", operator)
+
+
+def _replace_in_place(submission: Submission, name: str) -> None:
+    binary, forms = submission.binary, submission.forms_of(_IN_PLACE[name])
+
+    def operator(self: Any, other: Any, /) -> Any:
+        made = binary(forms, self, other, False, self)
+        return original(self, other) if made is None else made
+
+    original = replace(submission.client.ndarray, f"__{name}__", operator)
+
+
+def _replace_unary(submission: Submission, name: str) -> None:
+    unary, forms = submission.unary, submission.forms_of(_UNARY[name])
+
+    def operator(self: Any, /) -> Any:
+        made = unary(forms, self)
+        return original(self) if made is None else made
+
+    original = replace(submission.client.ndarray, f"__{name}__", operator)
+
+
+def _replace_functions(submission: Submission) -> None:
+    client = submission.client
+    ndarray, binary, unary = client.ndarray, submission.binary, submission.unary
+    forms_of = submission.forms.get
+
+    def call_binary(self: Any, *operands: Any, **options: Any) -> Any:
+        made = None
+        if len(operands) == 2 and options.keys() <= _OUT:
+            forms = forms_of(self)
+            out = options.get("out")
+            x, y = operands
+            if forms is None:
+                pass
+            elif type(x) is ndarray:
+                made = binary(forms, x, y, False, out)
+            elif type(y) is ndarray:
+                made = binary(forms, y, x, True, out)
+        return original_binary(self, *operands, **options) if made is None else made
+
+    def call_unary(self: Any, *operands: Any, **options: Any) -> Any:
+        made = None
+        if len(operands) == 1 and options.keys() <= _OUT:
+            forms = forms_of(self)
+            if forms is not None and type(operands[0]) is ndarray:
+                made = unary(forms, operands[0], options.get("out"))
+        return original_unary(self, *operands, **options) if made is None else made
+
+    original_binary = replace(client.binary_ufunc, "__call__", call_binary)
+    original_unary = replace(client.unary_ufunc, "__call__", call_unary)
+
+
+def apply(submission: Submission) -> list[str]:
+    """Put the shortcuts in place; returns their names."""
+    for name in _OPERATORS:
+        _replace_operator(submission, name)
+    for name in _IN_PLACE:
+        _replace_in_place(submission, name)
+    for name in _UNARY:
+        _replace_unary(submission, name)
+    _replace_functions(submission)
+    return ["operators", "universal functions"]

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for cuPyNumeric's slices and copies.
+
+A slice with given bounds of a given shape leads to the same layout every time,
+which the shape's layout remembers. Only the first time cuPyNumeric computes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.client_calls import Submission, may_overlap, replace
+from legate_diffuse.interpose.client_forms import Form
+from legate_diffuse.interpose.formed_task import submit
+from legate_diffuse.interpose.layout import Layout
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.view import View
+
+# What the shortcuts do again, by the module of cuPyNumeric that defines it.
+SOURCES: Final = (
+    ("_array.array", "ndarray.__getitem__"),
+    ("_array.array", "ndarray.__setitem__"),
+    ("_array.array", "ndarray.__copy__"),
+    ("_array.array", "ndarray.copy"),
+    ("_array.array", "ndarray._convert_key"),
+    ("_array.array", "ndarray._from_thunk"),
+    ("_thunk.deferred", "DeferredArray.get_item"),
+    ("_thunk.deferred", "DeferredArray.set_item"),
+    ("_thunk.deferred", "DeferredArray._get_view"),
+    ("_thunk.deferred", "DeferredArray._unpack_ellipsis"),
+    ("_thunk.deferred", "DeferredArray._slice_store"),
+    ("_thunk.deferred", "DeferredArray.copy"),
+    ("_utils.array", "is_advanced_indexing"),
+)
+KNOWN: Final = "74c1402e85bd9af1"
+
+_new: Final = object.__new__
+
+
+def _token(key: Any) -> tuple[Any, ...] | None:
+    """Return a basic index in a form that can be looked up, None for others."""
+    parts: list[Any] = []
+    for part in key if type(key) is tuple else (key,):
+        kind = type(part)
+        if kind is slice:
+            start, stop = part.start, part.stop
+            if (
+                part.step is not None
+                or not (start is None or type(start) is int)
+                or not (stop is None or type(stop) is int)
+            ):
+                return None
+            parts.append((start, stop))
+        elif kind is int:
+            parts.append(part)
+        else:
+            return None
+    return tuple(parts)
+
+
+def _find(thunk: Any, key: Any) -> View | None:
+    """Return what a basic index shows of an array, None for the original.
+
+    A single element is left to the original too: it is read or written by a
+    task of its own.
+    """
+    view: View = thunk.base._view
+    token = _token(key)
+    if token is None or not view.root.fusable:
+        return None
+    layout = view.layout.indexed.get(token)
+    if layout is None:
+        layout = _compute(thunk, key)
+        if layout is None:
+            return None
+        view.layout.index(token, layout)
+    return view.through(layout) if layout.shape else None
+
+
+def _compute(thunk: Any, key: Any) -> Layout | None:
+    try:
+        found = thunk._get_view(key if type(key) is tuple else (key,)).base._view
+    except Exception:
+        # the original raises it
+        return None
+    # an empty slice or one that is not affine may be a store of its own
+    whole = found.root is thunk.base._view.root and found.affine and found.volume
+    return found.layout if whole else None
+
+
+def apply(submission: Submission) -> list[str]:
+    """Put the shortcuts in place; returns their names."""
+    copies = _CopyForms(submission)
+    _replace_get(submission)
+    _replace_set(submission, copies)
+    _replace_copy(submission, copies, "copy")
+    _replace_copy(submission, copies, "__copy__")
+    return ["indexing", "copies"]
+
+
+class _CopyForms(dict[str | None, Form | None]):
+    def __init__(self, submission: Submission) -> None:
+        super().__init__()
+        self._client = submission.client
+
+    def __missing__(self, name: str | None) -> Form | None:
+        client = self._client
+        form = self[name] = (
+            None
+            if name is None
+            else Form(
+                client,
+                client.tasks.UNARY_OP,
+                1,
+                client.copy_code,
+                np.dtype(name),
+            )
+        )
+        return form
+
+
+def _replace_get(submission: Submission) -> None:
+    client = submission.client
+    ndarray, deferred_array = client.ndarray, client.deferred_array
+    library, doctor = client.library, client.doctor
+
+    def get(self: Any, key: Any, /) -> Any:
+        thunk = self._thunk
+        view = None if doctor._user_value else _find(thunk, key)
+        if view is None:
+            return original(self, key)
+        part = _new(deferred_array)
+        part.library = library
+        part.dtype = thunk.dtype
+        part.base = LogicalStore(thunk.base._owner, view)
+        array = _new(ndarray)
+        array._thunk = part
+        array._legate_data = None
+        array._writeable = True
+        return array
+
+    original = replace(ndarray, "__getitem__", get)
+
+
+def _replace_set(submission: Submission, copies: _CopyForms) -> None:
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+
+    def set_(self: Any, key: Any, value: Any, /) -> None:
+        if type(value) is ndarray and self._writeable and not doctor._user_value:
+            target = _find(self._thunk, key)
+            if target is not None and _copy(target, value._thunk.base._view):
+                return
+        original(self, key, value)
+
+    def _copy(target: View, source: View) -> bool:
+        """Copy one view to another; False if that is left to the original."""
+        root = target.root
+        if source is target:
+            return True
+        form = copies[root.dtype]
+        if (
+            form is None
+            or source.root.dtype is not root.dtype
+            or source.shape != target.shape
+            or not source.root.fusable
+            or root.scalar_storage
+        ):
+            return False
+        if may_overlap(source.root, root):
+            if target.equal_storage(source):
+                return True
+            if source.overlaps(target):
+                return False
+        submit(form, [target, source])
+        return True
+
+    original = replace(ndarray, "__setitem__", set_)
+
+
+def _replace_copy(submission: Submission, copies: _CopyForms, name: str) -> None:
+    make, doctor = submission.make, submission.client.doctor
+
+    def copy(self: Any, *options: Any, **named: Any) -> Any:
+        view = self._thunk.base._view
+        root = view.root
+        form = copies[root.dtype]
+        if (
+            form is None
+            or not root.fusable
+            # one element is copied by a fill
+            or view.volume == 1
+            or options
+            or named
+            or doctor._user_value
+        ):
+            return original(self, *options, **named)
+        return make(form, view.shape, view)
+
+    original = replace(submission.client.ndarray, name, copy)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cuPyNumeric's universal functions submit, by the type of their operands."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.formed_task import TaskForm
+from legate_diffuse.interpose.layout import whole
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.storage import Root, dtype_name
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.view import View
+
+# Python numbers that are remembered as constants of one type, at most.
+_MAX_CONSTANTS: Final = 1024
+
+# Types of which a Python int becomes a constant, and those of a float.
+_INTEGERS: Final = frozenset(
+    ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+)
+_FLOATS: Final = frozenset(("float32", "float64"))
+# every int up to this size is a float64 (and rounds once to a float32)
+_EXACT: Final = 1 << 53
+
+# Functions that return an integer array itself.
+_IDENTITY: Final = frozenset(("ceil", "floor", "trunc"))
+
+
+class Client:
+    """What the shortcuts need of cuPyNumeric."""
+
+    def __init__(self) -> None:
+        def member(module: str, name: str) -> Any:
+            return getattr(importlib.import_module(f"cupynumeric.{module}"), name)
+
+        self.ndarray = member("_array.array", "ndarray")
+        self.deferred_array = member("_thunk.deferred", "DeferredArray")
+        self.unary_ufunc = member("_ufunc.ufunc", "unary_ufunc")
+        self.binary_ufunc = member("_ufunc.ufunc", "binary_ufunc")
+        self.checks = (
+            member("_ufunc.ufunc", "_default_post_resolution_check"),
+            member("_ufunc.comparison", "_post_resolution_check"),
+        )
+        self.ufuncs = importlib.import_module("cupynumeric._ufunc")
+        self.to_core_type = member("_utils.array", "to_core_type")
+        self.library = member("runtime", "runtime").library
+        self.tasks = member("config", "CuPyNumericOpCode")
+        self.copy_code = member("config", "UnaryOpCode").COPY
+        self.code_type = importlib.import_module("legate.core.types").int32
+        # the setting that makes cuPyNumeric look at every call
+        self.doctor = member("settings", "settings").doctor
+
+
+class Form(TaskForm):
+    """A task form with what the result of its tasks needs."""
+
+    __slots__ = ("dtype", "name", "type")
+
+    def __init__(
+        self, client: Client, task_id: int, inputs: int, code: Any, dtype: Any
+    ) -> None:
+        scalars = [(code.value, client.code_type)]
+        super().__init__(client.library, int(task_id), inputs, scalars)
+        self.type = client.to_core_type(dtype)
+        self.name = dtype_name(self.type)
+        self.dtype = self.type.to_numpy_dtype()
+
+
+class Forms(dict[str | None, Form | None]):
+    """The forms of one universal function, by the type of its operands.
+
+    None stands for a type that the shortcut is not for.
+    """
+
+    def __init__(self, client: Client, ufunc: Any) -> None:
+        super().__init__()
+        self._client = client
+        self._ufunc = ufunc
+        # whether a Python number takes the type of the array
+        self.common_type = getattr(ufunc, "_use_common_type", True)
+
+    def __missing__(self, name: str | None) -> Form | None:
+        form = self[name] = None if name is None else self._make(np.dtype(name))
+        return form
+
+    def _make(self, dtype: np.dtype[Any]) -> Form | None:
+        client, ufunc, char = self._client, self._ufunc, dtype.char
+        if isinstance(ufunc, client.binary_ufunc):
+            result = ufunc._result_dtypes.get((char, char))
+            if result is None or ufunc._post_resolution_check not in client.checks:
+                return None
+            task, code = client.tasks.BINARY_OP, ufunc._op_code
+            return Form(client, task, 2, code, result)
+        result = ufunc._result_dtypes.get(char)
+        if result is None or (dtype.kind in "iu" and ufunc._name in _IDENTITY):
+            return None
+        code = ufunc._overrides.get(char, ufunc._op_code)
+        return Form(client, client.tasks.UNARY_OP, 1, code, result)
+
+
+class Constants:
+    """Python numbers as stores of one element, of the type of an array."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], LogicalStore] = {}
+
+    def find(self, like: Root, value: float) -> View | None:
+        """Return an int or a float as a constant of the type of a store.
+
+        None if the original must decide what becomes of it.
+        """
+        # the two zeros of a type are equal, but not the same
+        key = (like.dtype, type(value), value or repr(value))
+        store = self._known.get(key)
+        if store is None:
+            store = self._make(like, value)
+            if store is None:
+                return None
+            if len(self._known) >= _MAX_CONSTANTS:
+                self._known.clear()
+            self._known[key] = store
+        return store._view
+
+    def _make(self, like: Root, value: float) -> LogicalStore | None:
+        name = like.dtype
+        if type(value) is float:
+            convertible = name in _FLOATS and value == value
+        else:
+            convertible = name in _INTEGERS or (
+                name in _FLOATS and abs(value) <= _EXACT
+            )
+        if not convertible:
+            return None
+        try:
+            with np.errstate(over="ignore"):
+                content = np.array(value, name).tobytes()
+        except OverflowError:
+            return None
+        layout = whole(())
+        root = Root(
+            like.type,
+            name,
+            layout,
+            optimize_scalar=True,
+            scalar_storage=True,
+            initial=real.Scalar(content, like.type),
+        )
+        return LogicalStore(root.owner, View(root, layout))

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes cuPyNumeric's own Python cheaper, without changing what it does.
+
+Most of the time of a program on small arrays is spent in cuPyNumeric before
+anything reaches Legate. Its most frequent calls get an equivalent that does the
+same for plain arguments and leaves the rest to the original.
+
+An equivalent replaces what it was written after: the digest of the originals'
+source must be the known one. Any other version of cuPyNumeric is left alone.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import hashlib
+import importlib
+import inspect
+import textwrap
+from collections.abc import Iterable
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from legate_diffuse.interpose import client_calls, client_copies
+from legate_diffuse.interpose.client_forms import Client
+from legate_diffuse.interpose.originals import real
+
+# Functions that import from their own package whenever they are called.
+_IMPORTING: Final = (
+    ("_array.util", "convert_to_cupynumeric_ndarray"),
+    ("_array.util", "sanitize_shape"),
+    ("_array.util", "maybe_convert_to_np_ndarray"),
+    ("runtime", "thunk_from_scalar"),
+    ("runtime", "Runtime.get_numpy_thunk"),
+    ("runtime", "Runtime.find_or_create_array_thunk"),
+    ("runtime", "Runtime.create_deferred_thunk"),
+    ("runtime", "Runtime.create_unbound_thunk"),
+    ("runtime", "Runtime.is_deferred_array"),
+    ("_ufunc.ufunc", "ufunc._maybe_create_result"),
+    ("_ufunc.ufunc", "ufunc._maybe_convert_output_to_cupynumeric_ndarray"),
+    ("_ufunc.ufunc", "binary_ufunc._find_common_type"),
+)
+
+applied: set[str] = set()
+
+
+def apply() -> None:
+    """Put the shortcuts in place; cuPyNumeric must have been imported.
+
+    With ``--profile`` or provenance every call is wrapped for the user's sake,
+    so that nothing may take a shorter way.
+    """
+    config = real.runtime.config()
+    if applied or config.provenance or config.profile:
+        return
+    settings = importlib.import_module("cupynumeric.settings").settings
+    # read the environment once, as cuPyNumeric does for its warnings
+    settings.doctor = settings.doctor()
+    known = digest(client_calls.SOURCES) == client_calls.KNOWN
+    known_copies = known and digest(client_copies.SOURCES) == client_copies.KNOWN
+    for module, name in _IMPORTING:
+        if hoist_imports(find(module, name)):
+            applied.add(f"{module}.{name}")
+    if known:
+        submission = client_calls.Submission(Client())
+        applied.update(client_calls.apply(submission))
+        if known_copies:
+            applied.update(client_copies.apply(submission))
+
+
+def find(module: str, name: str) -> Any:
+    """Return a function of cuPyNumeric, None if this version has none."""
+    try:
+        found: Any = importlib.import_module(f"cupynumeric.{module}")
+    except ImportError:
+        return None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def digest(functions: Iterable[tuple[str, str]]) -> str:
+    """Return a digest of the source of some of cuPyNumeric's functions."""
+    made = hashlib.sha256()
+    for module, name in functions:
+        try:
+            source = inspect.getsource(find(module, name))
+        except (OSError, TypeError):
+            source = ""
+        made.update(source.encode())
+    return made.hexdigest()[:16]
+
+
+def hoist_imports(function: Any) -> bool:
+    """Let a function do its imports now instead of whenever it is called.
+
+    Returns whether the function was changed; one that cannot be is left as it is.
+    """
+    if not isinstance(function, FunctionType):
+        return False
+    try:
+        changed = _without_imports(function)
+    except (OSError, TypeError, SyntaxError, ImportError, AttributeError):
+        return False
+    if changed is None or changed.co_freevars != function.__code__.co_freevars:
+        return False
+    function.__code__ = changed
+    return True
+
+
+def _without_imports(function: FunctionType) -> CodeType | None:
+    source = textwrap.dedent(inspect.getsource(function))
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    present = function.__globals__
+    imports = _Imports(present["__package__"])
+    imports.visit(definition)
+    if not imports.names or any(
+        present.get(name, value) is not value for name, value in imports.names.items()
+    ):
+        return None
+    ast.increment_lineno(definition, function.__code__.co_firstlineno - 1)
+    module = compile(
+        ast.Module([definition], []),
+        function.__code__.co_filename,
+        "exec",
+        flags=function.__code__.co_flags & __future__.annotations.compiler_flag,
+        dont_inherit=True,
+    )
+    code = next(each for each in module.co_consts if isinstance(each, CodeType))
+    if not set(imports.names).isdisjoint(code.co_varnames + code.co_cellvars):
+        return None
+    present.update(imports.names)
+    return code
+
+
+class _Imports(ast.NodeTransformer):
+    """Takes the imports from the same package out of a function."""
+
+    def __init__(self, package: str) -> None:
+        self.names: dict[str, Any] = {}
+        self._package = package
+
+    def visit_ImportFrom(self, statement: ast.ImportFrom) -> ast.stmt:
+        """Do an import, and put nothing in its place."""
+        if statement.level == 0:
+            return statement
+        name = "." * statement.level + (statement.module or "")
+        module = importlib.import_module(name, self._package)
+        for alias in statement.names:
+            self.names[alias.asname or alias.name] = getattr(module, alias.name)
+        return ast.copy_location(ast.Pass(), statement)

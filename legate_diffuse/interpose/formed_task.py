@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks that the interception itself makes in a client's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from legate_diffuse.interpose.constraints import Constraint, symbol
+from legate_diffuse.interpose.task import INPUT, OUTPUT, AutoTask
+from legate_diffuse.interpose.view import View
+from legate_diffuse.launch.window import window
+
+
+class TaskForm:
+    """What the tasks of one operation on arguments of given types have in common.
+
+    The tasks write their first argument, read the others, and align all of them.
+    ``kind`` is what the window has recognized in the first of them.
+    """
+
+    __slots__ = ("kind", "library", "roles", "scalars", "task_id")
+
+    def __init__(
+        self, library: Any, task_id: int, inputs: int, scalars: list[tuple[Any, Any]]
+    ) -> None:
+        self.library = library
+        self.task_id = task_id
+        self.roles = [OUTPUT] + [INPUT] * inputs
+        self.scalars = scalars
+        self.kind: Any = None
+
+
+class FormedTask:
+    """An auto task of a known form, which nobody but the window sees."""
+
+    __slots__ = ("form", "kind", "provenance_", "views")
+    plain = True
+    holdable = True
+
+    def __init__(self, form: TaskForm, views: list[View]) -> None:
+        self.form = form
+        self.views = views
+        self.kind = form.kind
+        self.provenance_ = ""
+
+    @property
+    def library(self) -> Any:
+        """The library of the task."""
+        return self.form.library
+
+    @property
+    def task_id(self) -> int:
+        """The number of the task in its library."""
+        return self.form.task_id
+
+    @property
+    def roles(self) -> list[int]:
+        """What the task does to each of its views."""
+        return self.form.roles
+
+    @property
+    def scalars(self) -> list[tuple[Any, Any]]:
+        """The scalar arguments, as (value, type)."""
+        return self.form.scalars
+
+    @property
+    def arguments(self) -> list[View]:
+        """The views, under the name that they have in other tasks."""
+        return self.views
+
+    def run(self) -> None:
+        """Submit the real task."""
+        form = self.form
+        task = AutoTask(form.library, form.task_id)
+        task.roles = form.roles
+        task.arguments = self.views
+        task.variables = [None] * len(self.views)
+        task.scalars = form.scalars
+        task.constraints = [
+            Constraint("align", (symbol(0), symbol(number)))
+            for number in range(1, len(self.views))
+        ]
+        task.run()
+
+
+def submit(form: TaskForm, views: list[View]) -> None:
+    """Submit a task, or let it wait in the window."""
+    task = FormedTask(form, views)
+    window.submit(task)
+    form.kind = task.kind

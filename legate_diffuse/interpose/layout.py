@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a chain of transforms makes of a storage's shape, without asking Legate.
+
+A layout says nothing about which storage is seen through it. All storages of
+one shape share their layouts, so that a slice is computed once in a program.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+# A layout remembers the layouts derived from it. The memory is bounded because
+# programs that walk through an array element by element would fill it.
+_MAX_DERIVED: Final = 4096
+_MAX_SHAPES: Final = 4096
+
+
+class Shape(tuple[int, ...]):
+    """Extents of a store, with the attributes of ``legate.core.Shape``."""
+
+    __slots__ = ()
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents as a plain tuple."""
+        return tuple(self)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self)
+
+    @property
+    def volume(self) -> int:
+        """The number of elements."""
+        return math.prod(self)
+
+
+class Layout:
+    """A shape seen through a chain of transforms.
+
+    ``dims[i]`` is the root's dimension behind dimension ``i`` of the view, -1
+    where the view only repeats. ``low`` and ``extents`` bound the part of the
+    root that the view covers, as Legate's sub-storages do
+    (``src/cpp/legate/data/detail/storage.cc``).
+    """
+
+    __slots__ = (
+        "affine",
+        "apart",
+        "chain",
+        "derived",
+        "dims",
+        "extents",
+        "indexed",
+        "inner_broadcast",
+        "low",
+        "packed",
+        "repeated",
+        "shape",
+        "substorage",
+        "transformed",
+        "volume",
+    )
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dims: tuple[int, ...],
+        low: tuple[int, ...],
+        extents: tuple[int, ...],
+        chain: tuple[tuple[Any, ...], ...] = (),
+        *,
+        transformed: bool = False,
+        substorage: bool = False,
+        affine: bool = True,
+    ) -> None:
+        self.shape = Shape(shape)
+        self.dims = dims
+        self.low = low
+        self.extents = extents
+        self.chain = chain
+        self.transformed = transformed
+        # True if Legate keeps the view in a partition's child, not in the root
+        self.substorage = substorage
+        self.affine = affine
+        self.volume = math.prod(shape)
+        self.inner_broadcast = bool(dims) and dims[-1] < 0 and shape[-1] != 1
+        self.derived: dict[tuple[Any, ...], Layout] = {}
+        # by the key of a client's indexing expression
+        self.indexed: dict[tuple[Any, ...], Layout] = {}
+        # by another layout: whether they have no element in common
+        self.apart: dict[Layout, bool] = {}
+        # the layout as an operand of a program (``launch.program``), once it was one
+        self.packed = b""
+        # by the shape over which a single element is repeated
+        self.repeated: dict[tuple[int, ...], Layout] = {}
+
+    def derive(self, step: tuple[Any, ...]) -> Layout | None:
+        """Return the layout after one more transform.
+
+        None if the transform is wrong (Legate says how) or not affine.
+        """
+        found = self.derived.get(step)
+        if found is None:
+            found = _STEPS[step[0]](self, *step[1:])
+            if found is not None:
+                _remember(self.derived, step, found)
+        return found
+
+    def is_apart_from(self, other: Layout) -> bool:
+        """Whether two layouts of one shape are known to share no element."""
+        found = self.apart.get(other)
+        if found is None:
+            found = self._is_apart_from(other)
+            _remember(self.apart, other, found)
+        return found
+
+    def _is_apart_from(self, other: Layout) -> bool:
+        if not (self.affine and other.affine):
+            return False
+        return any(
+            low >= other_low + other_extent or other_low >= low + extent
+            for low, extent, other_low, other_extent in zip(
+                self.low, self.extents, other.low, other.extents, strict=True
+            )
+        )
+
+    def index(self, key: tuple[Any, ...], layout: Layout) -> None:
+        """Remember what an indexing expression leads to."""
+        _remember(self.indexed, key, layout)
+
+    def over(self, shape: Shape) -> Layout:
+        """Return the layout of the single element, repeated over a shape."""
+        found = self.repeated.get(shape)
+        if found is None:
+            found = self
+            steps: list[tuple[Any, ...]] = [("project", 0, 0)] * len(self.shape)
+            steps += [("promote", dim, extent) for dim, extent in enumerate(shape)]
+            for step in steps:
+                found = found.derive(step)
+                assert found is not None
+            _remember(self.repeated, shape, found)
+        return found
+
+    def _then(
+        self,
+        step: tuple[Any, ...],
+        shape: tuple[int, ...],
+        dims: tuple[int, ...] | None = None,
+        low: tuple[int, ...] | None = None,
+        extents: tuple[int, ...] | None = None,
+        *,
+        transformed: bool = True,
+        substorage: bool | None = None,
+    ) -> Layout:
+        return Layout(
+            shape,
+            self.dims if dims is None else dims,
+            self.low if low is None else low,
+            self.extents if extents is None else extents,
+            (*self.chain, step),
+            transformed=transformed,
+            substorage=self.substorage if substorage is None else substorage,
+            affine=self.affine,
+        )
+
+
+def _promote(layout: Layout, dim: int, size: int) -> Layout | None:
+    """Add a dimension of extent ``size`` along which the view repeats."""
+    shape, dims = layout.shape, layout.dims
+    if not (0 <= dim <= len(shape) and size >= 0):
+        return None
+    return layout._then(
+        ("promote", dim, size),
+        (*shape[:dim], size, *shape[dim:]),
+        (*dims[:dim], -1, *dims[dim:]),
+    )
+
+
+def _project(layout: Layout, dim: int, index: int) -> Layout | None:
+    """Fix one dimension at ``index`` and drop it."""
+    shape, dims = layout.shape, layout.dims
+    if not (layout.affine and 0 <= dim < len(shape) and 0 <= index < shape[dim]):
+        return None
+    low, extents = _restrict(layout, dim, index, 1)
+    return layout._then(
+        ("project", dim, index),
+        (*shape[:dim], *shape[dim + 1 :]),
+        (*dims[:dim], *dims[dim + 1 :]),
+        low,
+        extents,
+        substorage=layout.substorage or layout.volume != 0,
+    )
+
+
+def _slice(
+    layout: Layout, dim: int, start: int | None, stop: int | None
+) -> Layout | None:
+    """Return the part [start, stop) of one dimension, which is not empty."""
+    shape = layout.shape
+    if not (layout.affine and 0 <= dim < len(shape)):
+        return None
+    first, last = bounds(start, stop, shape[dim])
+    if first >= last or last > shape[dim]:
+        return None
+    if last - first == shape[dim]:
+        return layout
+    low, extents = _restrict(layout, dim, first, last - first)
+    return layout._then(
+        ("slice", dim, slice(start, stop)),
+        _replace(shape, dim, last - first),
+        None,
+        low,
+        extents,
+        # a slice that starts at 0 adds no shift to the transform
+        transformed=layout.transformed or first != 0,
+        substorage=layout.substorage or layout.volume != 0,
+    )
+
+
+def _broadcast(layout: Layout, dim: int, size: int) -> Layout | None:
+    """Repeat a dimension of extent 1 ``size`` times."""
+    shape = layout.shape
+    if not (0 <= dim < len(shape) and shape[dim] == 1 and size >= 0):
+        return None
+    return layout._then(
+        ("broadcast", dim, size),
+        _replace(shape, dim, size),
+        _replace(layout.dims, dim, -1),
+    )
+
+
+def _transpose(layout: Layout, axes: tuple[int, ...]) -> Layout | None:
+    """Permute the dimensions."""
+    if sorted(axes) != list(range(len(layout.shape))):
+        return None
+    return layout._then(
+        ("transpose", axes),
+        tuple(layout.shape[axis] for axis in axes),
+        tuple(layout.dims[axis] for axis in axes),
+    )
+
+
+def _delinearize(layout: Layout, dim: int, sizes: tuple[int, ...]) -> None:
+    """Split one dimension into several; the result is not affine in general."""
+
+
+_STEPS: Final[dict[str, Any]] = {
+    "promote": _promote,
+    "project": _project,
+    "slice": _slice,
+    "broadcast": _broadcast,
+    "transpose": _transpose,
+    "delinearize": _delinearize,
+}
+
+
+def bounds(start: int | None, stop: int | None, extent: int) -> tuple[int, int]:
+    """Resolve open and negative bounds (``LogicalStore::slice_`` in Legate)."""
+    first = 0 if start is None else start
+    last = extent if stop is None else stop
+    if first < 0:
+        first += extent
+    if last < 0:
+        last += extent
+    return max(0, first), max(0, last)
+
+
+def whole(shape: tuple[int, ...]) -> Layout:
+    """Return the layout of an untransformed store; the same one for each shape."""
+    found = _whole.get(shape)
+    if found is None:
+        dims = tuple(range(len(shape)))
+        found = Layout(shape, dims, (0,) * len(shape), tuple(shape))
+        _remember(_whole, found.shape, found)
+    return found
+
+
+_whole: dict[tuple[int, ...], Layout] = {}
+
+
+def _restrict(
+    layout: Layout, dim: int, first: int, extent: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    low, extents = layout.low, layout.extents
+    root_dim = layout.dims[dim]
+    if root_dim >= 0:
+        low = _replace(low, root_dim, low[root_dim] + first)
+        extents = _replace(extents, root_dim, extent)
+    return low, extents
+
+
+def _replace(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
+    return (*values[:position], value, *values[position + 1 :])
+
+
+def _remember(memory: dict[Any, Any], key: Any, found: object) -> None:
+    if len(memory) >= _MAX_DERIVED:
+        memory.clear()
+    memory[key] = found

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules that every window keeps."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from legate_diffuse.ir.store import Points, Store, View
+from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.window import Window
+
+OPERATORS: Final = ("add", "mul", "min", "max", "and", "or")
+
+
+class InvalidWindowError(ValueError):
+    """A window breaks a rule of the IR; the message says which and where."""
+
+
+def verify_window(window: Window) -> None:
+    """Check a window against the rules of the IR.
+
+    Raises:
+        InvalidWindowError: one number stands for two stores or views; a constant is
+            changed; a repeating view, or a replicated store at several points, is
+            written; a task changes nothing or has other numbers of inputs and
+            outputs than its kind; an access has a reduction operator without being
+            a reduction, or none although it is one.
+    """
+    stores: dict[int, Store] = {}
+    views: dict[int, View] = {}
+    for number, task in enumerate(window.tasks):
+        where = f"task {number}"
+        for access in task.accesses:
+            view = access.view
+            same_view = views.setdefault(view.id, view) == view
+            _require(same_view, where, f"view number {view.id} has two meanings")
+            store = view.store
+            same_store = stores.setdefault(store.id, store) == store
+            _require(same_store, where, f"store number {store.id} has two meanings")
+            _verify_access(access, where)
+        _verify_task(task, where)
+
+
+def _verify_access(access: Access, where: str) -> None:
+    view, store = access.view, access.view.store
+    reduces = access.privilege is Privilege.REDUCE
+    _require(
+        access.operator in OPERATORS if reduces else not access.operator,
+        where,
+        f"{access.privilege.value} has the operator {access.operator!r}",
+    )
+    if access.privilege is not Privilege.READ:
+        _require(not store.constant, where, f"constant {store.id} is changed")
+    if access.privilege is Privilege.WRITE:
+        repeats = view.broadcast and view.affine
+        _require(not repeats, where, f"view {view.id} repeats and is written")
+        fits = not store.replicated or view.points is Points.ONE
+        _require(fits, where, f"replicated store {store.id} is written at many points")
+
+
+def _verify_task(task: IndexTask, where: str) -> None:
+    _require(bool(task.changes), where, "it changes nothing")
+    inputs, outputs = len(task.reads), len(task.changes)
+    # the value that a fill writes is its input, and may be a scalar argument
+    _require(
+        inputs <= len(task.kind.inputs) and outputs == len(task.kind.outputs),
+        where,
+        f"it has {inputs} inputs and {outputs} outputs, unlike its kind",
+    )
+
+
+def _require(condition: bool, where: str, message: str) -> None:
+    if not condition:
+        raise InvalidWindowError(f"{where}: {message}")

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The elements of stores and views as NumPy arrays, and their bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def read(root: Any) -> Array:
+    """Return a copy of the elements of a root's storage; waits for its tasks."""
+    physical = root.materialize().get_physical_store()
+    return np.array(physical.get_inline_allocation()).reshape(root.shape)
+
+
+def write(root: Any, elements: Array) -> None:
+    """Set the elements of a root's storage, which is no future."""
+    physical = root.materialize().get_physical_store()
+    np.asarray(physical.get_inline_allocation())[...] = elements
+
+
+def box(view: Any) -> Any:
+    """Return the index of the part of its root that a view covers.
+
+    It ends with an ellipsis: without one NumPy returns scalars for single elements.
+    """
+    bounds = zip(view.low, view.extents, strict=True)
+    return (*[slice(low, low + extent) for low, extent in bounds], ...)
+
+
+def part(array: Array, view: Any) -> Array:
+    """Return a root's elements in the dimensions of a view.
+
+    The extent is 1 where the view repeats.
+    """
+    used = [dim for dim in view.dims if dim >= 0]
+    fixed = [dim for dim in range(array.ndim) if dim not in used]
+    found = array[box(view)].transpose(fixed + used)
+    for _ in fixed:
+        found = found[0, ...]
+    index: Any = (*[slice(None) if dim >= 0 else None for dim in view.dims], ...)
+    return np.asarray(found[index])
+
+
+def seen(array: Array, view: Any) -> Array:
+    """Return a root's elements as a view shows them, not to be written."""
+    return np.broadcast_to(part(array, view), view.shape)
+
+
+def same_bits(one: Array, other: Array) -> Array:
+    """Return where two arrays of one type have equal bits; NaNs are equal."""
+    if one.dtype.kind == "c":
+        real = same_bits(one.real, other.real)
+        return np.asarray(real & same_bits(one.imag, other.imag))
+    if one.dtype.kind == "f":
+        equal = (one == other) & (np.signbit(one) == np.signbit(other))
+        return np.asarray(equal | (np.isnan(one) & np.isnan(other)))
+    return np.asarray(one == other)

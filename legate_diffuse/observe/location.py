@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the user's program an operation comes from."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import os
+import sys
+from functools import cache
+from typing import Final
+
+# Packages, and modules of decorators, whose lines are not the user's.
+_PACKAGES: Final = ("cupynumeric", "legate", "legate_diffuse")
+_MODULES: Final = (contextlib.__file__, functools.__file__)
+
+
+def locate() -> str:
+    """Return ``file:line`` of the user's innermost frame, '' if there is none.
+
+    Files below the current directory are named relative to it.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith((*_folders(), *_MODULES, "<frozen ")):
+            return f"{_shorten(name)}:{frame.f_lineno}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
+@cache
+def _folders() -> tuple[str, ...]:
+    """Return the folders of the packages; an editable install has two."""
+    folders: list[str] = []
+    for package in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is not None:
+            folders += spec.submodule_search_locations or ()
+    return tuple(os.path.join(folder, "") for folder in folders)
+
+
+@cache
+def _shorten(path: str) -> str:
+    if not os.path.isabs(path):
+        return path
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A window's operations and arrays in words for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Names:
+    """Names the arrays of a ``WindowState``: a1, a2, ..., and s1, s2, ... for scalars.
+
+    Constants are named by their value.
+    """
+
+    def __init__(self, state: Any) -> None:
+        counts = {"a": 0, "s": 0}
+        self._names: dict[Any, str] = {}
+        self._kinds: dict[str, list[str]] = {}
+        for root in state.roots:
+            if root.constant is not None:
+                self._names[root] = number(root.constant)
+                continue
+            letter = "s" if root.scalar_storage else "a"
+            counts[letter] += 1
+            name = self._names[root] = f"{letter}{counts[letter]}"
+            self._kinds.setdefault(_describe_root(root), []).append(name)
+
+    def root(self, root: Any) -> str:
+        """Return the name of an array."""
+        return self._names[root]
+
+    def roots(self, roots: Iterable[Any]) -> str:
+        """Return the names of arrays, each once."""
+        return _runs(list(dict.fromkeys(self._names[root] for root in roots)))
+
+    def legend(self) -> list[tuple[str, str]]:
+        """Return the names of the arrays of one size and type, for each of them."""
+        return [(_runs(names), kind) for kind, names in self._kinds.items()]
+
+    def view(self, view: Any) -> str:
+        """Return an array, with the part of it that a view shows."""
+        root = view.root
+        name = self._names[root]
+        if root.scalar_storage or root.constant is not None:
+            return name
+        if not view.affine:
+            return f"{name}, rearranged"
+        if view.extents != root.shape:
+            part = ", ".join(
+                f"{low}:{low + extent}"
+                for low, extent in zip(view.low, view.extents, strict=True)
+            )
+            name += f"[{part}]"
+        used = [dim for dim in view.dims if dim >= 0]
+        if used != sorted(used):
+            name += ", transposed"
+        if -1 in view.dims:
+            name += ", repeated"
+        return name
+
+    def operation(self, operation: Any) -> str:
+        """Return an operation as an assignment."""
+        targets: list[str] = []
+        operands: list[str] = []
+        for role, view in zip(operation.roles, operation.views, strict=True):
+            (operands if role == 0 else targets).append(self.view(view))
+        operands += [
+            number(value)
+            for value, _ in operation.scalars
+            if operation.kind.operation.task == "FILL"
+        ]
+        separator = "; " if any("," in operand for operand in operands) else ", "
+        return f"{', '.join(targets)} = {verb(operation)}({separator.join(operands)})"
+
+
+def verb(operation: Any) -> str:
+    """Return what an operation does, as NumPy calls it where there is such a name."""
+    kind = operation.kind.operation
+    if kind.task == "CONVERT":
+        return f"as {kind.outputs[0]}"
+    name = kind.code or kind.task.removesuffix("_TASK")
+    return str(name).lower()
+
+
+def number(scalar: Any) -> str:
+    """Return the value of a ``legate.core.Scalar``."""
+    value = scalar.value()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def extents(shape: Sequence[int]) -> str:
+    """Return a shape, as in '4 x 5'."""
+    return " x ".join(f"{extent:,}" for extent in shape) or "one element"
+
+
+def positions(numbers: Iterable[int]) -> str:
+    """Return positions counted from 1, as in 'operations 1-3 and 5'."""
+    runs: list[list[int]] = []
+    for position in sorted(numbers):
+        if runs and runs[-1][1] == position - 1:
+            runs[-1][1] = position
+        else:
+            runs.append([position, position])
+    parts = [
+        f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
+        for first, last in runs
+    ]
+    text = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
+    one = len(runs) == 1 and runs[0][0] == runs[0][1]
+    return f"operation{'' if one else 's'} {text}"
+
+
+def _runs(names: Sequence[str]) -> str:
+    """Return names, as in 'a1, a3-a5, s1'."""
+    numbers: dict[str, set[int]] = {}
+    for name in sorted(names):
+        if name[1:].isdecimal() and name[0] in "as":
+            numbers.setdefault(name[0], set()).add(int(name[1:]))
+    parts = [name for name in names if name[1:] == "" or name[0] not in "as"]
+    for letter, found in numbers.items():
+        for first in sorted(found):
+            if first - 1 not in found:
+                last = first
+                while last + 1 in found:
+                    last += 1
+                run = f"{letter}{first}"
+                parts.append(run if first == last else f"{run}-{letter}{last}")
+    return ", ".join(parts)
+
+
+def _describe_root(root: Any) -> str:
+    if root.scalar_storage:
+        return f"one {root.dtype}"
+    return f"{extents(root.shape)} {root.dtype}"

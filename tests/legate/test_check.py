@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check mode passes right programs and catches kernels and plans that are wrong."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from textwrap import dedent
+
+import pytest
+from process import run_python
+
+BEGIN = """
+import legate_diffuse
+legate_diffuse.enable()
+import cupynumeric as cn
+"""
+END = """
+from legate_diffuse.launch.window import window
+window.flush("test")
+stats = legate_diffuse.stats()
+assert stats["failures"] == 0
+print("checked", stats["launches_checked"])
+"""
+
+RIGHT = {
+    "in place": """
+        x = cn.arange(20.0)
+        x *= 2.0
+        x += x
+        x -= 1.0
+        print(float(x[3]))
+        x *= x
+    """,
+    "views that overlap": """
+        x = cn.arange(20.0)
+        for _ in range(3):
+            x[1:] = x[:-1] * 0.5 + x[1:]
+            x[:10] = x[10:] - x[:10]
+        x.reshape(4, 5)[1:, ::] *= 3.0
+    """,
+    "transposed": """
+        x = cn.arange(20.0).reshape(4, 5)
+        y = (x.T + 1.0) * cn.arange(4.0)
+        x[:, 1:3] = y.T[:, 2:4] - 1.0
+        z = y[2] * x[0, 0]
+    """,
+    "one element": """
+        x = cn.arange(20.0)
+        s = x.sum()
+        t = 2.0 * s + 1.0
+        u = cn.sqrt(t) / s
+        x += u
+        print(float(u))
+        t *= 3.0
+        x -= t
+    """,
+    "not floating point": """
+        i = cn.arange(30)
+        j = (i * 7 + 3) ^ i
+        b = (j > 40) & (i < 20)
+        j[5:] = cn.where(b[5:], i[5:], j[:-5])
+        print(int(j.sum()), bool(b.any()), int(cn.count_nonzero(b)))
+        c = i.astype(cn.complex128) * (1.0 + 2.0j)
+        d = (c + 1.0).conj() * c
+        e = d.astype(cn.complex64) - 2j
+        print(complex(d.sum()))
+    """,
+    "not a number": """
+        x = cn.arange(20.0) - 5.0
+        y = cn.sqrt(x) + cn.log(x)
+        z = cn.where(y > 1.0, y, 1.0 / (x * 0.0))
+        print(float(cn.nansum(z[1:3])))
+        w = -0.0 * x
+    """,
+    "reductions that cancel": """
+        x = cn.sin(cn.arange(1000.0))
+        mean = x.sum() / 1000.0
+        y = x - mean
+        norm = cn.sqrt((y * y).sum())
+        z = y / norm
+        flags = z > z.mean()
+        print(float(z.sum()), int(flags.sum()))
+        f = x.astype(cn.float32)
+        g = f / f.sum() + cn.prod(f[:20]) * f.max()
+    """,
+    "reductions along axes": """
+        x = cn.sin(cn.arange(600.0)).reshape(20, 30)
+        rows = x.sum(axis=1)
+        y = x - rows[:, None] * 0.01
+        columns = y.max(axis=0)
+        z = cn.exp(y - columns)
+        z = z / z.sum(axis=0)
+        print(float(z.sum()))
+        v = x.var(axis=0)
+    """,
+    "partly written": """
+        x = cn.empty(20)
+        x[:10] = 1.0 + cn.arange(10.0)
+        print(float(x[0]))
+        x[10:] = 2.0 * x[:10]
+        y = cn.empty((5, 4))
+        y[1] = x[:4] * 3.0
+    """,
+    "tasks in between": """
+        a = cn.arange(100.0).reshape(10, 10) + 1.0
+        x = cn.ones(10) * 0.5
+        for _ in range(3):
+            x = (a @ x) / cn.sqrt(cn.dot(x, x))
+            x = cn.sort(x) + x[0]
+        r = cn.random.rand(20) * 2.0
+        print(float(x.sum()), float(r.max()) < 2.0)
+    """,
+    "set-up that ends by itself": """
+        def make(n):
+            return cn.arange(n) * 1.5 + 0.5
+        x = make(10)
+        cn.add(x, 1.0, out=x)
+    """,
+}
+
+
+@pytest.mark.parametrize("cpus", ["1", "2"])
+@pytest.mark.parametrize("case", RIGHT)
+def test_right_programs_pass(case: str, cpus: str) -> None:
+    done = _check(dedent(RIGHT[case]), cpus)
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert int(done.stdout.split()[-1]) > 0
+
+
+# Makes the kernels of an addition subtract.
+WRONG_KERNEL = """
+from dataclasses import replace
+from legate_diffuse.ops import cupynumeric
+right = cupynumeric.lower
+def wrong(kind, builder, operands):
+    if kind.code == "ADD":
+        kind = replace(kind, code="SUBTRACT")
+    return right(kind, builder, operands)
+cupynumeric.lower = wrong
+"""
+USER = '''
+exec(compile("""
+x = cn.arange(1.0, 21.0)
+y = x * 2.0
+y = y + x
+y = y - 3.0
+{end}
+""", "user.py", "exec"))
+'''
+
+
+@pytest.mark.parametrize("cpus", ["1", "2"])
+@pytest.mark.parametrize("end", ["print(float(y[0]))", "del x"])
+def test_a_wrong_kernel_is_caught(end: str, cpus: str) -> None:
+    """Also when nothing but the end of the program, or C++, flushes the window."""
+    done = _check(WRONG_KERNEL + USER.format(end=end), cpus)
+    assert done.returncode == 1
+    assert "checked" not in done.stdout
+    assert done.stderr.startswith(
+        "legate_diffuse: LEGATE_DIFFUSE_CHECK found a wrong result"
+    )
+    assert re.search(
+        r"\(float64\): 20 of 20 elements differ, first at \[0\]: "
+        r"fused .*-2\.0.*, original .*0\.0.*, tolerance 0\n",
+        done.stderr,
+    )
+    assert re.search(r"user\.py:4  a\d = add\(a\d, a\d\)\n", done.stderr)
+    assert " = sub" in done.stderr
+
+
+def test_a_wrong_sum_is_caught() -> None:
+    done = _check(
+        WRONG_KERNEL.replace('"ADD"', '"SUM"').replace('"SUBTRACT"', '"SUM_SQUARES"')
+        + "x = cn.arange(1.0, 21.0) * 2.0\nprint(float(x.sum()))",
+        "1",
+    )
+    assert done.returncode == 1
+    assert "found a wrong result" in done.stderr
+
+
+# Breaks a rule: what is patched, and a program in which it matters.
+WRONG_RULES = {
+    "order": (
+        """
+        import legate_diffuse.fusion.grouping as grouping
+        import legate_diffuse.fusion.launches as launches
+        grouping.conflicts = launches.conflicts = lambda one, other: False
+        """,
+        """
+        x = cn.arange(10.0)
+        print(float(x[0]))
+        x += 1.0
+        y = x[1:] * 2.0
+        x += 1.0
+        """,
+    ),
+    "views": (
+        """
+        import legate_diffuse.fusion.grouping as grouping
+        grouping.refuse = lambda group, task: None
+        """,
+        """
+        x = cn.arange(10.0)
+        print(float(x[0]))
+        x[1:] = x[:-1] * 2.0
+        y = x[:-1] + 1.0
+        """,
+    ),
+    "liveness": (
+        """
+        import legate_diffuse.launch.submission as submission
+        translate = submission.translate
+        def forget(state):
+            lives = type(state).lives
+            try:
+                type(state).lives = lambda self, root: False
+                return translate(state)
+            finally:
+                type(state).lives = lives
+        submission.translate = forget
+        """,
+        """
+        x = cn.arange(10.0)
+        print(float(x[0]))
+        y = x * 2.0
+        z = y + 1.0
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", WRONG_RULES)
+def test_a_wrong_plan_is_caught(rule: str) -> None:
+    patch, program = map(dedent, WRONG_RULES[rule])
+    done = _check(patch + program, "1")
+    assert done.returncode == 1
+    assert "found a wrong result" in done.stderr
+
+
+def _check(program: str, cpus: str) -> subprocess.CompletedProcess[str]:
+    return run_python(
+        BEGIN + program + END,
+        LEGATE_DIFFUSE_CHECK="1",
+        LEGATE_DIFFUSE_SYNC_COMPILE="0",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 500",
+        LEGATE_TEST="1",
+    )

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A shortcut must do what the function of cuPyNumeric does in whose place it is."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from legate_diffuse.interpose import (
+    client_calls,
+    client_copies,
+    client_shortcuts,
+    formed_task,
+)
+from legate_diffuse.launch.window import window
+
+client_shortcuts.apply()
+
+OPERATORS = (*client_calls._OPERATORS, *client_calls._IN_PLACE)
+DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
+SCALARS = (0, 1, 3, -2, 300, 2**40, 0.0, -0.0, 2.5, float("inf"), True, 1j)
+SHAPES = ((), (1,), (4,), (3, 4))
+
+
+def values(shape: tuple[int, ...], dtype: str, seed: int) -> Any:
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    return ((numbers * 7 + seed) % 11 + 1).astype(dtype)
+
+
+def outcome(call: Callable[[], Any]) -> tuple[Any, ...]:
+    """Return the bits of a result, or the type of what was raised."""
+    try:
+        made = call()
+    except Exception as error:
+        return (type(error),)
+    if not isinstance(made, cn.ndarray):
+        return (type(made), made)
+    found = np.asarray(made)
+    if found.dtype.kind in "fc":
+        # only the sign and payload of NaN may differ
+        found = np.where(np.isnan(found), np.nan, found).astype(found.dtype)
+    return (found.dtype, made.dtype, found.shape, made.shape, found.tobytes())
+
+
+def original(owner: Any, name: str) -> Any:
+    return getattr(owner, name).__wrapped__
+
+
+@pytest.fixture
+def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The tasks that shortcuts submit."""
+    made: list[Any] = []
+    submit = window.submit
+
+    def record(task: Any) -> None:
+        if type(task) is formed_task.FormedTask:
+            made.append(task)
+        submit(task)
+
+    monkeypatch.setattr(window, "submit", record)
+    return made
+
+
+def test_the_shortcuts_are_made_for_the_installed_version() -> None:
+    assert client_shortcuts.digest(client_calls.SOURCES) == client_calls.KNOWN
+    assert client_shortcuts.digest(client_copies.SOURCES) == client_copies.KNOWN
+    assert client_shortcuts.applied == {
+        "operators",
+        "universal functions",
+        "indexing",
+        "copies",
+        *(f"{module}.{name}" for module, name in client_shortcuts._IMPORTING),
+    }
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_operators_do_what_the_originals_do(data: st.DataObject) -> None:
+    name = f"__{data.draw(st.sampled_from(OPERATORS))}__"
+    shape = data.draw(st.sampled_from(SHAPES))
+    dtype = data.draw(st.sampled_from(DTYPES))
+    operand: Any
+    if data.draw(st.booleans()):
+        operand = data.draw(st.sampled_from(SCALARS))
+    else:
+        other_dtype = data.draw(st.sampled_from((dtype, dtype, *DTYPES)))
+        operand = cn.array(
+            values(data.draw(st.sampled_from((shape, *SHAPES))), other_dtype, 3)
+        )
+
+    if "floordiv" in name or "mod" in name:
+        # cuPyNumeric ends the process when an integer is divided by zero
+        assume(isinstance(operand, cn.ndarray) or operand != 0)
+        # and for complex numbers
+        kinds = (np.dtype(dtype), getattr(operand, "dtype", np.asarray(1).dtype))
+        assume(not isinstance(operand, complex))
+        assume(all(kind.kind != "c" for kind in kinds))
+
+    def after(method: Callable[..., Any]) -> tuple[Any, ...]:
+        array = cn.array(values(shape, dtype, 1)) + cn.zeros((), dtype)
+        return outcome(lambda: method(array, operand)), outcome(lambda: array)
+
+    assert after(getattr(cn.ndarray, name)) == after(original(cn.ndarray, name))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_universal_functions_do_what_the_originals_do(data: st.DataObject) -> None:
+    name = data.draw(
+        st.sampled_from(
+            (
+                *("sqrt", "exp", "floor", "isnan", "logical_not", "absolute"),
+                *("positive", "add", "maximum", "logical_and", "arctan2", "ldexp"),
+                *("power", "less"),
+            )
+        )
+    )
+    function = getattr(cn, name)
+    shape = data.draw(st.sampled_from(SHAPES))
+    dtype = data.draw(st.sampled_from(DTYPES))
+    operands: list[Any] = [cn.array(values(shape, dtype, 1))]
+    if function.nin == 2:
+        operands.append(
+            data.draw(st.sampled_from(SCALARS))
+            if data.draw(st.booleans())
+            else cn.array(values(shape, data.draw(st.sampled_from(DTYPES)), 2))
+        )
+        if data.draw(st.booleans()):
+            operands.reverse()
+    options: Any = lambda: {}  # noqa: E731
+    if data.draw(st.booleans()):
+        out_dtype = data.draw(st.sampled_from((dtype, *DTYPES)))
+        options = lambda: {"out": cn.zeros(shape, out_dtype)}  # noqa: E731
+    call = type(function).__call__
+    made = outcome(lambda: call(function, *operands, **options()))
+    assert made == outcome(
+        lambda: call.__wrapped__(function, *operands, **options())  # type: ignore[attr-defined]
+    )
+
+
+def draw_index(data: st.DataObject) -> Any:
+    bound = st.one_of(st.none(), st.integers(-6, 6))
+    part = st.one_of(
+        st.builds(slice, bound, bound),
+        st.builds(slice, bound, bound),
+        st.builds(slice, bound, bound, st.just(1)),
+        st.integers(-5, 5),
+        st.just(Ellipsis),
+        st.none(),
+        st.booleans(),
+    )
+    parts = data.draw(st.lists(part, min_size=1, max_size=3))
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_indexing_does_what_the_original_does(data: st.DataObject) -> None:
+    array = cn.array(values((4, 5), "float64", 1)) + 0.0
+    index = draw_index(data)
+    get = original(cn.ndarray, "__getitem__")
+    for _ in range(2):  # computed, then remembered
+        assert outcome(lambda: array[index]) == outcome(lambda: get(array, index))
+    part = outcome(lambda: array[index])
+    if len(part) == 1:
+        return
+    value: Any = data.draw(st.sampled_from((2.5, 3, cn.array(7.0))))
+    if data.draw(st.booleans()):
+        value = cn.array(values(part[2], "float64", 5)) + 0.0
+
+    def after(store: Callable[..., None]) -> tuple[Any, ...]:
+        target = cn.array(values((4, 5), "float64", 1)) + 0.0
+        return outcome(lambda: store(target, index, value)), outcome(lambda: target)
+
+    assert after(operator.setitem) == after(original(cn.ndarray, "__setitem__"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_assignments_within_one_array_do_what_the_original_does(
+    data: st.DataObject,
+) -> None:
+    rows = data.draw(st.tuples(st.integers(0, 3), st.integers(0, 3)))
+    starts = data.draw(st.tuples(st.integers(0, 2), st.integers(0, 2)))
+    to, from_ = data.draw(
+        st.sampled_from(
+            (
+                ((rows[0], slice(None)), (rows[1], slice(None))),
+                (
+                    (slice(starts[0], starts[0] + 2),),
+                    (slice(starts[1], starts[1] + 2),),
+                ),
+            )
+        )
+    )
+
+    def after(store: Callable[..., None]) -> tuple[Any, ...]:
+        array = cn.array(values((4, 5), "float64", 1)) + 0.0
+        for _ in range(2):
+            store(array, to, array[from_])
+        return outcome(lambda: array)
+
+    assert after(operator.setitem) == after(original(cn.ndarray, "__setitem__"))
+
+
+def test_plain_operands_take_the_shortcut(submissions: list[Any]) -> None:
+    x = cn.arange(6.0) + 1.0
+    y = x.copy()
+    submissions.clear()
+    z = (x + y) * 2 - 1.5 / x
+    z += y
+    z[1:4] = cn.sqrt(x)[2:5]
+    scale = cn.maximum(z, 0.0, out=y)
+    assert scale is y
+    assert len(submissions) == 8
+    expected = (np.arange(6.0) + 1) * 2 * 2 - 1.5 / (np.arange(6.0) + 1)
+    expected += np.arange(6.0) + 1
+    expected[1:4] = np.sqrt(np.arange(6.0) + 1)[2:5]
+    assert np.asarray(z).tobytes() == expected.tobytes()
+
+
+def test_tasks_of_shortcuts_run_unfused(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = cn.arange(6.0) + 1.0
+    monkeypatch.setattr(window, "submit", window.submit_now)
+    y = x * x - 2.0
+    y[0:2] = x[4:6]
+    monkeypatch.undo()
+    expected = (np.arange(6.0) + 1) ** 2 - 2
+    expected[0:2] = [5, 6]
+    assert np.asarray(y).tobytes() == expected.tobytes()
+
+
+def test_the_doctor_sees_every_call(submissions: list[Any]) -> None:
+    from cupynumeric.settings import settings as client_settings
+
+    x = cn.arange(6.0) + 1.0
+    submissions.clear()
+    client_settings.doctor = True
+    try:
+        y = x + x
+        y[1:3] = x[2:4]
+        y.copy()
+    finally:
+        client_settings.doctor = False
+    assert submissions == []
+
+
+def test_read_only_arrays_are_not_written() -> None:
+    x = cn.arange(6.0) + 1.0
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="writeable"):
+        x += 1.0
+    with pytest.raises(ValueError, match="writeable"):
+        x[1:3] = x[2:4]
+    with pytest.raises(ValueError, match="writeable"):
+        cn.add(x, 1.0, out=x)
+
+
+def test_zeros_of_both_signs_are_constants_of_their_own() -> None:
+    x = cn.zeros(4) + 1.0
+    assert np.signbit(np.asarray(x * -0.0)).all()
+    assert not np.signbit(np.asarray(x * 0.0)).any()
+
+
+def test_imports_are_hoisted_only_where_that_changes_nothing() -> None:
+    hoist = client_shortcuts.hoist_imports
+    assert not hoist(None)
+    assert not hoist(len)
+    # nothing to hoist, and from another package
+    assert not hoist(values)
+    assert not hoist(test_the_doctor_sees_every_call)

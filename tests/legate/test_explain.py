@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explanations name the user's lines, the tasks, and why there are not fewer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from process import LEGATE_OPTIONS, run
+
+PROGRAM = """\
+import sys
+import cupynumeric as cn
+x = cn.arange(12.0).reshape(3, 4)
+for _ in range(3):
+    y = 2.0 * x[1:, :] - 1.0
+    x[1:, :] = y
+    print(float(x.sum()))
+print("own output", *sys.argv[1:])
+"""
+
+# Two windows that depend on the number of processors in nothing but their tasks.
+ONE = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
+TWO = {"LEGATE_CONFIG": ONE["LEGATE_CONFIG"].replace("1", "2", 1), "LEGATE_TEST": "1"}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "app.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+@pytest.mark.parametrize("command", ["explain", "-m"])
+def test_the_explanation_follows_the_programs_own_output(
+    program: Path, command: str
+) -> None:
+    console = Path(sys.executable).parent / "legate-diffuse"
+    if command == "explain" and not console.exists():
+        pytest.skip("the package's commands are not installed")
+    start = (str(console),) if command == "explain" else ("-m", "legate_diffuse")
+    if command == "-m":
+        start = (sys.executable, *start)
+    done = run(*start, "explain", str(program), "a", "b", **ONE)
+    assert done.returncode == 0
+    own, _, explanation = done.stdout.partition("What legate_diffuse makes of ")
+    assert own.splitlines()[-1] == "own output a b"
+    assert explanation.startswith("app.py a b\n")
+    assert explanation.splitlines()[-1].endswith("tasks")
+
+
+def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
+    target = program.parent / "explained.txt"
+    done = run(
+        sys.executable,
+        str(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN=str(target),
+        **TWO,
+    )
+    assert done.returncode == 0
+    assert "Window" not in done.stdout + done.stderr
+    text = target.read_text()
+    # the first iteration is another window: it makes the array
+    again = text.split("Window 2: ")[1].split("Totals")[0]
+    assert f"It ends where the program reads a value ({program}:7)." in again
+    assert f"{program}:5  a1 = multiply(a2[1:3, 0:4]; " in again
+    assert f"{program}:6  a2[1:3, 0:4] = copy(" in again
+    assert "in one loop over 2 x 4, on all processors" in again
+    assert "not with what comes before: its loop has another shape" in again
+    totals = text.split("Totals")[1].splitlines()
+    assert totals[3].split()[:2] == ["2", "2"]
+
+
+def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
+    target = program.parent / "explained.txt"
+    run(
+        sys.executable,
+        str(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN=str(target),
+        **ONE,
+    )
+    text = target.read_text()
+    assert "Task 1: 2 loops one after the other, on one processor" in text
+    assert "loop  2 over 3 x 4: operations " in text
+    assert "not with the loop before: its loop has another shape" in text
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_line(program: Path) -> None:
+    done = run(
+        sys.executable,
+        str(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN="/missing/folder/file",
+        **ONE,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "legate_diffuse: the explanation cannot be written to /missing/folder/file: "
+        "No such file or directory\n"
+    )
+
+
+def test_there_is_nothing_to_explain() -> None:
+    usage = "usage: legate-diffuse [explain] PROGRAM.py [ARGUMENTS ...]\n"
+    for arguments, message in (
+        (("explain",), "a program is missing"),
+        (("explain", "missing.py"), "there is no file missing.py"),
+    ):
+        done = run(sys.executable, "-m", "legate_diffuse", *arguments)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr == f"legate_diffuse: {message}\n{usage}"

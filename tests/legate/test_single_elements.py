@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single elements that one task computes keep apart from one another.
+
+Legate puts them into one future, and forgets where in it each one lies when it passes
+the future on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+from comparison import counts, same
+
+from legate_diffuse.launch.window import window
+
+
+def computed() -> tuple[Any, Any]:
+    """Return two single elements that one task has computed."""
+    first, second = cn.full((), 1.0), cn.full((), 2.0)
+    window.flush("test")
+    made: list[Any] = []
+
+    def program() -> None:
+        made.extend((first * 3.0 + 1.0, second * 5.0 + 1.0))
+
+    assert counts(program)["tasks_submitted"] == 1
+    return made[0], made[1]
+
+
+def test_they_fill_arrays() -> None:
+    for element, expected in zip(computed(), (4.0, 11.0), strict=True):
+        x = cn.zeros(8)
+        x.fill(element)
+        same(x, np.full(8, expected))
+
+
+def test_they_fill_one_another() -> None:
+    for element, expected in zip(computed(), (4.0, 11.0), strict=True):
+        one = cn.zeros((1,))
+        one[:] = element
+        other = one + 1.0
+        same(other, np.array([expected + 1.0]))
+
+
+def test_a_reduction_starts_from_them() -> None:
+    x = cn.arange(8.0)
+    window.flush("test")
+    for element, expected in zip(computed(), (4.0, 11.0), strict=True):
+        lhs = element._thunk.base
+        task = window_task(lhs, x)
+        task.execute()
+        same(element, np.array(28.0 + expected))
+
+
+def window_task(lhs: Any, x: Any) -> Any:
+    """Return a task that adds the sum of an array to what is there."""
+    import legate.core as lc
+    from cupynumeric.config import CuPyNumericOpCode, UnaryRedCode
+
+    task = lc.get_legate_runtime().create_auto_task(
+        x._thunk.library, CuPyNumericOpCode.SCALAR_UNARY_RED
+    )
+    task.add_reduction(lhs, lc.ReductionOpKind.ADD)
+    task.add_input(x._thunk.base)
+    task.add_scalar_arg(UnaryRedCode.SUM, lc.types.int32)
+    task.add_scalar_arg(x.shape, (lc.types.int64,))
+    task.add_scalar_arg(False, lc.types.bool_)
+    return task
