@@ -62,6 +62,8 @@ def analyse_liveness(
             waits = position in found[-1].deferrable
             folded = launch.form is not Form.ORIGINAL
             later.add(window.tasks[position], waits=waits, folded=folded)
+        if launch.form is Form.ALIGNED:
+            later.touched -= _computed(window, launch)
     return tuple(reversed(found))
 
 
@@ -74,6 +76,16 @@ def _fresh(window: Window, launches: Sequence[Launch]) -> list[frozenset[int]]:
         for position in launch.tasks:
             fresh -= {view.store.id for view in window.tasks[position].changes}
     return found
+
+
+def _computed(window: Window, launch: Launch) -> set[int]:
+    """Return the dead single elements that a launch computes before it uses them."""
+    return {
+        view.store.id
+        for position in launch.tasks
+        for view in window.tasks[position].writes
+        if is_scalar_work(window.tasks[position]) and not view.store.live
+    }
 
 
 @dataclass(slots=True)

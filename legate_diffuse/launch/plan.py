@@ -11,6 +11,7 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form, Launch, form_launches
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
+from legate_diffuse.fusion.recompute import recompute_scalars
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.ops import cupynumeric
@@ -88,6 +89,7 @@ def make_plan(window: Window) -> Plan:
 def analyse(window: Window) -> tuple[tuple[Launch, Liveness], ...]:
     """Return the launches of a window, and what each of them need not write."""
     launches = form_launches(window, group_window(window, covered))
+    launches = recompute_scalars(window, launches)
     return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
 
 

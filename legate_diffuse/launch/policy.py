@@ -18,8 +18,9 @@ from typing import Any, Final
 # Operations that wait at most. Twice the longest program body that is known
 # (Black-Scholes, 67), and few enough to keep kernels small.
 CAPACITY: Final = 128
-# Windows are not cut before, so that short loops share a task.
-_AT_LEAST: Final = CAPACITY // 4
+# A window ends at a known place from this share of the length on with which one
+# has ended there before, so that short loops share a task.
+_SHARE: Final = 0.75
 # Operations by which a place in the program is recognized.
 _CONTEXT: Final = 16
 # Places that are remembered at most.
@@ -30,18 +31,19 @@ class WindowPolicy:
     """Decides where full windows are cut."""
 
     def __init__(self) -> None:
-        # the kinds of the last operations before a cut, by the kind of the very last
-        self._places: dict[int, set[tuple[int, ...]]] = {}
+        # the shortest window that was cut at a place: by the kind of the last
+        # operation before it, and by the kinds of the last ones
+        self._places: dict[int, dict[tuple[int, ...], int]] = {}
         self._count = 0
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""
-        if len(operations) < _AT_LEAST:
-            return False
         places = self._places.get(operations[-1].kind.id)
         if places is None:
             return False
-        return _context(operations, len(operations)) in places
+        length = len(operations)
+        shortest = places.get(_context(operations, length))
+        return shortest is not None and length >= _SHARE * shortest
 
     def cut(self, operations: list[Any]) -> int:
         """Return how many operations of a full window to submit.
@@ -57,8 +59,9 @@ class WindowPolicy:
             self._places.clear()
             self._count = 0
         last = operations[best - 1].kind.id
-        places = self._places.setdefault(last, set())
-        places.add(_context(operations, best))
+        places = self._places.setdefault(last, {})
+        place = _context(operations, best)
+        places[place] = min(best, places.get(place, best))
         self._count += 1
         return best
 

@@ -200,7 +200,7 @@ class LaunchWindow:
         state.operations.append(operation)
 
     def is_single(self, root: Root) -> bool:
-        """Whether Legate would not partition a root, whose tasks so run on one processor.
+        """Whether Legate would not partition a root: its tasks run on one processor.
 
         Source: ``PartitionManager::compute_launch_shape``
         (``src/cpp/legate/runtime/detail/partition_manager.cc``).

@@ -260,7 +260,7 @@ def _compare(state: Any, root: Root, twin: Root, tolerances: Tolerances) -> str:
     where = f" at {list(place)}" if place else ""
     return (
         f"{len(wrong):,} of {root.volume:,} elements differ, first{where}: "
-        f"fused {fused[place]!r}, original {original[place]!r}, "
+        f"fused {fused[place]}, original {original[place]}, "
         f"tolerance {allowed[place]:.3g}"
     )
 

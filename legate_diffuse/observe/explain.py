@@ -157,8 +157,10 @@ def _describe(number: int, state: Any, plan: Plan) -> Iterator[str]:
             f"    {position:3}  {operation.provenance_:<{width}}  "
             f"{names.operation(operation)}"
         )
-    analysed = analyse(translate(state))
-    if len(analysed) != len(plan.launches):
+    try:
+        analysed = analyse(translate(state))
+    except Exception:
+        # the submitter has told the user what it was
         yield "  Its analysis failed, so all operations run as they were submitted."
         return
     place_of = _TaskNumbers()

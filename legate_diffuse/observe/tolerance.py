@@ -74,9 +74,7 @@ class Tolerances:
                 return
             self._of[root] = np.zeros(root.shape)
         tolerances = part(self._of[root], target)
-        tolerances[...] = np.broadcast_to(
-            np.nan_to_num(values, nan=_UNKNOWN), tolerances.shape
-        )
+        tolerances[...] = np.broadcast_to(_known(values), tolerances.shape)
 
     def _reduce(
         self,
@@ -173,7 +171,7 @@ def _move_function(
         touched = touched | (errors[position] > 0)
     # the operation rounds its own result as well
     rounding = 2 * _eps(middle.dtype) * np.abs(middle)
-    return np.where(touched, np.nan_to_num(worst + rounding, nan=_UNKNOWN), 0.0)
+    return np.where(touched, _known(worst + rounding), 0.0)
 
 
 def _corners(
@@ -194,10 +192,14 @@ def _corners(
         yield corner
 
 
+def _known(tolerances: Array) -> Array:
+    return np.where(np.isnan(tolerances), _UNKNOWN, tolerances)
+
+
 def _distance(one: Array, other: Array) -> Array:
     kind = "complex128" if other.dtype.kind == "c" else "float64"
     distance = np.abs(one.astype(kind) - other.astype(kind))
-    return np.where(one == other, 0.0, np.nan_to_num(distance, nan=_UNKNOWN))
+    return np.where(one == other, 0.0, _known(distance))
 
 
 def _itself(x: Array) -> Array:
@@ -246,7 +248,7 @@ _TERMS: Final[dict[str, Function]] = {
     "EQUAL": np.equal,
     "MATVECMUL_TASK": np.multiply,
     "MATMUL_TASK": np.multiply,
-    "NANSUM": np.nan_to_num,
+    "NANSUM": lambda x: np.where(np.isnan(x), 0, x),
     "SUM_SQUARES": np.square,
     "VARIANCE": lambda x, mean: np.square(x - mean),
     **dict.fromkeys(("MAX", "MIN", "PROD", "SUM"), _itself),

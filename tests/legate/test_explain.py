@@ -114,3 +114,13 @@ def test_there_is_nothing_to_explain() -> None:
         assert done.returncode == 2
         assert done.stdout == ""
         assert done.stderr == f"legate_diffuse: {message}\n{usage}"
+
+
+def test_a_failed_analysis_is_explained(program: Path) -> None:
+    program.write_text(
+        "import legate_diffuse.launch.plan as plan\n"
+        "plan.group_window = None\n" + PROGRAM
+    )
+    done = run(sys.executable, "-m", "legate_diffuse", "explain", str(program), **ONE)
+    assert done.returncode == 0
+    assert "Its analysis failed, so all operations run as they were" in done.stdout

@@ -162,6 +162,29 @@ def test_a_full_window_is_submitted() -> None:
     same(y, np.asarray(x) + CAPACITY + 1)
 
 
+@pytest.mark.parametrize("length", [3, 9, 23, 50, 67, 100, 150])
+def test_windows_follow_a_loop(length: int) -> None:
+    x = made()
+
+    def iterate(times: int) -> None:
+        for _ in range(times):
+            y = x
+            for number in range(length):
+                # a body that looks different everywhere
+                y = y * x if number % 7 in (1, 3) else y + x
+            kept[0] = y - x
+
+    kept: list[Any] = [None]
+    iterate(200)
+    before = legate_diffuse.stats()
+    iterate(60)
+    after = legate_diffuse.stats()
+    for counter in ("plans_made", "kernels_compiled"):
+        assert after[counter] == before[counter]
+    tasks = 60 * (1 if length < CAPACITY else 2)
+    assert 0 < after["tasks_submitted"] - before["tasks_submitted"] <= tasks
+
+
 def test_one_element_and_empty_arrays_run_as_they_are() -> None:
     def program(np_: Any, x: Any) -> tuple[Any, ...]:
         one = x[:1] + 1.0

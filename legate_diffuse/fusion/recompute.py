@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets launches compute again the single elements that they use.
+
+A scalar operation that was folded into one launch would have to run by itself as
+well if another launch uses its result. Where what it reads is still the same, it
+is cheaper to fold it into that launch too: every point computes it once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.ir import IndexTask, Window
+
+
+def recompute_scalars(window: Window, launches: Sequence[Launch]) -> tuple[Launch, ...]:
+    """Return the launches, with scalar work added to those that use its results."""
+    known = _Known(window)
+    found: list[Launch] = []
+    for launch in launches:
+        if launch.form is Form.ALIGNED:
+            (group,) = launch.groups
+            tasks = tuple(sorted(known.with_scalars(group.tasks)))
+            found.append(replace(launch, groups=(replace(group, tasks=tasks),)))
+        else:
+            found.append(launch)
+        known.run(launch.tasks)
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _Known:
+    """The scalar work that has run so far, and whether it would give the same now."""
+
+    window: Window
+    # store id -> how often it was changed
+    versions: dict[int, int] = field(default_factory=dict)
+    # store id -> the scalar task that computed it, and the versions of what it read
+    makers: dict[int, tuple[int, dict[int, int]]] = field(default_factory=dict)
+
+    def run(self, positions: Sequence[int]) -> None:
+        """Take note of the tasks of a launch."""
+        for position in positions:
+            task = self.window.tasks[position]
+            read = {v.store.id: self.versions.get(v.store.id, 0) for v in task.reads}
+            for view in task.changes:
+                store = view.store.id
+                self.versions[store] = self.versions.get(store, 0) + 1
+                self.makers.pop(store, None)
+                if is_scalar_work(task) and not view.store.live:
+                    self.makers[store] = position, read
+
+    def with_scalars(self, positions: Sequence[int]) -> set[int]:
+        """Return the tasks of a launch with the scalar work that they need."""
+        found = set(positions)
+        own = [self.window.tasks[position] for position in positions]
+        fixed = {view.store.id for task in own for view in task.changes}
+        wanted = _read_from_before(own)
+        while wanted:
+            maker = self._maker(wanted.pop(), fixed)
+            if maker is not None and maker not in found:
+                found.add(maker)
+                wanted |= {view.store.id for view in self.window.tasks[maker].reads}
+        return found
+
+    def _maker(self, store: int, fixed: set[int]) -> int | None:
+        """Return the task to run again for a store, if it gives the same result.
+
+        ``fixed`` are stores that the launch changes, which it may not read before.
+        """
+        if store not in self.makers:
+            return None
+        position, read = self.makers[store]
+        task = self.window.tasks[position]
+        if not task.stores.isdisjoint(fixed):
+            return None
+        same = all(self.versions.get(each, 0) == was for each, was in read.items())
+        return position if same else None
+
+
+def _read_from_before(tasks: Sequence[IndexTask]) -> set[int]:
+    """Return the replicated stores that a launch reads as they were before it."""
+    found: set[int] = set()
+    changed: set[int] = set()
+    for task in tasks:
+        found |= {v.store.id for v in task.reads if v.store.replicated} - changed
+        changed |= {view.store.id for view in task.changes}
+    return found
