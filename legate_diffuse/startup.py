@@ -82,9 +82,9 @@ def after_cupynumeric(_: ModuleType) -> None:
     from legate_diffuse.interpose import install
 
     if install.installed():
-        from legate_diffuse.interpose import client_shortcuts
+        from legate_diffuse.shortcuts.apply import apply_shortcuts
 
-        client_shortcuts.apply()
+        apply_shortcuts()
 
 
 def load_driver_stub() -> None:

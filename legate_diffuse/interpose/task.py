@@ -102,11 +102,16 @@ class AutoTask:
 
     def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
         """Add a scalar argument, passed by value."""
-        if type(dtype) not in (real.Type, tuple) and type(value) is not real.Scalar:
-            # Legate may refuse the type, and says so here and not at submission
-            trial = real.runtime.create_auto_task(self.library, self.task_id)
-            trial.add_scalar_arg(value, dtype)
         self.scalars.append((value, dtype))
+        if type(dtype) not in (real.Type, tuple) and type(value) is not real.Scalar:
+            self.check_scalars()
+
+    def check_scalars(self) -> None:
+        """Let Legate refuse a scalar argument now, and not at submission."""
+        trial = real.runtime.create_auto_task(self.library, self.task_id)
+        for value, dtype in self.scalars:
+            if type(value) is not real.Scalar:
+                trial.add_scalar_arg(value, dtype)
 
     def add_constraint(self, constraint: Any) -> None:
         """Add partitioning constraints."""

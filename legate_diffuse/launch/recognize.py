@@ -46,12 +46,14 @@ class Kind:
         operation: what it computes.
         changed: positions of the arguments that it writes or reduces to.
         pointwise: its arguments must have one shape for a kernel to express it.
+        covered: a kernel can express it.
     """
 
     id: int
     operation: OperationKind
     changed: tuple[int, ...]
     pointwise: bool
+    covered: bool
 
 
 class Recognizer:
@@ -174,7 +176,8 @@ class Recognizer:
         self, operation: OperationKind, roles: Sequence[int], *, pointwise: bool
     ) -> Kind:
         changed = tuple(n for n, role in enumerate(roles) if role != _INPUT)
-        return Kind(len(self._kinds), operation, changed, pointwise)
+        covered = supported(operation) is None
+        return Kind(len(self._kinds), operation, changed, pointwise, covered)
 
 
 def _scalar_dtype(value: Any) -> str | None:

@@ -126,6 +126,8 @@ class LaunchWindow:
         kind = task.kind or self.recognizer.recognize_task(task)
         if kind is None:
             return False
+        if not kind.covered:
+            task.check_scalars()
         views = task.views
         shape = views[0].shape if kind.pointwise else None
         shared = False

@@ -411,6 +411,13 @@ def test_stores_whose_shape_comes_from_a_task() -> None:
     np.testing.assert_array_equal(cn.unique(x // 8.0), np.unique((EXPECTED + 1) // 8))
 
 
+def test_a_wrong_scalar_is_refused_at_the_call() -> None:
+    x = pending()
+    with pytest.raises(OverflowError):
+        cn.tril(x.reshape(8, 8), k=2**40)
+    np.testing.assert_array_equal(x + 1.0, EXPECTED + 1.0)
+
+
 # -- scopes and time -----------------------------------------------------------------
 
 

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, Final
 
-from legate_diffuse.interpose.client_forms import Client, Constants, Form, Forms
-from legate_diffuse.interpose.formed_task import submit
 from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.storage import Root
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.view import View, over
+from legate_diffuse.shortcuts.forms import Client, Constants, Form, Forms
+from legate_diffuse.shortcuts.task import submit
 
 # Operators: the method, the universal function, whether the array comes second.
 _OPERATORS: Final = {

@@ -13,17 +13,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from legate_diffuse.interpose import (
-    client_calls,
-    client_copies,
-    client_shortcuts,
-    formed_task,
-)
 from legate_diffuse.launch.window import window
+from legate_diffuse.shortcuts import apply, calls, copies
+from legate_diffuse.shortcuts import task as formed_task
 
-client_shortcuts.apply()
+apply.apply_shortcuts()
 
-OPERATORS = (*client_calls._OPERATORS, *client_calls._IN_PLACE)
+OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
 SCALARS = (0, 1, 3, -2, 300, 2**40, 0.0, -0.0, 2.5, float("inf"), True, 1j)
 SHAPES = ((), (1,), (4,), (3, 4))
@@ -69,14 +65,14 @@ def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_shortcuts_are_made_for_the_installed_version() -> None:
-    assert client_shortcuts.digest(client_calls.SOURCES) == client_calls.KNOWN
-    assert client_shortcuts.digest(client_copies.SOURCES) == client_copies.KNOWN
-    assert client_shortcuts.applied == {
+    assert apply.digest(calls.SOURCES) == calls.KNOWN
+    assert apply.digest(copies.SOURCES) == copies.KNOWN
+    assert apply.applied == {
         "operators",
         "universal functions",
         "indexing",
         "copies",
-        *(f"{module}.{name}" for module, name in client_shortcuts._IMPORTING),
+        *(f"{module}.{name}" for module, name in apply._IMPORTING),
     }
 
 
@@ -270,7 +266,7 @@ def test_zeros_of_both_signs_are_constants_of_their_own() -> None:
 
 
 def test_imports_are_hoisted_only_where_that_changes_nothing() -> None:
-    hoist = client_shortcuts.hoist_imports
+    hoist = apply.hoist_imports
     assert not hoist(None)
     assert not hoist(len)
     # nothing to hoist, and from another package

@@ -21,9 +21,9 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from legate_diffuse.interpose import client_calls, client_copies
-from legate_diffuse.interpose.client_forms import Client
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.shortcuts import calls, copies
+from legate_diffuse.shortcuts.forms import Client
 
 # Functions that import from their own package whenever they are called.
 _IMPORTING: Final = (
@@ -44,7 +44,7 @@ _IMPORTING: Final = (
 applied: set[str] = set()
 
 
-def apply() -> None:
+def apply_shortcuts() -> None:
     """Put the shortcuts in place; cuPyNumeric must have been imported.
 
     With ``--profile`` or provenance every call is wrapped for the user's sake,
@@ -56,16 +56,16 @@ def apply() -> None:
     settings = importlib.import_module("cupynumeric.settings").settings
     # read the environment once, as cuPyNumeric does for its warnings
     settings.doctor = settings.doctor()
-    known = digest(client_calls.SOURCES) == client_calls.KNOWN
-    known_copies = known and digest(client_copies.SOURCES) == client_copies.KNOWN
+    known = digest(calls.SOURCES) == calls.KNOWN
+    known_copies = known and digest(copies.SOURCES) == copies.KNOWN
     for module, name in _IMPORTING:
         if hoist_imports(find(module, name)):
             applied.add(f"{module}.{name}")
     if known:
-        submission = client_calls.Submission(Client())
-        applied.update(client_calls.apply(submission))
+        submission = calls.Submission(Client())
+        applied.update(calls.apply(submission))
         if known_copies:
-            applied.update(client_copies.apply(submission))
+            applied.update(copies.apply(submission))
 
 
 def find(module: str, name: str) -> Any:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Short ways from cuPyNumeric's operators to the window."""
