@@ -98,12 +98,14 @@ class _Later:
     deferred: set[int] = field(default_factory=set)
 
     def add(self, task: IndexTask, *, waits: bool, folded: bool) -> None:
-        """Take in a task; what is folded into a nest is computed there all the same."""
+        """Take in a task.
+
+        One that is folded into a nest is computed there although it waits, and if
+        there is no kernel yet, it runs at once with the tasks of its launch.
+        """
         if waits:
             self.deferred |= task.stores
-            if folded:
-                self.touched |= {view.store.id for view in task.reads}
-        else:
+        if folded or not waits:
             self.touched |= task.stores
             self.changed |= {view.store.id for view in task.changes}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.ir import IndexTask, Window
@@ -27,7 +28,8 @@ def recompute_scalars(window: Window, launches: Sequence[Launch]) -> tuple[Launc
             found.append(replace(launch, groups=(replace(group, tasks=tasks),)))
         else:
             found.append(launch)
-        known.run(launch.tasks)
+        for group in launch.groups:
+            known.run(group)
     return tuple(found)
 
 
@@ -41,16 +43,16 @@ class _Known:
     # store id -> the scalar task that computed it, and the versions of what it read
     makers: dict[int, tuple[int, dict[int, int]]] = field(default_factory=dict)
 
-    def run(self, positions: Sequence[int]) -> None:
-        """Take note of the tasks of a launch."""
-        for position in positions:
+    def run(self, group: Grouping) -> None:
+        """Take note of the tasks of a group; only fused ones can run in kernels."""
+        for position in group.tasks:
             task = self.window.tasks[position]
             read = {v.store.id: self.versions.get(v.store.id, 0) for v in task.reads}
             for view in task.changes:
                 store = view.store.id
                 self.versions[store] = self.versions.get(store, 0) + 1
                 self.makers.pop(store, None)
-                if is_scalar_work(task) and not view.store.live:
+                if group.fused and is_scalar_work(task) and not view.store.live:
                     self.makers[store] = position, read
 
     def with_scalars(self, positions: Sequence[int]) -> set[int]:

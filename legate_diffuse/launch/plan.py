@@ -119,7 +119,7 @@ def _plan_program(window: Window, launch: Launch, liveness: Liveness) -> Planned
         for lowered in _lower_with_hoisted(window, group, nest)
     ]
     views = {view.id: view for view in window.views}
-    users = _Users(liveness.scratch)
+    users = _Users(liveness.scratch, liveness.fresh)
     for number, nest in enumerate(nests):
         users.add(number, nest, views)
     for nest in nests:
@@ -166,10 +166,11 @@ class _Argument:
 class _Users:
     """Which nests of a program use which stores, and how."""
 
-    def __init__(self, in_scratch: frozenset[int]) -> None:
+    def __init__(self, in_scratch: frozenset[int], fresh: frozenset[int]) -> None:
         self.arguments: dict[int, _Argument] = {}
         self.scratch: dict[int, list[int]] = {}
         self._in_scratch = in_scratch
+        self._fresh = fresh
 
     def add(self, number: int, nest: PlannedNest, views: dict[int, View]) -> None:
         lowered = nest.lowered
@@ -185,12 +186,16 @@ class _Users:
                 self.scratch.setdefault(store, [view.id, number, number])[2] = number
             else:
                 argument = self.arguments.setdefault(store, _Argument(view.id))
-                _use(argument, view, privilege)
+                _use(argument, privilege, self._covers(view))
         for view, privilege in accesses:
             # reading through another view comes before what the nest writes
             if privilege & (WRITE | REDUCE) and view.store.id in self.arguments:
                 argument = self.arguments[view.store.id]
-                argument.covered |= view.whole or view.store.fresh
+                argument.covered |= self._covers(view)
+
+    def _covers(self, view: View) -> bool:
+        """Whether nothing is lost of a root that is written through a view."""
+        return view.whole or view.store.id in self._fresh
 
     def operand(self, view: View) -> int:
         """Return the number of a view's root among arguments or scratch buffers."""
@@ -200,7 +205,7 @@ class _Users:
         return list(self.arguments).index(store)
 
 
-def _use(argument: _Argument, view: View, privilege: int) -> None:
+def _use(argument: _Argument, privilege: int, covers: bool) -> None:
     """Add a nest's privilege to a root's.
 
     What a nest writes a part of has to be read as well, or the rest would be lost,
@@ -211,7 +216,7 @@ def _use(argument: _Argument, view: View, privilege: int) -> None:
         argument.privilege |= READ
     if privilege & (WRITE | REDUCE):
         argument.privilege |= WRITE
-        if not (covered or view.whole or view.store.fresh):
+        if not (covered or covers):
             argument.privilege |= READ
 
 

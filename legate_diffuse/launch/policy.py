@@ -15,9 +15,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# Operations that wait at most. Twice the longest program body that is known
-# (Black-Scholes, 67), and few enough to keep kernels small.
-CAPACITY: Final = 128
+# Operations that wait at most.
+CAPACITY: Final = 192
+# A full window is cut after this many operations, or else not far from it: longer
+# than most programs' bodies (Black-Scholes has 67), and short enough to keep
+# kernels small.
+_PREFERRED: Final = CAPACITY // 2
 # A window ends at a known place from this share of the length on with which one
 # has ended there before, so that short loops share a task.
 _SHARE: Final = 0.75
@@ -52,18 +55,24 @@ class WindowPolicy:
         """
         length = len(operations)
         crossing = _temporaries_in_use(operations)
-        best = min(
-            range(length // 2, length + 1), key=lambda cut: (crossing[cut], -cut)
-        )
+        # room is left for loops to come back to the cut before a window is full,
+        # and what is in use at the window's end cannot be told yet
+        places = range(length // 3, 3 * length // 4 + 1)
+        best = min(places, key=lambda cut: (crossing[cut], *_farness(cut)))
         if self._count >= _MAX_PLACES:
             self._places.clear()
             self._count = 0
         last = operations[best - 1].kind.id
-        places = self._places.setdefault(last, {})
+        known = self._places.setdefault(last, {})
         place = _context(operations, best)
-        places[place] = min(best, places.get(place, best))
+        known[place] = min(best, known.get(place, best))
         self._count += 1
         return best
+
+
+def _farness(cut: int) -> tuple[bool, int]:
+    """Return how little a cut is preferred: shorter windows first, and the longest."""
+    return cut > _PREFERRED, abs(cut - _PREFERRED)
 
 
 def _context(operations: list[Any], stop: int) -> tuple[int, ...]:

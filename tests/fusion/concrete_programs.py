@@ -1,403 +1,247 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random windows over small concrete arrays, and two ways to run them.
+"""Windows over small concrete arrays.
 
-Beside each view of the IR stands the set of elements behind it: for each point
-of the launch domain the element of the store. That is what the analyses must
-not look at, and what tells whether their answers are right.
+Beside each view of the IR stands what the analyses must not look at: for each
+point of the launch domain the element of the store.
 """
 
 from __future__ import annotations
 
-import itertools
-import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from hypothesis import strategies as st
 
-from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.lowering import ConstantSource, LoweredGroup
-from legate_diffuse.ir import Access, IndexTask, Points, Privilege, Store, View, Window
-from legate_diffuse.kernel import Constant, Load, Op, Scalar
-from legate_diffuse.kernel import Store as KernelStore
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.ir import IndexTask, View, Window
 
-Array = np.ndarray[Any, np.dtype[np.int64]]
-Memory = dict[int, Array]  # store id -> its elements, flat
-Point = tuple[int, ...]
+Extents = tuple[int, ...]
+Memory = dict[int, list[int]]  # store id -> its elements in row-major order
 
-ARRAYS: Final = ((8,), (4, 4))
-LAUNCH_DOMAINS: Final = ((6,), (3, 3), (4,), (1,), (0,))
-_DOMAINS: Final = LAUNCH_DOMAINS[:3] * 8 + LAUNCH_DOMAINS[3:]
+# By number of the shape: what a task may run over. Futures are of the first.
+DOMAINS: Final[tuple[Extents, ...]] = ((), (6,), (3, 3), (4,), (1,), (0,))
+# What is in memory that nobody has written.
 POISON: Final = -999
 
 
-def _clip(x: Any, low: int, high: int) -> Any:
+def wrapped(value: int) -> int:
+    """Return the int64 with the same last bits."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def _clip(x: int, low: int, high: int) -> int:
     """Clip as cuPyNumeric does, which matters where low > high."""
-    return np.where(x < low, low, np.where(x > high, high, x))
+    return low if x < low else high if x > high else x
 
 
-# name -> (reads, scalar arguments, meaning)
-OPERATIONS: Final[dict[str, tuple[int, int, Any]]] = {
-    "FILL": (0, 1, lambda value: value),
-    "COPY": (1, 0, lambda x: x),
-    "UNARY_OP.NEGATIVE": (1, 0, np.negative),
-    "UNARY_OP.CLIP": (1, 2, _clip),
-    "BINARY_OP.ADD": (2, 0, np.add),
-    "BINARY_OP.SUBTRACT": (2, 0, np.subtract),
-    "BINARY_OP.MULTIPLY": (2, 0, np.multiply),
-    # of which no kernel is known, and which is not point-wise
-    "FLIP": (1, 0, np.flip),
+@dataclass(frozen=True)
+class Operation:
+    """What a task computes at a point; ``operator`` combines it with the target."""
+
+    meaning: Callable[..., int]
+    reads: int = 1
+    scalars: int = 0
+    operator: str = ""
+    writes: int = 1
+    weight: int = 8
+
+
+OPERATIONS: Final[dict[str, Operation]] = {
+    "FILL": Operation(lambda value: value, reads=0, scalars=1),
+    "COPY": Operation(lambda x: x),
+    "UNARY_OP.NEGATIVE": Operation(lambda x: wrapped(-x)),
+    "UNARY_OP.CLIP": Operation(_clip, scalars=2),
+    "BINARY_OP.ADD": Operation(lambda x, y: wrapped(x + y), reads=2),
+    "BINARY_OP.SUBTRACT": Operation(lambda x, y: wrapped(x - y), reads=2),
+    "BINARY_OP.MULTIPLY": Operation(lambda x, y: wrapped(x * y), reads=2),
+    "SCALAR_UNARY_RED.SUM": Operation(lambda x: x, operator="add"),
+    "SCALAR_UNARY_RED.MAX": Operation(lambda x: x, operator="max"),
+    "DOT": Operation(lambda x, y: wrapped(x * y), reads=2, operator="add"),
+    "UNARY_RED.SUM": Operation(lambda x: x, operator="add"),
+    "UNARY_RED.MAX": Operation(lambda x: x, operator="max"),
+    # of which no kernel is known; what they write is in reversed order
+    "FLIP": Operation(lambda x: x, weight=2),
+    "FLIP_TWICE": Operation(lambda x: x, writes=2, weight=1),
+    "HISTOGRAM": Operation(lambda x: wrapped(3 * x), operator="add", weight=1),
 }
-KERNEL_OPERATIONS: Final[dict[str, Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "lt": np.less,
-    "gt": np.greater,
-    "select": np.where,
+COMBINE: Final[dict[str, Callable[[int, int], int]]] = {
+    "add": lambda x, y: wrapped(x + y),
+    "max": max,
 }
+IDENTITY: Final = {"add": 0, "max": -(2**63)}
 
 
 @dataclass(frozen=True)
 class Program:
     """A window with everything that running it takes.
 
-    ``elements`` maps a view's id to an array in the shape of its launch domain:
-    the element of the store behind each point. ``scalars`` are the scalar
-    arguments of each task, ``memory`` what the stores hold at first.
+    ``elements`` has by view the element behind each point, in row-major order.
+    ``scalars`` are the scalar arguments of each task, ``memory`` is what the
+    stores hold at first.
     """
 
     window: Window
-    elements: dict[int, Array]
+    elements: dict[int, tuple[int, ...]]
     scalars: tuple[tuple[int, ...], ...]
     memory: Memory
     seed: int
 
-    def points(self, task: IndexTask) -> list[Point]:
-        """Return the points of a task's launch domain."""
-        return list(np.ndindex(self.elements[task.writes[0].id].shape))
+    def behind(self, view: View, shape: int) -> tuple[int, ...]:
+        """Return the element behind each point of a domain."""
+        if view.store.replicated:
+            return (0,) * points(shape)
+        assert view.shape == shape, "only one-element stores repeat over a domain"
+        return self.elements[view.id]
 
-    def element(self, view: View, point: Point) -> int:
-        """Return the element behind a point; a replicated store has only one."""
-        return 0 if view.store.replicated else int(self.elements[view.id][point])
+    def without(self, position: int) -> Program:
+        """Return the program without one of its tasks."""
+        tasks, scalars = list(self.window.tasks), list(self.scalars)
+        del tasks[position], scalars[position]
+        carried = self.window.carried - (position < self.window.carried)
+        window = Window(tuple(tasks), carried)
+        return replace(self, window=window, scalars=tuple(scalars))
 
 
-# -- generation ------------------------------------------------------------------
 @cache
-def patterns(array: Point, domain: Point) -> tuple[tuple[Array, bool], ...]:
-    """Return the strided boxes of an array in a shape, each with "may be written".
-
-    Views that repeat elements are only read.
-    """
-    index = np.arange(np.prod(array)).reshape(array)
-    rows_and_columns = [*index, *index.T] if index.ndim == 2 else []
-    parts = [index, *rows_and_columns]
-    views = [view for part in parts for view in _boxes(part, domain)]
-    views += [np.broadcast_to(element, domain) for element in index.flat[:2]]
-    found: dict[bytes, tuple[Array, bool]] = {}
-    for view in views:
-        unique = len(np.unique(view)) == view.size
-        found.setdefault(view.tobytes(), (np.ascontiguousarray(view), unique))
-    return tuple(found.values())
+def points(shape: int) -> int:
+    """Return the number of points of a launch domain."""
+    return int(np.prod(DOMAINS[shape], dtype=int))
 
 
-def _boxes(array: Array, domain: Point) -> Iterator[Array]:
-    """Yield slices of an array in a shape: shifted, strided, transposed, repeated."""
-    if array.ndim < len(domain):
-        for extent in set(domain):
-            for row in _boxes(array, (extent,)):
-                if domain[1] == extent:
-                    yield np.broadcast_to(row, domain)
-                if domain[0] == extent:
-                    yield np.broadcast_to(row[:, None], domain)
-        return
-    if array.ndim > len(domain):
-        return
-    choices = [
-        [
-            slice(start, start + step * extent, step)
-            for step in (1, 2)
-            for start in range(size)
-            if start + step * (extent - 1) < size
-        ]
-        for size, extent in zip(array.shape, domain, strict=True)
-    ]
-    for slices in itertools.product(*choices):
-        yield array[slices]
-        if array.ndim == 2:
-            yield array[slices].T
-
-
-@dataclass
-class _Views:
-    """Numbers the views that a program uses; equal views get one number."""
-
-    elements: dict[int, Array]
-    known: dict[tuple[int, Point, bytes], View]
-
-    def get(self, store: Store, elements: Array, affine: bool = True) -> View:
-        shape = elements.shape
-        key = (store.id, shape, elements.tobytes())
-        view = self.known.get(key)
-        if view is None:
-            view = self.known[key] = View(
-                len(self.known),
-                store,
-                _shape_class(shape),
-                (Points.NONE, Points.ONE, Points.MANY)[min(elements.size, 2)],
-                broadcast=elements.size > 1 and bool((np.diff(elements) == 0).all()),
-                affine=affine,
-            )
-            self.elements[view.id] = elements
-        return view
-
-
-def _shape_class(shape: Point) -> int:
-    return ((), *LAUNCH_DOMAINS).index(shape)
-
-
-def programs() -> st.SearchStrategy[Program]:
-    """Draw programs whose tasks touch the same elements in many ways.
-
-    The program comes from a seed, and Hypothesis chooses which of its tasks to
-    keep: that is fast, and a counterexample shrinks to the tasks that matter.
-    """
-    kept = st.lists(
-        st.sampled_from((False, True, True, True, True)), min_size=14, max_size=14
-    )
-    return st.builds(_program, st.integers(0, 2**32 - 1), kept)
-
-
-def _program(seed: int, kept: Sequence[bool]) -> Program:
-    rng = random.Random(seed)
-    memory: Memory = {}
-    arrays = _arrays(rng, memory)
-    futures = _futures(rng, memory)
-    views = _Views({}, {})
-    domains = [rng.choice(_DOMAINS) for _ in range(2)]
-    pools = [_array_pool(rng, views, arrays, domain) for domain in domains]
-    for pool, domain in zip(pools, domains, strict=True):
-        # a future repeats over the launch domain
-        pool.readable += [views.get(store, np.zeros(domain, int)) for store in futures]
-    of_futures = [views.get(store, np.zeros((), int)) for store in futures]
-    pools.append(_Pool(of_futures, [v for v in of_futures if not v.store.constant]))
-    tasks: list[IndexTask] = []
-    arguments: list[tuple[int, ...]] = []
-    for keep in kept:
-        (pool,) = rng.choices(pools, weights=(8, 1, 4))
-        (name,) = rng.choices(tuple(OPERATIONS), weights=(*(9,) * 7, 1))
-        reads, count, _ = OPERATIONS[name]
-        scalars = tuple(rng.randint(-9, 9) for _ in range(count))
-        operands = [rng.choice(pool.readable) for _ in range(reads)]
-        if pool.writable:
-            task = _task(name, rng.choice(pool.writable), operands)
-            tasks += [task] * keep
-            arguments += [scalars] * keep
-    return Program(Window(tuple(tasks)), views.elements, tuple(arguments), memory, seed)
-
-
-@dataclass
-class _Pool:
-    """The views that tasks of one launch domain use."""
-
-    readable: list[View]
-    writable: list[View]
-
-
-def _arrays(rng: random.Random, memory: Memory) -> dict[Store, Point]:
-    """Make arrays, with their shapes."""
-    arrays: dict[Store, Point] = {}
-    for number in range(rng.randint(2, 4)):
-        shape = rng.choice(ARRAYS)
-        arrays[Store(number, "int64", live=rng.random() < 0.5)] = shape
-        memory[number] = np.arange(np.prod(shape)) * 7 + 100 * number
-    return arrays
-
-
-def _futures(rng: random.Random, memory: Memory) -> list[Store]:
-    """Make replicated one-element stores."""
-    futures = []
-    for number in range(10, 10 + rng.randint(1, 4)):
-        kind = rng.choice(("live", "live", "dead", "constant"))
-        futures.append(
-            Store(
-                number,
-                "int64",
-                live=kind == "live",
-                replicated=True,
-                constant=kind == "constant",
-            )
-        )
-        memory[number] = np.array([rng.randint(-9, 9)])
-    return futures
-
-
-def _array_pool(
-    rng: random.Random, views: _Views, arrays: dict[Store, Point], domain: Point
-) -> _Pool:
-    """Choose one or two views of each array in the shape of a launch domain."""
-    pool = _Pool([], [])
-    for store, shape in arrays.items():
-        boxes = patterns(shape, domain)
-        for elements, unique in rng.choices(boxes, k=rng.randint(1, 2) if boxes else 0):
-            view = views.get(store, elements, affine=rng.random() < 0.97)
-            pool.readable.append(view)
-            pool.writable += [view] * unique
-    return pool
-
-
-def _task(name: str, target: View, operands: Sequence[View]) -> IndexTask:
-    task, _, code = name.partition(".")
-    reads, count, _ = OPERATIONS[name]
-    # the value that FILL writes is its input
-    inputs = ("int64",) * max(reads, 1)
-    scalars = ("int64",) * (count if reads else 0)
-    kind = OperationKind(task, code, inputs, ("int64",), scalars)
-    accesses = [Access(Privilege.WRITE, target)]
-    accesses += [Access(Privilege.READ, view) for view in operands]
-    return IndexTask(kind, target.shape, tuple(accesses))
-
-
-# -- execution -------------------------------------------------------------------
-def operation(task: IndexTask) -> Any:
-    """Return the function that a task applies."""
+def operation_of(task: IndexTask) -> Operation:
+    """Return what a task computes."""
     kind = task.kind
-    return OPERATIONS[f"{kind.task}.{kind.code}" if kind.code else kind.task][2]
+    return OPERATIONS[f"{kind.task}.{kind.code}" if kind.code else kind.task]
 
 
+def smallest(program: Program, fails: Callable[[Program], bool]) -> Program:
+    """Return a program that still fails, but not without any of its tasks."""
+    position = 0
+    while position < len(program.window.tasks):
+        smaller = program.without(position)
+        if fails(smaller):
+            program, position = smaller, 0
+        else:
+            position += 1
+    return program
+
+
+# -- execution, task by task -----------------------------------------------------
 def run_task(program: Program, number: int, memory: Memory) -> None:
     """Run one task as it was submitted: everything is read, then all is written."""
     task = program.window.tasks[number]
-    operands = [memory[view.store.id][program.elements[view.id]] for view in task.reads]
-    result = operation(task)(*operands, *program.scalars[number])
-    target = task.writes[0]
-    memory[target.store.id][program.elements[target.id]] = result
+    operation = operation_of(task)
+    meaning: Callable[..., int] = operation.meaning
+    operands = [
+        [memory[view.store.id][element] for element in program.behind(view, task.shape)]
+        for view in task.reads
+    ]
+    scalars = program.scalars[number]
+    count = points(task.shape)
+    results = [meaning(*[o[p] for o in operands], *scalars) for p in range(count)]
+    if task.kind.task.startswith("FLIP"):
+        results.reverse()
+    combine = COMBINE.get(operation.operator, lambda _, new: new)
+    for view in task.changes:
+        target = memory[view.store.id]
+        for element, result in zip(
+            program.behind(view, task.shape), results, strict=True
+        ):
+            target[element] = combine(target[element], result)
 
 
 def run_in_order(program: Program) -> Memory:
     """Run a program task by task."""
-    memory = {store: array.copy() for store, array in program.memory.items()}
+    memory = copy_of(program.memory)
     for number in range(len(program.window.tasks)):
         run_task(program, number, memory)
     return memory
 
 
-def run_points(
-    program: Program,
-    group: Grouping,
-    liveness: Liveness,
-    memory: Memory,
-    points: Sequence[Point],
-) -> None:
-    """Run all tasks of a group at one point, then at the next.
-
-    Temporaries and replicated stores live in registers, which are empty at the
-    start of each point.
-    """
-    for point in points:
-        registers: dict[int, Any] = {}
-        for number in range(group.start, group.stop):
-            task = program.window.tasks[number]
-            operands = []
-            for view in task.reads:
-                store = view.store.id
-                if store not in registers and store in liveness.temporaries:
-                    raise AssertionError(f"temporary %{store} is read before a write")
-                operands.append(
-                    registers[store]
-                    if store in registers
-                    else memory[store][program.element(view, point)]
-                )
-            result = operation(task)(*operands, *program.scalars[number])
-            target = task.writes[0]
-            store = target.store.id
-            if target.store.replicated or store in liveness.temporaries:
-                registers[store] = result
-            else:
-                memory[store][program.element(target, point)] = result
-
-
-def run_kernel(
-    program: Program,
-    group: Grouping,
-    lowered: LoweredGroup,
-    memory: Memory,
-    points: Sequence[Point],
-) -> None:
-    """Run the kernel of a group at one point, then at the next."""
-    views = {view.id: view for view in program.window.views}
-    arguments = [views[view] for view in lowered.arguments]
-    block = [
-        memory[views[source.view].store.id][0]
-        if isinstance(source, ConstantSource)
-        else program.scalars[group.start + source.task][source.position]
-        for source in lowered.scalars
-    ]
-    for point in points:
-        values: list[Any] = []
-        for instruction in lowered.kernel.body:
-            match instruction:
-                case Load(argument):
-                    view = arguments[argument]
-                    element = program.element(view, point)
-                    values.append(memory[view.store.id][element])
-                case Scalar(index):
-                    values.append(np.int64(block[index]))
-                case Op(name, _, operands):
-                    taken = [values[operand] for operand in operands]
-                    values.append(KERNEL_OPERATIONS[name](*taken))
-                case KernelStore(argument, value):
-                    view = arguments[argument]
-                    element = program.element(view, point)
-                    memory[view.store.id][element] = values[value]
-                case Constant():
-                    raise AssertionError("no operation here has a literal")
+def copy_of(memory: Memory) -> Memory:
+    """Return a copy that shares nothing."""
+    return {store: list(elements) for store, elements in memory.items()}
 
 
 # -- dependences -----------------------------------------------------------------
+Element = tuple[int, int]  # store id, position
+_SCALAR_POINT: Final = -1  # where scalar work runs, which is at no other point
+
+
 class Footprint:
-    """Which points of a sequence of tasks have touched each element so far."""
+    """Which points of a sequence of tasks have touched each element so far.
+
+    The result of scalar work is no element: every point has its own copy.
+    """
 
     def __init__(self) -> None:
         """Start with no task."""
-        self._read: dict[tuple[int, int], set[Point]] = {}
-        self._written: dict[tuple[int, int], set[Point]] = {}
+        self._read: dict[Element, set[int]] = {}
+        self._written: dict[Element, set[int]] = {}
+        self._reduced: dict[str, dict[Element, set[int]]] = {}
+        # replicated stores that scalar work computed
+        self._copied: set[int] = set()
 
     def conflicts(self, program: Program, task: IndexTask) -> bool:
-        """Whether a point of a task depends on another point of an earlier task.
+        """Whether a point of a task depends on another point, of it or an earlier task.
 
-        Reads and writes of one task by different points count as well. Replicated
-        stores do not: every point has its own copy.
+        Reductions with one operator do not depend on one another.
         """
-        own: dict[tuple[int, int], set[Point]] = {}
-        for key, point in _touched(program, task, task.reads):
-            own.setdefault(key, set()).add(point)
-            if self._written.get(key, set()) - {point}:
+        own: dict[Element, set[int]] = {}
+        for element, point in self._touched(program, task, task.reads):
+            own.setdefault(element, set()).add(point)
+            if self._changed(element) - {point}:
                 return True
-        for key, point in _touched(program, task, task.writes):
-            others = self._written.get(key, set()) | self._read.get(key, set())
-            if (others | own.get(key, set())) - {point}:
+        written = task.writes if not is_scalar_work(task) else ()
+        for element, point in self._touched(program, task, written):
+            others = self._changed(element) | self._read.get(element, set())
+            if (others | own.get(element, set())) - {point}:
                 return True
+        if is_scalar_work(task):
+            stores = {view.store.id for view in task.writes}
+            if any(self._changed((store, 0)) for store in stores):
+                return True
+        for access in task.reductions:
+            for element, point in self._touched(program, task, (access.view,)):
+                others = self._changed(element, access.operator)
+                others = others | self._read.get(element, set())
+                if (others | own.get(element, set())) - {point}:
+                    return True
         return False
 
     def add(self, program: Program, task: IndexTask) -> None:
         """Take in a task."""
-        for key, point in _touched(program, task, task.reads):
-            self._read.setdefault(key, set()).add(point)
-        for key, point in _touched(program, task, task.writes):
-            self._written.setdefault(key, set()).add(point)
+        for element, point in self._touched(program, task, task.reads):
+            self._read.setdefault(element, set()).add(point)
+        if is_scalar_work(task):
+            self._copied |= {view.store.id for view in task.writes}
+        else:
+            for element, point in self._touched(program, task, task.writes):
+                self._written.setdefault(element, set()).add(point)
+        for access in task.reductions:
+            reduced = self._reduced.setdefault(access.operator, {})
+            self._copied.discard(access.view.store.id)
+            for element, point in self._touched(program, task, (access.view,)):
+                reduced.setdefault(element, set()).add(point)
 
+    def _changed(self, element: Element, but_by: str = "") -> set[int]:
+        """Return the points that changed an element, other than by one operator."""
+        reduced = (
+            found.get(element, set())
+            for operator, found in self._reduced.items()
+            if operator != but_by
+        )
+        return self._written.get(element, set()).union(*reduced)
 
-def _touched(
-    program: Program, task: IndexTask, views: Sequence[View]
-) -> Iterator[tuple[tuple[int, int], Point]]:
-    for view in views:
-        if not view.store.replicated:
-            for point in program.points(task):
-                yield (view.store.id, program.element(view, point)), point
+    def _touched(
+        self, program: Program, task: IndexTask, views: Sequence[View]
+    ) -> Iterator[tuple[Element, int]]:
+        scalar = is_scalar_work(task)
+        for view in views:
+            store = view.store.id
+            if store in self._copied:
+                continue
+            for point, element in enumerate(program.behind(view, task.shape)):
+                yield (store, element), _SCALAR_POINT if scalar else point

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of some groups, as text.
+"""The kernels of some loop nests, as text.
 
 The stores and views are those of ``window_golden.STORES``: 4 and 5 are dead
 arrays, 6 is a live and 7 and 8 are dead replicated stores, 9 is a constant.
@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from inspect import cleandoc
 
-from window_golden import lowered
+from window_golden import lowered, window_of
 
 from legate_diffuse.fusion.lowering import (
     READ,
+    REDUCE,
     WRITE,
     ConstantSource,
-    LoweredGroup,
+    LoweredNest,
     TaskScalarSource,
+    lower_nest,
 )
 from legate_diffuse.kernel import verify_kernel
+from legate_diffuse.ops import cupynumeric
 
 BOTH = READ | WRITE
 
@@ -29,26 +32,37 @@ def check(
     arguments: dict[int, int],
     scalars: tuple[ConstantSource | TaskScalarSource, ...] = (),
 ) -> None:
-    """Compare a group's kernel; ``arguments`` are view ids with privileges."""
-    group = lowered(text)
-    assert group is not None
-    assert str(group.kernel).rstrip() == cleandoc(kernel)
-    assert dict(zip(group.arguments, group.privileges, strict=True)) == arguments
-    assert group.arguments == tuple(arguments)
-    assert group.scalars == scalars
-    _check_shape(group)
+    """Compare the kernel of tasks that form one nest; see ``check_nest``."""
+    check_nest(lowered(text), kernel, arguments, scalars)
 
 
-def _check_shape(group: LoweredGroup) -> None:
-    verify_kernel(group.kernel)
-    assert len(group.kernel.arguments) == len(group.arguments)
-    assert len(group.kernel.scalars) == len(group.scalars)
-    for argument, privilege in zip(
-        group.kernel.arguments, group.privileges, strict=True
-    ):
+def check_nest(
+    nest: LoweredNest | None,
+    kernel: str,
+    arguments: dict[int, int],
+    scalars: tuple[ConstantSource | TaskScalarSource, ...] = (),
+) -> None:
+    """Compare a nest's kernel; ``arguments`` are view ids with privileges."""
+    assert nest is not None
+    assert str(nest.kernel).rstrip() == cleandoc(kernel)
+    assert dict(zip(nest.arguments, nest.privileges, strict=True)) == arguments
+    assert nest.arguments == tuple(arguments)
+    assert nest.scalars == scalars
+    _check_shape(nest)
+
+
+def _check_shape(nest: LoweredNest) -> None:
+    verify_kernel(nest.kernel)
+    assert len(nest.kernel.arguments) == len(nest.arguments)
+    assert len(nest.kernel.scalars) == len(nest.scalars)
+    kinds = []
+    for argument, privilege in zip(nest.kernel.arguments, nest.privileges, strict=True):
         assert argument.reads == bool(privilege & READ)
         assert argument.writes == bool(privilege & WRITE)
-    assert group.privileges[0] & WRITE
+        assert bool(argument.reduces) == bool(privilege & REDUCE)
+        kinds.append(0 if privilege & WRITE else 1 if privilege & REDUCE else 2)
+    assert kinds == sorted(kinds), "what is written comes first, then reductions"
+    assert kinds[0] < 2
 
 
 def test_a_temporary_stays_in_a_register() -> None:
@@ -335,7 +349,7 @@ def test_what_is_overwritten_before_it_is_read_is_not_computed() -> None:
     )
 
 
-def test_a_group_of_which_nothing_outlives_has_no_kernel() -> None:
+def test_a_nest_of_which_nothing_outlives_has_no_kernel() -> None:
     text = """
         COPY(int8) -> (int8) shape 2: write %6.6, read %8.8
         COPY(int8) -> (int8) shape 0: write %4.4, read %0.0
@@ -346,12 +360,12 @@ def test_a_group_of_which_nothing_outlives_has_no_kernel() -> None:
 
 def test_types_follow_the_stores() -> None:
     text = """
-        store %60 float64
-        view %60.60 shape 0 many
-        store %61 bool live
-        view %61.61 shape 0 many
-        CONVERT.NOOP(int8) -> (float64) shape 0: write %60.60, read %0.0
-        BINARY_OP.LESS(float64, float64) -> (bool) shape 0: write %61.61, read %60.60, read %60.60
+        store %160 float64
+        view %160.160 shape 0 many
+        store %161 bool live
+        view %161.161 shape 0 many
+        CONVERT.NOOP(int8) -> (float64) shape 0: write %160.160, read %0.0
+        BINARY_OP.LESS(float64, float64) -> (bool) shape 0: write %161.161, read %160.160, read %160.160
     """  # noqa: E501
     check(
         text,
@@ -364,5 +378,113 @@ def test_types_follow_the_stores() -> None:
         %2: bool = lt %1 %1
         store 0 %2
         """,
-        {61: WRITE, 0: READ},
+        {161: WRITE, 0: READ},
     )
+
+
+def test_a_reduction_combines_a_value_that_need_not_be_stored() -> None:
+    check(
+        """
+        BINARY_OP.MULTIPLY(int8, int8) -> (int8) shape 0: write %4.4, read %0.0, read %1.1
+        FILL(int8) -> (int8) shape 2: write %6.6
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %6.6, read %4.4
+        """,  # noqa: E501
+        """
+        kernel
+        argument 0 int8 broadcast reduce max
+        argument 1 int8 read
+        argument 2 int8 read
+        %0: int8 = load 1
+        %1: int8 = load 2
+        %2: int8 = mul %0 %1
+        reduce 0 %2
+        """,
+        {6: REDUCE, 0: READ, 1: READ},
+    )
+
+
+def test_several_reductions_share_one_pass() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %6.6, read %1.1
+        SCALAR_UNARY_RED.SUM(int8) -> (int64) shape 0: reduce(add) %60.60, read %0.0
+        DOT(int8, int8) -> (int8) shape 0: reduce(add) %8.8, read %0.0, read %2.2
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 broadcast reduce max
+        argument 2 int64 broadcast reduce add
+        argument 3 int8 read
+        %0: int8 = load 3
+        %1: int64 = cast %0
+        store 0 %0
+        reduce 1 %0
+        reduce 2 %1
+        """,
+        {1: WRITE, 6: REDUCE, 60: REDUCE, 0: READ},
+    )
+
+
+def test_a_reduction_along_an_axis_names_the_repeating_view() -> None:
+    check(
+        "UNARY_RED.SUM(int64) -> (int64) shape 5: reduce(add) %63.84, read %64.85",
+        """
+        kernel
+        argument 0 int64 broadcast reduce add
+        argument 1 int64 read
+        %0: int64 = load 1
+        reduce 0 %0
+        """,
+        {84: REDUCE, 85: READ},
+    )
+
+
+def test_two_halves_are_two_arguments() -> None:
+    check(
+        """
+        COPY(int8) -> (int8) shape 0: write %0.41, read %0.42
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %0.42, read %0.41
+        """,
+        """
+        kernel
+        argument 0 int8 write
+        argument 1 int8 read write
+        %0: int8 = load 1
+        %1: int8 = neg %0
+        store 0 %0
+        store 1 %1
+        """,
+        {41: WRITE, 42: READ | WRITE},
+    )
+
+
+def test_scalar_work_by_itself_stores_its_results() -> None:
+    window = window_of("""
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 2: write %7.7, read %8.8, read %9.9
+        FILL(int8) -> (int8) shape 2: write %6.6
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %7.7
+    """)
+    tasks = {position + 10: task for position, task in enumerate(window.tasks)}
+    check_nest(
+        lower_nest(tasks, frozenset(), cupynumeric.lower, scalar=True),
+        """
+        kernel
+        argument 0 int8 write broadcast
+        argument 1 int8 write broadcast
+        argument 2 int8 read broadcast
+        scalar 0 int8
+        scalar 1 int8
+        %0: int8 = load 2
+        %1: int8 = scalar 0
+        %2: int8 = add %0 %1
+        %3: int8 = scalar 1
+        %4: int8 = neg %2
+        store 0 %4
+        store 1 %3
+        """,
+        {7: WRITE, 6: WRITE, 8: READ},
+        (ConstantSource(9), TaskScalarSource(11, -1)),
+    )
+    assert lower_nest(tasks, frozenset(), cupynumeric.lower) is None

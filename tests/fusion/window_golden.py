@@ -4,26 +4,30 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
-from legate_diffuse.fusion.lowering import LoweredGroup, lower_group
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
+from legate_diffuse.ir.verify import verify_window
+from legate_diffuse.launch.plan import covered
 from legate_diffuse.ops import cupynumeric
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n
 # are store n whole, shifted, and in another shape.
-STORES = """
+STORES: Final = """
 store %0 int8 live
 store %1 int8 live
 store %2 int8 live
 store %3 int8 live
-view %0.0 shape 0 many
-view %1.1 shape 0 many
-view %2.2 shape 0 many
-view %3.3 shape 0 many
+view %0.0 shape 0 many whole
+view %1.1 shape 0 many whole
+view %2.2 shape 0 many whole
+view %3.3 shape 0 many whole
 view %0.10 shape 0 many
 view %1.11 shape 0 many
 view %2.12 shape 0 many
@@ -34,45 +38,92 @@ view %2.22 shape 1 many
 view %3.23 shape 1 many
 view %0.30 shape 0 many nonaffine
 view %0.40 shape 0 many broadcast
+# two halves
+view %0.41 shape 0 many
+view %0.42 shape 0 many apart 41
 # dead: the application cannot read them any more
 store %4 int8
 store %5 int8
-view %4.4 shape 0 many
-view %5.5 shape 0 many
+view %4.4 shape 0 many whole
+view %5.5 shape 0 many whole
 view %4.14 shape 0 many
 view %4.24 shape 1 many
+view %4.43 shape 0 many
+view %4.44 shape 0 many apart 43
 # one-element stores that every point sees, as themselves and repeated
 store %6 int8 live replicated
 store %7 int8 replicated
 store %8 int8 replicated
 store %9 int8 replicated constant
-view %6.6 shape 2 one
-view %7.7 shape 2 one
-view %8.8 shape 2 one
-view %9.9 shape 2 one
-view %6.16 shape 0 many broadcast
-view %7.17 shape 0 many broadcast
-view %8.18 shape 0 many broadcast
-view %9.19 shape 0 many broadcast
-view %6.26 shape 2 one nonaffine
+view %6.6 shape 2 one whole
+view %7.7 shape 2 one whole
+view %8.8 shape 2 one whole
+view %9.9 shape 2 one whole
+view %6.16 shape 0 many broadcast whole
+view %7.17 shape 0 many broadcast whole
+view %8.18 shape 0 many broadcast whole
+view %9.19 shape 0 many broadcast whole
+view %6.26 shape 2 one nonaffine whole
 # arrays of one element and of none, which are regions
 store %50 int8 live
-view %50.50 shape 3 one
+view %50.50 shape 3 one whole
 view %50.51 shape 4 none
-view %50.52 shape 0 many broadcast
+view %50.52 shape 0 many broadcast whole
+# wide stores, for what is added up
+store %60 int64 live replicated
+store %61 int64 replicated
+store %62 int64 replicated constant
+store %63 int64 live
+store %64 int64
+view %60.60 shape 2 one whole
+view %61.61 shape 2 one whole
+view %62.62 shape 2 one whole
+view %60.70 shape 0 many broadcast whole
+view %61.71 shape 0 many broadcast whole
+view %63.63 shape 0 many whole
+view %64.64 shape 0 many whole
+# matrices; and vectors that repeat over their columns and over their rows
+view %0.80 shape 5 many
+view %2.82 shape 5 many
+view %63.83 shape 5 many
+view %63.84 shape 5 many broadcast
+view %64.85 shape 5 many
+view %64.86 shape 5 many broadcast
+# stores that Legate does not partition: live, dead, and dead and never written
+store %90 int8 live single
+store %91 int8 live single
+store %92 int8 single
+store %93 int8 single fresh
+store %94 int64 single
+view %90.90 shape 0 many whole
+view %91.91 shape 0 many whole
+view %92.92 shape 0 many whole
+view %93.93 shape 0 many whole
+view %90.190 shape 0 many
+view %91.191 shape 0 many
+view %92.192 shape 0 many
+view %93.193 shape 0 many
+view %90.290 shape 1 many
+view %91.291 shape 1 many
+view %92.292 shape 1 many
+view %93.293 shape 1 many
+view %90.390 shape 3 one
+view %91.391 shape 3 one
+view %94.94 shape 1 many whole
+view %94.194 shape 5 many whole
+view %90.590 shape 5 many whole
 """
 
-_EXPECTED = re.compile(r"# (fused|unfused)(?:, ended by (\w+))?")
-
-
-def covered(task: IndexTask) -> bool:
-    """Return whether cuPyNumeric's table covers a task."""
-    return cupynumeric.supported(task.kind) is None
+_HEADER: Final = re.compile(r"# groups: (.*)")
+_GROUP: Final = re.compile(r"(\d+) (fused|unfused)(?: (\w+))?")
+_TASK: Final = re.compile(r".* -> .*# (\d+)")
 
 
 def window_of(text: str) -> Window:
     """Parse tasks over the stores above."""
-    return parse(STORES + text)
+    window = parse(STORES + text)
+    verify_window(window)
+    return window
 
 
 def groups_of(text: str) -> tuple[Grouping, ...]:
@@ -80,36 +131,44 @@ def groups_of(text: str) -> tuple[Grouping, ...]:
     return group_window(window_of(text), covered)
 
 
+def launches_of(text: str) -> tuple[Launch, ...]:
+    """Return the launches of a text."""
+    return form_launches(window_of(text), groups_of(text))
+
+
 def liveness_of(text: str) -> tuple[Liveness, ...]:
-    """Return the liveness of each group of a text."""
-    return analyse_liveness(window_of(text), groups_of(text))
+    """Return the liveness of each launch of a text."""
+    return analyse_liveness(window_of(text), launches_of(text))
 
 
-def lowered(text: str) -> LoweredGroup | None:
-    """Lower the tasks of a text, which must be one fused group."""
+def lowered(text: str) -> LoweredNest | None:
+    """Lower the tasks of a text, which must be one aligned nest."""
     (group,) = groups_of(text)
     assert group.fused
     (liveness,) = liveness_of(text)
-    tasks = window_of(text).tasks
-    return lower_group(tasks, liveness.temporaries, cupynumeric.lower)
+    (nest,) = liveness.nests
+    tasks = dict(enumerate(window_of(text).tasks))
+    return lower_nest(tasks, nest.dropped, cupynumeric.lower)
 
 
 def check_groups(text: str) -> None:
     """Assert that the tasks form the groups that the comments announce.
 
-    A comment ``# fused, ended by TRUE_DEPENDENCE`` starts a group; what ends the
-    last group at the window's end is not named.
+    ``# groups: 0 fused; 1 unfused NOT_COVERED`` lists them, with what kept the first
+    task of each from joining the one before. Each task ends with the number of its
+    group.
     """
-    expected: list[Grouping] = []
-    position = 0
-    for line in text.splitlines():
-        match = _EXPECTED.fullmatch(line.strip())
-        if match is not None:
-            reason = None if match[2] is None else Refusal[match[2]]
-            fused = match[1] == "fused"
-            expected.append(Grouping(position, position, fused, reason))
-        elif line.strip():
-            position += 1
-            last = expected[-1]
-            expected[-1] = Grouping(last.start, position, last.fused, last.ended_by)
+    (header,) = filter(None, map(_HEADER.search, text.splitlines()))
+    found = [_GROUP.fullmatch(group.strip()) for group in header[1].split(";")]
+    numbers = [int(match[1]) for match in map(_TASK.search, text.splitlines()) if match]
+    expected = [
+        Grouping(
+            tuple(n for n, group in enumerate(numbers) if group == int(match[1])),
+            fused=match[2] == "fused",
+            refusal=None if match[3] is None else Refusal[match[3]],
+        )
+        for match in found
+        if match is not None
+    ]
+    assert len(numbers) == len(window_of(text).tasks), "each task names its group"
     assert groups_of(text) == tuple(expected)

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from legate_diffuse.ir import Access, IndexTask, Points, Privilege, Store, View, Window
+from legate_diffuse.ir import (
+    Access,
+    IndexTask,
+    Partition,
+    Points,
+    Privilege,
+    Store,
+    View,
+    Window,
+)
 from legate_diffuse.ir.text import parse, render
 from legate_diffuse.ops.registry import OperationKind
 
@@ -29,7 +38,7 @@ def windows(draw: st.DrawFn) -> Window:
     names = st.text("ABZ019_", min_size=1, max_size=9)
     stores = draw(
         st.lists(
-            st.builds(Store, numbers, dtypes, flags, flags, flags),
+            st.builds(Store, numbers, dtypes, flags, flags, flags, flags, flags),
             min_size=1,
             max_size=5,
             unique_by=lambda store: store.id,
@@ -45,6 +54,8 @@ def windows(draw: st.DrawFn) -> Window:
                 st.sampled_from(Points),
                 broadcast=flags,
                 affine=flags,
+                whole=flags,
+                apart=st.lists(numbers, max_size=3).map(tuple),
             ),
             min_size=1,
             max_size=8,
@@ -54,14 +65,20 @@ def windows(draw: st.DrawFn) -> Window:
     types = st.lists(dtypes, max_size=3).map(tuple)
     kinds = st.builds(OperationKind, names, st.just("") | names, types, types, types)
     accesses = st.lists(
-        st.builds(Access, st.sampled_from(Privilege), st.sampled_from(views)),
+        st.builds(
+            Access,
+            st.sampled_from(Privilege),
+            st.sampled_from(views),
+            st.sampled_from(("", "add", "max", "and")),
+            st.sampled_from(Partition),
+        ),
         min_size=1,
         max_size=4,
     ).map(tuple)
     tasks = st.lists(
         st.builds(IndexTask, kinds, st.integers(0, 9), accesses), max_size=6
     )
-    return Window(tuple(draw(tasks)))
+    return Window(tuple(draw(tasks)), draw(st.integers(0, 3)))
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -72,13 +89,16 @@ def test_text_reads_back_as_the_same_window(window: Window) -> None:
 
 def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
     x = Store(4, "int32")
-    mask = Store(1, "bool", live=False)
+    mask = Store(1, "bool", live=False, single=True, fresh=True)
+    total = Store(2, "int64", replicated=True)
     limit = Store(0, "int32", live=False, replicated=True, constant=True)
-    whole = View(7, x, 0, Points.MANY)
+    whole = View(7, x, 0, Points.MANY, whole=True, apart=(3, 2))
     spread = View(2, limit, 0, Points.MANY, broadcast=True)
     marked = View(5, mask, 0, Points.MANY)
     listed = View(3, x, 1, Points.ONE, affine=False)
+    result = View(8, total, 2, Points.ONE)
     less = OperationKind("BINARY_OP", "LESS", ("int32", "int32"), ("bool",))
+    add_up = OperationKind("SCALAR_UNARY_RED", "SUM", ("int32",), ("int64",))
     clip = OperationKind("UNARY_OP", "CLIP", ("int32",), ("int32",), ("int32", "int32"))
     window = Window(
         (
@@ -96,22 +116,36 @@ def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
                 1,
                 (Access(Privilege.WRITE, listed), Access(Privilege.READ, listed)),
             ),
-        )
+            IndexTask(
+                add_up,
+                0,
+                (
+                    Access(Privilege.REDUCE, result, "add"),
+                    Access(Privilege.READ, whole, partition=Partition.TILING),
+                ),
+            ),
+        ),
+        carried=1,
     )
-    assert window.stores == (mask, x, limit)
-    assert window.views == (marked, whole, spread, listed)
+    assert window.stores == (mask, x, limit, total)
+    assert window.views == (marked, whole, spread, listed, result)
     assert render(window) == (
-        "store %1 bool\n"
+        "store %1 bool single fresh\n"
         "store %4 int32 live\n"
         "store %0 int32 replicated constant\n"
+        "store %2 int64 live replicated\n"
         "view %1.5 shape 0 many\n"
-        "view %4.7 shape 0 many\n"
+        "view %4.7 shape 0 many whole apart 3 2\n"
         "view %0.2 shape 0 many broadcast\n"
         "view %4.3 shape 1 one nonaffine\n"
+        "view %2.8 shape 2 one\n"
         "BINARY_OP.LESS(int32, int32) -> (bool) shape 0: "
         "write %1.5, read %4.7, read %0.2\n"
         "UNARY_OP.CLIP(int32)[int32, int32] -> (int32) shape 1: "
         "write %4.3, read %4.3\n"
+        "SCALAR_UNARY_RED.SUM(int32) -> (int64) shape 0: "
+        "reduce(add) %2.8, read %4.7 tiling\n"
+        "carried 1\n"
     )
 
 
@@ -150,6 +184,10 @@ def test_nothing_is_an_empty_window() -> None:
         ("view %0.1 shape 0 many", "view number 1 is declared already"),
         ("view %0.2 shape 0 few", "neither a store, a view nor a task"),
         ("view %0.2 shape 0 many broadcasted", "neither a store, a view nor a task"),
+        ("view %0.2 shape 0 many apart", "neither a store, a view nor a task"),
+        ("view %0.2 shape 0 many apart one", "neither a store, a view nor a task"),
+        ("COPY(int8) -> (int8) shape 0: reduce(+) %0.0", "'reduce(+) %0.0' is not"),
+        ("COPY(int8) -> (int8) shape 0: write %0.0 tiled", "'write %0.0 tiled' is not"),
         ("view %0.2 many", "neither a store, a view nor a task"),
         ("viewpoint", "neither a store, a view nor a task"),
     ],

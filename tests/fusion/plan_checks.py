@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the analyses get a program right, by brute force over its points."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from concrete_programs import Footprint, Program, run_in_order
+from plan_execution import run_plan
+
+from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.launches import Form
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.launch.plan import Plan, covered, make_plan
+
+
+def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:
+    """Assert that no point of a nest depends on another point, and that the plan works.
+
+    Whatever the application can read afterwards must be as if the tasks had run
+    one by one.
+    """
+    groups = group_window(program.window, covered)
+    check_groups(program, groups)
+    made = make_plan(program.window)
+    check_launches(program, made)
+    expected = run_in_order(program)
+    for defer, replay in ((False, 0.0), (True, 0.0), (True, 0.5)):
+        found = run_plan(program, made, defer=defer, replay=replay)
+        for store in program.window.stores:
+            if store.live:
+                assert found[store.id] == expected[store.id], f"store %{store.id}"
+    return groups, made
+
+
+def check_groups(program: Program, groups: Sequence[Grouping]) -> None:
+    """Assert that each task is in one group, and no point of it needs another one."""
+    tasks = program.window.tasks
+    assert sorted(n for g in groups for n in g.tasks) == list(range(len(tasks)))
+    uncovered = [g.tasks for g in groups if not covered(tasks[g.tasks[0]])]
+    assert uncovered == sorted(uncovered), "tasks without a kernel stay in order"
+    for group in groups:
+        assert list(group.tasks) == sorted(group.tasks)
+        if not group.fused:
+            assert len(group.tasks) == 1
+            continue
+        own = [tasks[position] for position in group.tasks]
+        domains = {task.shape for task in own if not is_scalar_work(task)}
+        assert len(domains) <= 1, "a group has one launch domain"
+        footprint = Footprint()
+        for task in own:
+            assert not footprint.conflicts(program, task), "a point needs another point"
+            footprint.add(program, task)
+
+
+def check_launches(program: Program, made: Plan) -> None:
+    """Assert that launches hold all tasks, and that programs run on one processor.
+
+    Only scalar work that nobody else can see may be in several launches.
+    """
+    tasks = program.window.tasks
+    times = Counter(position for launch in made.launches for position in launch.tasks)
+    assert sorted(times) == list(range(len(tasks)))
+    for position, count in times.items():
+        live = any(view.store.live for view in tasks[position].changes)
+        assert count == 1 or (is_scalar_work(tasks[position]) and not live)
+    for launch in made.launches:
+        assert launch.form is not Form.ALIGNED or len(launch.nests) <= 1
+        if launch.form is Form.PROGRAM:
+            for position in launch.tasks:
+                for access in tasks[position].accesses:
+                    store = access.view.store
+                    assert store.single or store.replicated
+
+
+def fails(program: Program) -> bool:
+    """Whether the analyses get a program wrong."""
+    try:
+        check(program)
+    except (AssertionError, LookupError, TypeError, ValueError):
+        return True
+    return False

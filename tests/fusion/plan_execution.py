@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs plans over concrete programs, as carelessly as their privileges allow.
+
+What a task may not read is destroyed before it runs, scratch memory holds garbage,
+and the points of a loop nest run in random order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from concrete_programs import (
+    COMBINE,
+    IDENTITY,
+    POISON,
+    Memory,
+    Program,
+    copy_of,
+    points,
+    run_task,
+    wrapped,
+)
+
+from legate_diffuse.fusion.launches import Form
+from legate_diffuse.fusion.lowering import (
+    READ,
+    REDUCE,
+    WRITE,
+    ConstantSource,
+    LoweredNest,
+)
+from legate_diffuse.ir import View
+from legate_diffuse.kernel import Constant, Kernel, Load, Op, Reduce, Scalar, Store
+from legate_diffuse.launch.plan import Plan, PlannedLaunch
+
+_OPERATORS: Final[dict[str, Callable[..., int]]] = {
+    "add": lambda x, y: wrapped(x + y),
+    "sub": lambda x, y: wrapped(x - y),
+    "mul": lambda x, y: wrapped(x * y),
+    "neg": lambda x: wrapped(-x),
+    "lt": lambda x, y: x < y,
+    "gt": lambda x, y: x > y,
+    "select": lambda condition, x, y: x if condition else y,
+}
+
+
+def run_plan(
+    program: Program, plan: Plan, *, defer: bool = False, replay: float = 0.0
+) -> Memory:
+    """Return what the stores hold after a plan.
+
+    Args:
+        program: what is planned.
+        plan: the plan of its window.
+        defer: what may wait is run at the very end.
+        replay: share of the fused launches whose kernels are not ready, so that
+            their original tasks run.
+    """
+    rng = random.Random(program.seed)
+    runner = _Runner(program, copy_of(program.memory), rng)
+    deferred: list[int] = []
+    for launch in plan.launches:
+        if launch.nests and rng.random() < replay:
+            runner.run_tasks(launch.tasks)
+            continue
+        waiting = launch.deferrable if defer else ()
+        runner.run(launch, waiting)
+        deferred += waiting
+    runner.run_tasks(deferred)
+    return runner.memory
+
+
+@dataclass
+class _Operand:
+    """An argument of a kernel: the element of some memory behind each point."""
+
+    memory: list[int]
+    elements: Sequence[int]
+
+
+@dataclass
+class _Runner:
+    program: Program
+    memory: Memory
+    rng: random.Random
+
+    def __post_init__(self) -> None:
+        self.views = {view.id: view for view in self.program.window.views}
+
+    def run(self, launch: PlannedLaunch, waiting: Sequence[int]) -> None:
+        """Run a launch, but for what waits."""
+        now = launch.tasks if launch.form is Form.ORIGINAL else launch.hoisted
+        self.run_tasks([position for position in now if position not in waiting])
+        for view in launch.temporaries:
+            self._destroy(self.memory[self.views[view].store.id])
+        if launch.form is Form.ALIGNED:
+            for nest in launch.nests:
+                self._run_aligned(nest.lowered)
+        elif launch.form is Form.PROGRAM:
+            self._run_program(launch)
+
+    def run_tasks(self, positions: Sequence[int]) -> None:
+        """Run tasks as they were submitted."""
+        for position in positions:
+            run_task(self.program, position, self.memory)
+
+    def _destroy(self, memory: list[int]) -> None:
+        memory[:] = [POISON] * len(memory)
+
+    def _operand(self, view: View, shape: int, memory: list[int]) -> _Operand:
+        assert view.affine, "no kernel can walk through this view"
+        return _Operand(memory, self.program.behind(view, shape))
+
+    # -- one nest on many processors ---------------------------------------------
+    def _run_aligned(self, lowered: LoweredNest) -> None:
+        """Reductions go to instances of their own, which are combined at the end."""
+        operands = []
+        instances: list[tuple[_Operand, list[int], str]] = []
+        for number, privilege, argument in zip(
+            lowered.arguments, lowered.privileges, lowered.kernel.arguments, strict=True
+        ):
+            view = self.views[number]
+            memory = self.memory[view.store.id]
+            operand = self._operand(view, lowered.shape, memory)
+            if privilege == WRITE:
+                for element in operand.elements:
+                    memory[element] = POISON
+            if privilege == REDUCE:
+                assert argument.reduces is not None
+                instance = [IDENTITY[argument.reduces]] * len(memory)
+                instances.append((operand, instance, argument.reduces))
+                operand = _Operand(instance, operand.elements)
+            operands.append(operand)
+        self._run_kernel(lowered, operands)
+        for operand, instance, operator in instances:
+            for element in set(operand.elements):
+                operand.memory[element] = COMBINE[operator](
+                    operand.memory[element], instance[element]
+                )
+
+    # -- nests on one processor --------------------------------------------------
+    def _run_program(self, launch: PlannedLaunch) -> None:
+        stores = [self.views[view].store.id for view in launch.arguments]
+        assert len(stores) == len(set(stores)), "a root is one argument"
+        arguments = []
+        for store, privilege in zip(stores, launch.privileges, strict=True):
+            assert privilege in (READ, WRITE, READ | WRITE)
+            arguments.append(list(self.memory[store]))
+            if not privilege & READ:
+                self._destroy(arguments[-1])
+        scratch = [
+            [POISON] * len(self.memory[self.views[view].store.id])
+            for view, _, _ in launch.scratch
+        ]
+        for number, nest in enumerate(launch.nests):
+            lowered = nest.lowered
+            operands = []
+            for base, view in zip(nest.operands, lowered.arguments, strict=True):
+                if base < 0:
+                    _, first, last = launch.scratch[~base]
+                    assert first <= number <= last, "scratch memory has been given back"
+                memory = arguments[base] if base >= 0 else scratch[~base]
+                operands.append(self._operand(self.views[view], lowered.shape, memory))
+            self._run_kernel(lowered, operands)
+        for store, privilege, argument in zip(
+            stores, launch.privileges, arguments, strict=True
+        ):
+            if privilege & WRITE:
+                self.memory[store] = argument
+            else:
+                assert self.memory[store] == argument, "what is only read has changed"
+
+    # -- kernels -----------------------------------------------------------------
+    def _run_kernel(self, lowered: LoweredNest, operands: Sequence[_Operand]) -> None:
+        block = [
+            self.memory[self.views[source.view].store.id][0]
+            if isinstance(source, ConstantSource)
+            else self.program.scalars[source.task][source.position]
+            for source in lowered.scalars
+        ]
+        order = list(range(points(lowered.shape)))
+        self.rng.shuffle(order)
+        for point in order:
+            _run_point(lowered.kernel, operands, block, point)
+
+
+def _run_point(
+    kernel: Kernel, operands: Sequence[_Operand], block: Sequence[int], point: int
+) -> None:
+    values: list[int] = []
+    for instruction in kernel.body:
+        match instruction:
+            case Load(argument):
+                operand = operands[argument]
+                values.append(operand.memory[operand.elements[point]])
+            case Scalar(index):
+                values.append(block[index])
+            case Op(name, _, inputs):
+                values.append(_OPERATORS[name](*[values[n] for n in inputs]))
+            case Store(argument, value):
+                operand = operands[argument]
+                operand.memory[operand.elements[point]] = values[value]
+            case Reduce(argument, value):
+                operand = operands[argument]
+                element = operand.elements[point]
+                operator = kernel.arguments[argument].reduces
+                assert operator is not None
+                combined = COMBINE[operator](operand.memory[element], values[value])
+                operand.memory[element] = combined
+            case Constant():
+                raise AssertionError("no operation here has a literal")

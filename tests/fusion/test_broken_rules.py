@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule of the analyses is needed: random programs notice where one is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from concrete_programs import Program
+from plan_checks import fails
+from random_programs import random_program
+
+from legate_diffuse.fusion import grouping, launches, legality, liveness
+from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.legality import (
+    Group,
+    Refusal,
+    is_scalar_work,
+    refuse,
+    refuse_alone,
+)
+from legate_diffuse.fusion.liveness import Liveness, NestLiveness
+from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.launch import plan
+from legate_diffuse.launch.plan import PlannedLaunch
+
+# A broken rule is noticed in one of so many windows.
+WINDOWS = 4_000
+
+
+def counterexample(windows: int = WINDOWS) -> Program | None:
+    """Return a program that the analyses get wrong, if one is found."""
+    return next(filter(fails, map(random_program, range(windows))), None)
+
+
+def test_nothing_is_noticed_where_nothing_is_broken() -> None:
+    assert counterexample(500) is None
+
+
+# -- legality ------------------------------------------------------------------
+def without(reason: Refusal) -> Callable[[Group, IndexTask], Refusal | None]:
+    """Return the legality check with one rule taken away."""
+
+    def refuse_less(group: Group, task: IndexTask) -> Refusal | None:
+        found = refuse(group, task)
+        return None if found is reason else found
+
+    return refuse_less
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        Refusal.TRUE_DEPENDENCE,
+        Refusal.ANTI_DEPENDENCE,
+        Refusal.OUTPUT_DEPENDENCE,
+        Refusal.LAUNCH_DOMAIN,
+        Refusal.SCALAR_CHANGES,
+        Refusal.REDUCTION,
+    ],
+)
+def test_each_rule_is_needed(reason: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouping, "refuse", without(reason))
+    assert counterexample() is not None
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        Refusal.NOT_AFFINE,
+        Refusal.ANTI_DEPENDENCE,
+        Refusal.SCALAR_CHANGES,
+    ],
+)
+def test_each_rule_for_a_task_alone_is_needed(
+    reason: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_less(task: IndexTask) -> Refusal | None:
+        found = refuse_alone(task)
+        return None if found is reason else found
+
+    monkeypatch.setattr(grouping, "refuse_alone", refuse_less)
+    assert counterexample() is not None
+
+
+def _never(*_: Any) -> bool:
+    return False
+
+
+def _on_one_processor(task: IndexTask) -> bool:
+    return True
+
+
+BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
+    "a task moves past what it conflicts with": (grouping, "conflicts", _never),
+    "a nest moves past what it conflicts with": (launches, "conflicts", _never),
+    "views never overlap": (View, "may_overlap", _never),
+    "partitioned tasks run in programs": (launches, "is_single", _on_one_processor),
+    "no task is scalar work for liveness": (liveness, "is_scalar_work", _never),
+    "only one direction is a conflict": (
+        grouping,
+        "conflicts",
+        lambda one, other: legality._changes_what(one, other),
+    ),
+    "only the other direction is a conflict": (
+        grouping,
+        "conflicts",
+        lambda one, other: legality._changes_what(other, one),
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_PARTS.values(), ids=BROKEN_PARTS)
+def test_a_broken_part_is_noticed(
+    broken: tuple[Any, str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*broken)
+    assert counterexample() is not None
+
+
+# -- liveness --------------------------------------------------------------------
+def _changed(window: Window, positions: Sequence[int]) -> frozenset[int]:
+    tasks = (window.tasks[position] for position in positions)
+    return frozenset(view.store.id for task in tasks for view in task.changes)
+
+
+def _dead(window: Window) -> frozenset[int]:
+    return frozenset(store.id for store in window.stores if not store.live)
+
+
+def _each_nest(
+    worsen: Callable[[Window, Launch, int, NestLiveness], NestLiveness],
+) -> Callable[[Liveness, Window, Launch], Liveness]:
+    def worsen_all(found: Liveness, window: Window, launch: Launch) -> Liveness:
+        return replace(
+            found,
+            nests=tuple(
+                worsen(window, launch, number, nest)
+                for number, nest in enumerate(found.nests)
+            ),
+        )
+
+    return worsen_all
+
+
+def _drop_what_is_live(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    changed = _changed(window, launch.groups[number].tasks)
+    return replace(nest, dropped=nest.dropped | (changed - _dead(window)))
+
+
+def _drop_what_is_read_first(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    """Drop what dies in the nest, although what was there before is also read."""
+    own = launch.groups[number].tasks
+    others = set(range(len(window.tasks))) - set(own)
+    elsewhere = {s for position in others for s in window.tasks[position].stores}
+    dies = (_changed(window, own) & _dead(window)) - elsewhere
+    return replace(nest, dropped=nest.dropped | dies)
+
+
+def _drop_what_is_touched_later(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    changed = _changed(window, launch.groups[number].tasks)
+    return replace(nest, dropped=nest.dropped | (changed & _dead(window)))
+
+
+def _hoist_nothing(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    return replace(nest, hoisted=())
+
+
+def _hoist_without_closure(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    return replace(nest, hoisted=nest.hoisted[-1:])
+
+
+def _all_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Put live stores into scratch memory as well."""
+    if launch.form is not Form.PROGRAM:
+        return found
+    return replace(found, scratch=_changed(window, launch.tasks))
+
+
+def _dead_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Put dead stores into scratch memory, whoever uses them later."""
+    if launch.form is not Form.PROGRAM:
+        return found
+    dead = _changed(window, launch.tasks) & _dead(window)
+    return replace(found, scratch=found.scratch | dead)
+
+
+def _parts_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Put stores into scratch memory of which only a part was written."""
+    if launch.form is not Form.PROGRAM:
+        return found
+    others = set(range(len(window.tasks))) - set(launch.tasks)
+    elsewhere = {s for position in others for s in window.tasks[position].stores}
+    parts = (_changed(window, launch.tasks) & _dead(window)) - elsewhere
+    return replace(found, scratch=found.scratch | parts)
+
+
+def _always_fresh(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Take stores for fresh that an earlier launch has written."""
+    fresh = frozenset(store.id for store in window.stores if store.fresh)
+    return replace(found, fresh=fresh)
+
+
+def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    if launch.form is Form.PROGRAM:
+        return found
+    work = [n for n in launch.tasks if is_scalar_work(window.tasks[n])]
+    if launch.form is Form.ALIGNED:
+        work = [n for n in work if n in found.nests[0].hoisted]
+    return replace(found, deferrable=tuple(work))
+
+
+@pytest.mark.parametrize(
+    "worsen",
+    [
+        _each_nest(_drop_what_is_live),
+        _each_nest(_drop_what_is_read_first),
+        _each_nest(_drop_what_is_touched_later),
+        _each_nest(_hoist_nothing),
+        _each_nest(_hoist_without_closure),
+        _all_in_scratch,
+        _dead_in_scratch,
+        _parts_in_scratch,
+        _always_fresh,
+        _defer_everything,
+    ],
+    ids=(
+        "drop what is live",
+        "drop what is read first",
+        "drop what is touched later",
+        "hoist nothing",
+        "hoist without closure",
+        "all in scratch",
+        "dead in scratch",
+        "parts in scratch",
+        "always fresh",
+        "defer everything",
+    ),
+)
+def test_wrong_liveness_is_noticed(
+    worsen: Callable[[Liveness, Window, Launch], Liveness],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    analyse = liveness.analyse_liveness
+
+    def worse(window: Window, formed: tuple[Launch, ...]) -> tuple[Liveness, ...]:
+        return tuple(
+            worsen(found, window, launch)
+            for found, launch in zip(analyse(window, formed), formed, strict=True)
+        )
+
+    monkeypatch.setattr(plan, "analyse_liveness", worse)
+    assert counterexample() is not None
+
+
+def _writes_are_disjoint(later: Any, task: IndexTask) -> bool:
+    writes = {view.store.id for view in task.writes}
+    return is_scalar_work(task) and writes.isdisjoint(later.touched)
+
+
+def _unchanged(later: Any, task: IndexTask) -> bool:
+    return is_scalar_work(task) and task.stores.isdisjoint(later.changed)
+
+
+@pytest.mark.parametrize(
+    "can_wait",
+    [_writes_are_disjoint, _unchanged],
+    ids=["although its inputs change", "although its result is used"],
+)
+def test_each_condition_of_waiting_is_needed(
+    can_wait: Callable[[Any, IndexTask], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liveness._Later, "can_wait", can_wait)
+    assert counterexample() is not None
+
+
+def _forget_deferred(later: Any, task: IndexTask, *, waits: bool, folded: bool) -> None:
+    if folded or not waits:
+        later.touched |= task.stores
+        later.changed |= {view.store.id for view in task.changes}
+
+
+def _forget_folded(later: Any, task: IndexTask, *, waits: bool, folded: bool) -> None:
+    if waits:
+        later.deferred |= task.stores
+    else:
+        _forget_deferred(later, task, waits=False, folded=folded)
+
+
+@pytest.mark.parametrize(
+    "add",
+    [_forget_deferred, _forget_folded],
+    ids=["its inputs are dropped", "what is folded reads nothing"],
+)
+def test_what_waits_is_remembered(add: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(liveness._Later, "add", add)
+    assert counterexample() is not None
+
+
+def test_a_reduction_needs_its_fill_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    deferrable = liveness._deferrable
+
+    def without_reductions(
+        window: Window, launch: Launch, hoisted: Sequence[int], later: Any
+    ) -> tuple[int, ...]:
+        tasks = tuple(
+            replace(task, accesses=tuple(a for a in task.accesses if not a.operator))
+            for task in window.tasks
+        )
+        return deferrable(Window(tasks), launch, hoisted, later)
+
+    monkeypatch.setattr(liveness, "_deferrable", without_reductions)
+    assert counterexample() is not None
+
+
+# -- privileges of programs ------------------------------------------------------
+@pytest.mark.parametrize("lost", [1, 2], ids=["READ", "WRITE"])
+def test_programs_need_their_privileges(
+    lost: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan_program = plan._plan_program
+
+    def with_less(*arguments: Any) -> PlannedLaunch:
+        launch = plan_program(*arguments)
+        launch.privileges = bytes(
+            privilege & ~lost or privilege for privilege in launch.privileges
+        )
+        return launch
+
+    monkeypatch.setattr(plan, "_plan_program", with_less)
+    assert counterexample() is not None
+
+
+def test_a_root_that_is_written_in_part_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use = plan._use
+
+    def as_if_covered(argument: Any, *rest: Any) -> None:
+        privilege = next(r for r in rest if isinstance(r, int) and r is not True)
+        if privilege == plan.WRITE:
+            argument.privilege |= plan.WRITE
+        else:
+            use(argument, *rest)
+
+    monkeypatch.setattr(plan, "_use", as_if_covered)
+    assert counterexample() is not None

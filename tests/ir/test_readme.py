@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page that describes the IR says what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import legate_diffuse.ir
+from legate_diffuse.fusion.grouping import group_window
+from legate_diffuse.ir import Partition, Points, Privilege
+from legate_diffuse.ir.text import _STORE_FLAGS, parse, render
+from legate_diffuse.ir.verify import OPERATORS, verify_window
+from legate_diffuse.launch.plan import covered
+
+PAGE = Path(legate_diffuse.ir.__file__).with_name("README.md").read_text("utf-8")
+
+
+def example() -> str:
+    (text,) = re.findall(r"```\n(.*?)```", PAGE, re.DOTALL)
+    return str(text)
+
+
+def test_the_example_is_a_window() -> None:
+    window = parse(example())
+    verify_window(window)
+    assert len(window.tasks) == 6
+    uncommented = [line.partition("#")[0].rstrip() for line in example().splitlines()]
+    assert set(render(window).splitlines()) == set(uncommented)
+
+
+def test_the_example_forms_the_groups_that_the_page_describes() -> None:
+    groups = group_window(parse(example()), covered)
+    assert [group.tasks for group in groups] == [(0, 1, 2, 3, 5), (4,)]
+
+
+def test_all_words_of_the_language_are_explained() -> None:
+    explained = set(re.findall(r"`(\w+)", PAGE))
+    words = {*_STORE_FLAGS, *OPERATORS}
+    words |= {word.value for enum in (Points, Privilege) for word in enum}
+    words |= {partition.value for partition in Partition} - {"aligned"}
+    words |= {"broadcast", "nonaffine", "whole", "apart", "carried"}
+    assert words <= explained

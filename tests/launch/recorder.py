@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records windows of stand-ins without Legate, to look at their keys and their IR."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from legate_diffuse.interpose.layout import whole
+from legate_diffuse.interpose.storage import Root
+from legate_diffuse.interpose.view import View, over
+from legate_diffuse.ir import Window
+from legate_diffuse.launch.recognize import Kind
+from legate_diffuse.launch.translate import translate
+from legate_diffuse.launch.window import LaunchWindow
+from legate_diffuse.ops.registry import OperationKind
+
+READ, WRITE, REDUCE = 0, 1, 2
+
+_kinds: dict[tuple[OperationKind, tuple[int, ...]], Kind] = {}
+
+
+def kind_of(operation: OperationKind, roles: tuple[int, ...]) -> Kind:
+    """Return the kind of an operation, numbered as the recognizer does."""
+    changed = tuple(n for n, role in enumerate(roles) if role != READ)
+    new = Kind(len(_kinds), operation, changed, pointwise=True, covered=True)
+    return _kinds.setdefault((operation, roles), new)
+
+
+@dataclass
+class Operation:
+    """What the window needs of a stand-in task."""
+
+    kind: Kind
+    views: list[View]
+    roles: tuple[int, ...]
+    scalars: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Machine:
+    """Stands in for the native part: how many processors there are."""
+
+    pieces: int = 2
+    threshold: int = 0
+
+    def launch_policy(self) -> tuple[int, int]:
+        """Return what Legate's scope says."""
+        return self.pieces, self.threshold
+
+    def set_pending(self, pending: bool) -> None:
+        """Nobody asks."""
+
+
+class Recorder:
+    """Records the operations of one window.
+
+    ``finish`` returns the key under which its plan is remembered, and its IR.
+    """
+
+    def __init__(self, machine: Machine | None = None) -> None:
+        self.window = LaunchWindow()
+        self.window._native = machine or Machine()
+        self.window.submitter.submit = self._submitted  # type: ignore[method-assign]
+        self._owners: list[object] = []
+        self._found: tuple[tuple[int, ...], Window] | None = None
+
+    def array(
+        self,
+        *shape: int,
+        dtype: str = "float64",
+        live: bool = True,
+        made: bool = True,
+        constant: Any = None,
+        scalar: bool = False,
+    ) -> View:
+        """Make an array; ``made`` if Legate has it already."""
+        root = Root(None, dtype, whole(shape), scalar, scalar, constant)
+        root.real = object() if made else None
+        if live:
+            self._owners.append(root.owner)
+        return View(root, root_layout(root))
+
+    def scalar(self, **how: Any) -> View:
+        """Make a future."""
+        return self.array(scalar=True, **how)
+
+    def task(
+        self,
+        name: str,
+        views: Sequence[View],
+        roles: Sequence[int] | None = None,
+        scalars: Sequence[str] = (),
+    ) -> Operation:
+        """Record a task that writes its first view and reads the others."""
+        task, _, code = name.partition(".")
+        roles = tuple(roles or (WRITE, *[READ] * (len(views) - 1)))
+        typed = list(zip(roles, (str(v.root.dtype) for v in views), strict=True))
+        inputs = tuple(dtype for role, dtype in typed if role == READ)
+        kind = OperationKind(
+            task,
+            code,
+            inputs or tuple(scalars[:1]),
+            tuple(dtype for role, dtype in typed if role != READ),
+            tuple(scalars if inputs else scalars[1:]),
+        )
+        operation = Operation(kind_of(kind, roles), list(views), roles)
+        self.window._append(operation)
+        return operation
+
+    def finish(self, carried: int = 0) -> tuple[tuple[int, ...], Window]:
+        """End the window."""
+        self.window.state.carried = carried
+        self.window.flush("test")
+        assert self._found is not None
+        return self._found
+
+    def _submitted(self, key: tuple[int, ...], state: Any, _: Any) -> None:
+        self._found = key, translate(state)
+
+
+def root_layout(root: Root) -> Any:
+    """Return the layout of a whole root."""
+    return whole(root.shape)
+
+
+def part(view: View, start: int, stop: int, dim: int = 0) -> View:
+    """Return a slice of a view, the same object for the same slice."""
+    found = view.slice(dim, start, stop)
+    assert found is not None
+    return found
+
+
+def spread(view: View, like: View) -> View:
+    """Return a one-element view repeated over a shape."""
+    return over(view, like.shape)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where full windows are cut, and that the cuts follow the program's loop."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
+
+
+@dataclass(eq=False)
+class Root:
+    """What the policy needs of a root."""
+
+    alive: bool = True
+    scalar_storage: bool = False
+
+
+@dataclass
+class Operation:
+    """What the policy needs of an operation."""
+
+    number: int
+    roots: list[Root] = field(default_factory=list)
+
+    @property
+    def kind(self) -> Any:
+        """Its kind, by which the place in the program is recognized."""
+        return SimpleNamespace(id=self.number)
+
+    @property
+    def views(self) -> list[Any]:
+        """Its arguments."""
+        return [SimpleNamespace(root=root) for root in self.roots]
+
+
+def chains(count: int, length: int) -> list[Operation]:
+    """Return statements that pass temporaries along, of so many operations each."""
+    operations = []
+    for statement in range(count):
+        before = Root()
+        for step in range(length):
+            after = Root(alive=step == length - 1)
+            operations.append(Operation(100 * statement + step, [after, before]))
+            before = after
+    return operations
+
+
+def run(policy: WindowPolicy, stream: list[Operation]) -> list[list[Operation]]:
+    """Return the windows into which the policy cuts a stream, as the window does."""
+    windows = []
+    pending: list[Operation] = []
+    ended = False
+    for operation in stream:
+        if ended:
+            count = policy.cut(pending) if len(pending) >= CAPACITY else len(pending)
+            windows.append(pending[:count])
+            pending = pending[count:]
+        pending.append(operation)
+        ended = len(pending) >= CAPACITY or policy.ends_at(pending)
+    return windows
+
+
+def test_a_full_window_is_cut_between_two_statements() -> None:
+    operations = chains(count=20, length=7)[:CAPACITY]
+    count = WindowPolicy().cut(operations)
+    assert count % 7 == 0
+    assert CAPACITY // 3 <= count <= CAPACITY
+
+
+def test_what_is_alive_may_cross_a_cut() -> None:
+    operations = [Operation(n, [Root()]) for n in range(CAPACITY)]
+    expected = WindowPolicy().cut(operations)
+    for one, other in itertools.pairwise(operations):
+        other.roots += one.roots[:1]
+    assert WindowPolicy().cut(operations) == expected
+
+
+def test_so_may_futures() -> None:
+    operations = [
+        Operation(number, [Root(alive=False, scalar_storage=True)])
+        for number in range(CAPACITY)
+    ]
+    expected = WindowPolicy().cut(operations)
+    for one, other in itertools.pairwise(operations):
+        other.roots += one.roots[:1]
+    assert WindowPolicy().cut(operations) == expected
+
+
+def test_a_place_where_a_window_was_cut_ends_it_from_then_on() -> None:
+    policy = WindowPolicy()
+    operations = chains(count=20, length=7)[:CAPACITY]
+    count = policy.cut(operations)
+    assert policy.ends_at(operations[:count])
+    assert not policy.ends_at(operations[: count - 1])
+    assert not policy.ends_at([Operation(-1), *operations[1 : count - 1]])
+
+
+def test_short_windows_go_on() -> None:
+    policy = WindowPolicy()
+    operations = chains(count=20, length=7)[:CAPACITY]
+    count = policy.cut(operations)
+    assert not policy.ends_at(operations[count - 20 : count])
+
+
+@pytest.mark.parametrize("length", [30, 37, 67, 100, 127, 128, 129, 200, 301])
+def test_windows_come_again_although_the_loop_does_not_divide_them(length: int) -> None:
+    """From some iteration on, only windows that were seen before."""
+    body = chains(count=(length + 6) // 7, length=7)[:length]
+    iterations = 60
+    windows = run(WindowPolicy(), body * iterations)
+    seen: Counter[tuple[int, ...]] = Counter()
+    new_at = []
+    for window in windows:
+        key = tuple(operation.number for operation in window)
+        new_at += [sum(seen.values())] if key not in seen else []
+        seen[key] += 1
+    assert len(seen) <= 16
+    assert new_at[-1] < len(windows) / 2, "the last new window comes early"
+
+
+def test_windows_fall_into_step_after_a_change() -> None:
+    """A program that does something else in between is cut as it was before."""
+    policy = WindowPolicy()
+    body = chains(count=11, length=7)
+    other = [Operation(5000 + n, [Root()]) for n in range(41)]
+    first = run(policy, body * 30)
+    again = run(policy, [*other, *body * 30])
+
+    def keys(windows: list[list[Operation]]) -> set[tuple[int, ...]]:
+        return {tuple(o.number for o in window) for window in windows}
+
+    assert len(keys(again) - keys(first)) <= 3
+
+
+def test_all_ranks_cut_alike() -> None:
+    stream = chains(count=11, length=7) * 20
+    lengths = [[len(w) for w in run(WindowPolicy(), stream)] for _ in range(2)]
+    assert lengths[0] == lengths[1]
