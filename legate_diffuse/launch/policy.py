@@ -3,10 +3,9 @@
 
 Windows must end at the same places of the program's loop in every iteration, or
 no window would ever come again. A full window is cut where the fewest temporaries
-are in use: between two statements, if not between two iterations. The operations
-before the cut are remembered, and from then on a window ends whenever they
-appear. So the cuts come with the program's text, and fall into step again after
-every change of what it does. (The aim is that of Apophenia, arXiv 2406.18111.)
+are in use: between two statements, if not between two iterations, and rather where one
+was cut before. What came before the cut is remembered, and a window that is the
+same so far ends there at once. (The aim is that of Apophenia, arXiv 2406.18111.)
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
@@ -21,32 +20,26 @@ CAPACITY: Final = 192
 # than most programs' bodies (Black-Scholes has 67), and short enough to keep
 # kernels small.
 _PREFERRED: Final = CAPACITY // 2
-# A window ends at a known place from this share of the length on with which one
-# has ended there before, so that short loops share a task.
-_SHARE: Final = 0.75
+# Windows that are remembered at most.
+_MAX_KNOWN: Final = 4096
 # Operations by which a place in the program is recognized.
 _CONTEXT: Final = 16
-# Places that are remembered at most.
-_MAX_PLACES: Final = 4096
 
 
 class WindowPolicy:
     """Decides where full windows are cut."""
 
     def __init__(self) -> None:
-        # the shortest window that was cut at a place: by the kind of the last
-        # operation before it, and by the kinds of the last ones
-        self._places: dict[int, dict[tuple[int, ...], int]] = {}
+        # what windows were cut to, as kinds of operations: by the last kind and length
+        self._known: dict[tuple[int, int], set[tuple[int, ...]]] = {}
         self._count = 0
+        # the kinds of the last operations before a cut
+        self._places: set[tuple[int, ...]] = set()
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""
-        places = self._places.get(operations[-1].kind.id)
-        if places is None:
-            return False
-        length = len(operations)
-        shortest = places.get(_context(operations, length))
-        return shortest is not None and length >= _SHARE * shortest
+        known = self._known.get((operations[-1].kind.id, len(operations)))
+        return known is not None and _kinds(operations) in known
 
     def cut(self, operations: list[Any]) -> int:
         """Return how many operations of a full window to submit.
@@ -55,17 +48,24 @@ class WindowPolicy:
         """
         length = len(operations)
         crossing = _temporaries_in_use(operations)
-        # room is left for loops to come back to the cut before a window is full,
-        # and what is in use at the window's end cannot be told yet
+        # what is in use at the window's end cannot be told yet
         places = range(length // 3, 3 * length // 4 + 1)
-        best = min(places, key=lambda cut: (crossing[cut], *_farness(cut)))
-        if self._count >= _MAX_PLACES:
+        kinds = _kinds(operations)
+        best = min(
+            places,
+            key=lambda cut: (
+                crossing[cut],
+                kinds[cut - _CONTEXT : cut] not in self._places,
+                *_farness(cut),
+            ),
+        )
+        if self._count >= _MAX_KNOWN:
+            self._known.clear()
             self._places.clear()
             self._count = 0
-        last = operations[best - 1].kind.id
-        known = self._places.setdefault(last, {})
-        place = _context(operations, best)
-        known[place] = min(best, known.get(place, best))
+        place = operations[best - 1].kind.id, best
+        self._known.setdefault(place, set()).add(kinds[:best])
+        self._places.add(kinds[best - _CONTEXT : best])
         self._count += 1
         return best
 
@@ -75,8 +75,8 @@ def _farness(cut: int) -> tuple[bool, int]:
     return cut > _PREFERRED, abs(cut - _PREFERRED)
 
 
-def _context(operations: list[Any], stop: int) -> tuple[int, ...]:
-    return tuple([o.kind.id for o in operations[stop - _CONTEXT : stop]])
+def _kinds(operations: list[Any]) -> tuple[int, ...]:
+    return tuple([operation.kind.id for operation in operations])
 
 
 def _temporaries_in_use(operations: list[Any]) -> list[int]:

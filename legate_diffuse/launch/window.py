@@ -262,7 +262,10 @@ class LaunchWindow:
         finally:
             self._carry(deferred)
             for operation in rest:
+                if self._ended:
+                    self._end()
                 self._append(operation)
+                self._ended = self._policy.ends_at(self.state.operations)
 
     def _carry(self, deferred: list[Any]) -> None:
         """Start a window with operations that may go on waiting."""

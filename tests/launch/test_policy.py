@@ -52,6 +52,15 @@ def chains(count: int, length: int) -> list[Operation]:
     return operations
 
 
+def loop(length: int, iterations: int) -> list[Operation]:
+    """Return a loop whose body has so many operations, with new arrays every time."""
+    return [
+        operation
+        for _ in range(iterations)
+        for operation in chains(count=(length + 6) // 7, length=7)[:length]
+    ]
+
+
 def run(policy: WindowPolicy, stream: list[Operation]) -> list[list[Operation]]:
     """Return the windows into which the policy cuts a stream, as the window does."""
     windows = []
@@ -61,7 +70,12 @@ def run(policy: WindowPolicy, stream: list[Operation]) -> list[list[Operation]]:
         if ended:
             count = policy.cut(pending) if len(pending) >= CAPACITY else len(pending)
             windows.append(pending[:count])
-            pending = pending[count:]
+            rest, pending = pending[count:], []
+            for each in rest:
+                pending.append(each)
+                if policy.ends_at(pending):
+                    windows.append(pending)
+                    pending = []
         pending.append(operation)
         ended = len(pending) >= CAPACITY or policy.ends_at(pending)
     return windows
@@ -99,7 +113,7 @@ def test_a_place_where_a_window_was_cut_ends_it_from_then_on() -> None:
     count = policy.cut(operations)
     assert policy.ends_at(operations[:count])
     assert not policy.ends_at(operations[: count - 1])
-    assert not policy.ends_at([Operation(-1), *operations[1 : count - 1]])
+    assert not policy.ends_at([Operation(-1), *operations[1:count]])
 
 
 def test_short_windows_go_on() -> None:
@@ -112,9 +126,7 @@ def test_short_windows_go_on() -> None:
 @pytest.mark.parametrize("length", [30, 37, 67, 100, 127, 128, 129, 200, 301])
 def test_windows_come_again_although_the_loop_does_not_divide_them(length: int) -> None:
     """From some iteration on, only windows that were seen before."""
-    body = chains(count=(length + 6) // 7, length=7)[:length]
-    iterations = 60
-    windows = run(WindowPolicy(), body * iterations)
+    windows = run(WindowPolicy(), loop(length, iterations=60))
     seen: Counter[tuple[int, ...]] = Counter()
     new_at = []
     for window in windows:
@@ -128,10 +140,9 @@ def test_windows_come_again_although_the_loop_does_not_divide_them(length: int) 
 def test_windows_fall_into_step_after_a_change() -> None:
     """A program that does something else in between is cut as it was before."""
     policy = WindowPolicy()
-    body = chains(count=11, length=7)
     other = [Operation(5000 + n, [Root()]) for n in range(41)]
-    first = run(policy, body * 30)
-    again = run(policy, [*other, *body * 30])
+    first = run(policy, loop(77, iterations=30))
+    again = run(policy, [*other, *loop(77, iterations=30)])
 
     def keys(windows: list[list[Operation]]) -> set[tuple[int, ...]]:
         return {tuple(o.number for o in window) for window in windows}
@@ -140,6 +151,6 @@ def test_windows_fall_into_step_after_a_change() -> None:
 
 
 def test_all_ranks_cut_alike() -> None:
-    stream = chains(count=11, length=7) * 20
+    stream = loop(77, iterations=20)
     lengths = [[len(w) for w in run(WindowPolicy(), stream)] for _ in range(2)]
     assert lengths[0] == lengths[1]
