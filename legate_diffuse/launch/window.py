@@ -9,6 +9,7 @@ value. A window whose key was seen before is submitted without analysis.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Final
 
 from legate_diffuse.interpose.storage import Root
@@ -246,26 +247,35 @@ class LaunchWindow:
         count = len(operations)
         if count >= CAPACITY:
             count = self._policy.cut(operations)
-        rest = operations[count:]
+        rest = deque(operations[count:])
         if rest:
             carried = self.state.carried
             self.state = WindowState()
             self.state.carried = carried
             for operation in operations[:count]:
                 self._append(operation)
+        while True:
             self.state.kept = frozenset(
                 view.root for operation in rest for view in operation.views
             )
+            self._submit_full_window(rest)
+            while rest and not self._ended:
+                self._append(rest.popleft())
+                self._ended = self._policy.ends_at(self.state.operations)
+            if not rest:
+                return
+
+    def _submit_full_window(self, rest: deque[Any]) -> None:
+        """Submit the window; if that fails, what comes after it waits all the same."""
         deferred: list[Any] = []
         try:
             self._submit("full window", deferred)
-        finally:
+        except BaseException:
             self._carry(deferred)
             for operation in rest:
-                if self._ended:
-                    self._end()
                 self._append(operation)
-                self._ended = self._policy.ends_at(self.state.operations)
+            raise
+        self._carry(deferred)
 
     def _carry(self, deferred: list[Any]) -> None:
         """Start a window with operations that may go on waiting."""
