@@ -83,7 +83,7 @@ def _join(groups: list[_Open], window: Window, position: int) -> Refusal | None:
     task = window.tasks[position]
     reason: Refusal | None = None
     for open_ in reversed(groups):
-        found = refuse(open_.group, task) if open_.group else Refusal.NOT_COVERED
+        found = refuse(open_.group, task) if open_.group else Refusal.OTHER_TASK
         if found is None:
             open_.add(position, window)
             return None

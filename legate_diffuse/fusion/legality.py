@@ -27,6 +27,7 @@ class Refusal(enum.Enum):
     """Why a task does not join a group."""
 
     NOT_COVERED = "no kernel is known for this operation and these types"
+    OTHER_TASK = "the operation before it runs as it was submitted"
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group uses"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"

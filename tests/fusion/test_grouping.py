@@ -82,7 +82,7 @@ JOINING = {
 
 REFUSED = {
     "no kernel": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 unfused NOT_COVERED; 3 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 unfused NOT_COVERED; 3 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %2.2, read %1.1  # 1
         FLIP(int8) -> (int8) shape 0: write %2.2, read %1.1  # 2
@@ -90,10 +90,10 @@ REFUSED = {
     """,
     "no kernel for these types": """
         # groups: 0 unfused
-        COPY(float16) -> (float16) shape 0: write %1.1, read %0.0  # 0
+        COPY(int128) -> (int128) shape 0: write %1.1, read %0.0  # 0
     """,
     "a region of one element is written": """
-        # groups: 0 fused; 1 unfused FEW_POINTS; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused FEW_POINTS; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         COPY(int8) -> (int8) shape 3: write %50.50, read %50.50  # 1
         COPY(int8) -> (int8) shape 0: write %2.2, read %50.52  # 2
@@ -112,7 +112,7 @@ REFUSED = {
         COPY(int8) -> (int8) shape 4: write %50.51, read %50.51  # 1
     """,
     "an operand is not affine": """
-        # groups: 0 fused; 1 unfused NOT_AFFINE; 2 unfused NOT_AFFINE; 3 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_AFFINE; 2 unfused NOT_AFFINE; 3 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         COPY(int8) -> (int8) shape 0: write %2.2, read %0.30  # 1
         COPY(int8) -> (int8) shape 0: write %0.30, read %2.2  # 2
@@ -156,7 +156,7 @@ REFUSED = {
         COPY(int8) -> (int8) shape 0: write %1.11, read %0.0  # 1
     """,
     "one task reads and writes through different views": """
-        # groups: 0 fused; 1 unfused ANTI_DEPENDENCE; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused ANTI_DEPENDENCE; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %2.2  # 0
         COPY(int8) -> (int8) shape 0: write %0.10, read %0.0  # 1
         COPY(int8) -> (int8) shape 0: write %3.3, read %0.0  # 2
@@ -177,19 +177,19 @@ REORDERING = {
         COPY(int8) -> (int8) shape 0: write %0.0, read %1.1  # 0
     """,
     "not past one that reads what it writes": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
         COPY(int8) -> (int8) shape 0: write %2.2, read %1.1  # 2
     """,
     "not past one that writes what it reads": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
         COPY(int8) -> (int8) shape 0: write %0.0, read %3.3  # 2
     """,
     "not past one that writes what it writes": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
         COPY(int8) -> (int8) shape 0: write %3.3, read %1.1  # 2
@@ -215,14 +215,14 @@ REORDERING = {
         COPY(int8) -> (int8) shape 0: write %1.1, read %1.1  # 0
     """,
     "a conflict with a group in between ends the way": """
-        # groups: 0 fused; 1 fused LAUNCH_DOMAIN; 2 unfused NOT_COVERED; 3 fused NOT_COVERED
+        # groups: 0 fused; 1 fused LAUNCH_DOMAIN; 2 unfused NOT_COVERED; 3 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         COPY(int8) -> (int8) shape 1: write %2.22, read %0.20  # 1
         SORT(int8) -> (int8) shape 0: write %3.3, read %0.0  # 2
         COPY(int8) -> (int8) shape 0: write %4.4, read %2.2  # 3
     """,
     "what moved keeps its place among those that follow": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 unfused NOT_COVERED; 3 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 unfused NOT_COVERED; 3 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
         COPY(int8) -> (int8) shape 0: write %4.4, read %1.1  # 0
@@ -230,21 +230,21 @@ REORDERING = {
         COPY(int8) -> (int8) shape 0: write %0.0, read %4.4  # 3
     """,
     "operations without a kernel stay in order": """
-        # groups: 0 unfused; 1 unfused NOT_COVERED; 2 fused NOT_COVERED; 3 unfused NOT_COVERED
+        # groups: 0 unfused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK; 3 unfused NOT_COVERED
         SORT(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
         COPY(int8) -> (int8) shape 0: write %4.4, read %0.0  # 2
         SORT(int8) -> (int8) shape 0: write %0.0, read %0.0  # 3
     """,
     "what cannot join any group stays in order": """
-        # groups: 0 unfused; 1 unfused NOT_AFFINE; 2 fused NOT_COVERED; 3 unfused NOT_AFFINE
+        # groups: 0 unfused; 1 unfused NOT_AFFINE; 2 fused OTHER_TASK; 3 unfused NOT_AFFINE
         SORT(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         COPY(int8) -> (int8) shape 0: write %2.2, read %0.30  # 1
         COPY(int8) -> (int8) shape 0: write %3.3, read %0.0  # 2
         COPY(int8) -> (int8) shape 0: write %4.4, read %0.30  # 3
     """,
     "nothing moves before the first group": """
-        # groups: 0 unfused; 1 fused NOT_COVERED
+        # groups: 0 unfused; 1 fused OTHER_TASK
         SORT(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         COPY(int8) -> (int8) shape 0: write %3.3, read %2.2  # 1
     """,
@@ -366,7 +366,7 @@ PARTITIONS = {
         COPY(int8) -> (int8) shape 0: write %2.2, read %1.1 tiling  # 1
     """,
     "an image": """
-        # groups: 0 unfused; 1 fused NOT_COVERED; 2 unfused PARTITION
+        # groups: 0 unfused; 1 fused OTHER_TASK; 2 unfused PARTITION
         COPY(int8) -> (int8) shape 0: write %1.1 image, read %0.0  # 0
         COPY(int8) -> (int8) shape 0: write %2.2, read %0.0  # 1
         COPY(int8) -> (int8) shape 0: write %3.3, read %0.0 image  # 2
@@ -405,7 +405,7 @@ SCALAR_WORK = {
         COPY(int8) -> (int8) shape 2: write %6.6, read %7.7  # 0
     """,
     "alone": """
-        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK
         FILL(int8) -> (int8) shape 2: write %7.7  # 0
         COPY(int8) -> (int8) shape 2: write %6.6, read %7.7  # 0
         SORT(int8) -> (int8) shape 0: write %2.2, read %1.1  # 1
@@ -430,7 +430,7 @@ SCALAR_WORK = {
         FILL(int8) -> (int8) shape 2: write %8.8  # 1
     """,
     "a scalar changes in place": """
-        # groups: 0 fused; 1 unfused SCALAR_CHANGES; 2 fused NOT_COVERED
+        # groups: 0 fused; 1 unfused SCALAR_CHANGES; 2 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %7.7  # 1
         COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 2
