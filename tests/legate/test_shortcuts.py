@@ -272,3 +272,10 @@ def test_imports_are_hoisted_only_where_that_changes_nothing() -> None:
     # nothing to hoist, and from another package
     assert not hoist(values)
     assert not hoist(test_the_doctor_sees_every_call)
+
+
+def test_warnings_name_the_program() -> None:
+    x = cn.zeros((4, 4))
+    with pytest.warns(UserWarning, match="implicit type conversion") as caught:
+        x[1:3] = cn.ones((2, 4), dtype=np.int64)
+    assert caught[0].filename == __file__
