@@ -162,7 +162,10 @@ def _writer(client: Client) -> Callable[..., Any]:
         """
         if type(out) is not ndarray or not out._writeable:
             return None
-        target = out._thunk.base._view
+        base = out._thunk.base
+        if type(base) is not LogicalStore:
+            return None
+        target = base._view
         root = target.root
         if root.dtype is not form.name or not root.fusable or target.shape != shape:
             return None
@@ -191,7 +194,11 @@ def _binary(
 
         None if it is left to the original.
         """
-        a = x._thunk.base._view
+        base = x._thunk.base
+        if type(base) is not LogicalStore:
+            # within a task stores are Legate's own
+            return None
+        a = base._view
         root = a.root
         form = forms[root.dtype]
         if form is None or not root.fusable or doctor._user_value:
@@ -199,7 +206,10 @@ def _binary(
         shape = a.shape
         kind = type(y)
         if kind is ndarray:
-            b = y._thunk.base._view
+            base = y._thunk.base
+            if type(base) is not LogicalStore:
+                return None
+            b = base._view
             if b.root.dtype is not root.dtype or not b.root.fusable:
                 return None
             if b.shape != shape:
@@ -234,7 +244,10 @@ def _unary(
 
     def unary(forms: Forms, x: Any, out: Any = None) -> Any:
         """Submit an operation on an array; None if it is left to the original."""
-        view = x._thunk.base._view
+        base = x._thunk.base
+        if type(base) is not LogicalStore:
+            return None
+        view = base._view
         form = forms[view.root.dtype]
         if form is None or not view.root.fusable or doctor._user_value:
             return None

@@ -66,6 +66,9 @@ def _find(thunk: Any, key: Any) -> View | None:
     A single element is left to the original too: it is read or written by a
     task of its own.
     """
+    if type(thunk.base) is not LogicalStore:
+        # within a task stores are Legate's own
+        return None
     view: View = thunk.base._view
     token = _token(key)
     if token is None or not view.root.fusable:
@@ -150,7 +153,12 @@ def _replace_set(submission: Submission, copies: _CopyForms) -> None:
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if type(value) is ndarray and self._writeable and not doctor._user_value:
             target = _find(self._thunk, key)
-            if target is not None and _copy(target, value._thunk.base._view):
+            base = value._thunk.base
+            if (
+                target is not None
+                and type(base) is LogicalStore
+                and _copy(target, base._view)
+            ):
                 return
         original(self, key, value)
 
@@ -183,6 +191,8 @@ def _replace_copy(submission: Submission, copies: _CopyForms, name: str) -> None
     make, doctor = submission.make, submission.client.doctor
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:
+        if type(self._thunk.base) is not LogicalStore:
+            return original(self, *options, **named)
         view = self._thunk.base._view
         root = view.root
         form = copies[root.dtype]

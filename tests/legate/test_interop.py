@@ -16,7 +16,7 @@ import legate.core
 import numpy as np
 import pytest
 from legate import timing
-from legate.core.task import InputArray, InputStore, OutputArray, task
+from legate.core.task import InputArray, InputStore, OutputArray, OutputStore, task
 
 import legate_diffuse
 from legate_diffuse.interpose.originals import real
@@ -248,6 +248,13 @@ def negate(source: InputArray, target: OutputArray) -> None:
 
 
 @task
+def with_cupynumeric(source: InputStore, target: OutputStore) -> None:
+    x, y = cn.asarray(source), cn.asarray(target)
+    cn.negative(x, out=y)
+    cn.multiply(y, x, out=y)
+
+
+@task
 def fail(source: InputStore) -> None:
     raise ArithmeticError("as declared")
 
@@ -260,6 +267,12 @@ def test_a_python_task_between_pending_work(wrap: Any) -> None:
     x += 100.0
     y *= 2.0
     np.testing.assert_array_equal(y, EXPECTED * -2.0)
+
+
+def test_cupynumeric_within_a_python_task() -> None:
+    x, y = pending(), pending()
+    with_cupynumeric(x, y)
+    np.testing.assert_array_equal(y + 0.0, -EXPECTED * EXPECTED)
 
 
 def test_a_python_task_that_is_prepared_first() -> None:
