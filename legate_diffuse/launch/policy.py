@@ -38,6 +38,8 @@ class WindowPolicy:
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""
+        if not operations:
+            return False
         known = self._known.get((operations[-1].kind.id, len(operations)))
         return known is not None and _kinds(operations) in known
 
