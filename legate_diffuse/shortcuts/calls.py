@@ -221,9 +221,10 @@ def _binary(
                 else:
                     return None
         elif (kind is float or kind is int) and forms.common_type:
-            b = constant(root, y)
-            if b is None:
+            number = constant(root, y)
+            if number is None:
                 return None
+            b = number
             if shape:
                 b = over(b, shape)
         else:

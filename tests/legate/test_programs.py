@@ -111,8 +111,9 @@ class Script:
         elif kind == "fill" and a.dtype.kind in "fi":
             arrays.append(package.full(a.shape, k % 5, dtype=a.dtype))
         elif kind == "reduce" and a.size and a.dtype.kind == "f":
-            # a one-element array that later steps fold in
-            arrays.append(package.max(a) * 0.5 + 1.0)
+            # a one-element array that later steps fold in; upstream ignores NaN
+            numbers = package.where(a == a, a, package.zeros_like(a))
+            arrays.append(package.max(numbers) * 0.5 + 1.0)
         elif kind == "scale" and a.dtype == b.dtype and b.shape == ():
             arrays.append(function(a, b) if a.dtype.kind == "f" else a * b)
         elif kind == "forget" and len(arrays) > 1:
