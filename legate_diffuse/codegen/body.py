@@ -4,6 +4,16 @@
 from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
+from legate_diffuse.codegen.complex_arithmetic import (
+    product_function,
+    quotient_function,
+)
+from legate_diffuse.codegen.float_parts import emit_float_part
+from legate_diffuse.codegen.integer_division import (
+    emit_quotient,
+    emit_remainder,
+    gcd_function,
+)
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import (
     INTRINSIC_SUFFIX,
@@ -13,7 +23,12 @@ from legate_diffuse.codegen.llvm_types import (
     memory_type,
 )
 from legate_diffuse.codegen.maths_calls import MathsCalls
-from legate_diffuse.codegen.reduction import Fold, combination, used_lanes
+from legate_diffuse.codegen.reduction import (
+    Fold,
+    accumulation_type,
+    combination,
+    used_lanes,
+)
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
 from legate_diffuse.kernel.ir import (
     Constant,
@@ -25,6 +40,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
+from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
 from legate_diffuse.kernel.reductions import identity
 
 SCALAR_STRIDE: Final = 16
@@ -211,26 +227,30 @@ class _BodyEmitter:
 
     def _reduce(self, reduce: Reduce) -> None:
         kernel, values = self._kernel, self._values[reduce.value]
+        dtype = kernel.arguments[reduce.argument].dtype
+        stored = COMPONENT.get(dtype, dtype)
+        part = accumulation_type(stored)
+        values = tuple(emit_cast(self._loop, stored, part, value) for value in values)
         fold = Fold(kernel, reduce, values, self._loop.lanes)
         self._folds[reduce.argument] = fold
         if reduce.argument not in updated(kernel):
             return
         lines = self._update
         argument = kernel.arguments[reduce.argument]
-        operator, dtype = argument.reduces, argument.dtype
+        operator = argument.reduces
         assert operator is not None
-        part = COMPONENT.get(dtype, dtype)
         kind = lines.vector(LLVM_TYPE[part])
-        start = literal(part, identity(operator, part))
+        start = literal(part, identity(operator, stored))
         old = self._load(lines, dtype, reduce.argument)
         new = []
-        for before, value in zip(old, values, strict=True):
+        for element, value in zip(old, values, strict=True):
+            before = emit_cast(lines, stored, part, element)
             if part in FLOATS and operator in ("min", "max"):
                 # as a fold does, which starts from a finite number
                 step = combination(lines, operator, part, kind, start, value)
                 value = lines.let(step)
             step = combination(lines, operator, part, kind, before, value)
-            new.append(lines.let(step))
+            new.append(emit_cast(lines, part, stored, lines.let(step)))
         self._store(lines, reduce.argument, tuple(new))
 
     def _pure(self, lines: Lines, instruction: Pure) -> Parts:
@@ -319,8 +339,25 @@ class _BodyEmitter:
             return (operands[0][0], operands[1][0])
         if op.name in ("real", "imag"):
             return (operands[0][op.name == "imag"],)
+        if op.name in COMPLEX_ARITHMETIC:
+            return self._complex_arithmetic(lines, op, [*operands[0], *operands[1]])
         dtypes = tuple(self._kernel.dtype_of(operand) for operand in op.operands)
         return (self._real_op(lines, op, dtypes, [parts[0] for parts in operands]),)
+
+    def _complex_arithmetic(self, lines: Lines, op: Op, parts: list[str]) -> Parts:
+        part = COMPONENT[op.dtype]
+        helper = f"@{op.name}.{part}"
+        if helper not in self._declarations:
+            made = product_function if op.name == "complex_mul" else quotient_function
+            text = made(helper, part, lines.lanes, self._declarations.setdefault)
+            self._declarations[helper] = text
+        kind = lines.vector(LLVM_TYPE[part])
+        pair = f"{{ {kind}, {kind} }}"
+        passed = ", ".join(f"{kind} {value}" for value in parts)
+        both = lines.let(f"call {pair} {helper}({passed})")
+        return tuple(
+            lines.let(f"extractvalue {pair} {both}, {place}") for place in (0, 1)
+        )
 
     def _real_op(
         self, lines: Lines, op: Op, dtypes: tuple[str, ...], operands: list[str]
@@ -353,6 +390,16 @@ class _BodyEmitter:
         if name in (_FLOAT_STEP if is_float else _INTEGER_STEP):
             step = (_FLOAT_STEP if is_float else _INTEGER_STEP)[name]
             return lines.let(f"{step} {kind} {x}, {operands[1]}")
+        if name in FLOAT_PARTS:
+            return emit_float_part(lines, name, dtype, x)
+        if name == "quotient":
+            return emit_quotient(lines, dtype, x, operands[1])
+        if name == "remainder":
+            return emit_remainder(lines, dtype, x, operands[1])
+        if name == "gcd":
+            helper = f"@gcd.{dtype}"
+            self._declarations[helper] = gcd_function(helper, dtype, lines.lanes)
+            return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
         if name not in _INTRINSIC:
             return self._maths.call(lines, name, dtypes, operands)
         function = self._intrinsic(lines, name, dtype, kind, len(operands))

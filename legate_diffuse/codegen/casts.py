@@ -5,17 +5,32 @@ C++ leaves the result undefined when an integer type cannot hold a float. The ma
 conversion then gives the most negative integer ("integer indefinite"); to types of
 less than 32 bits it gives the low bits of the conversion to int32, and to uint32 those
 of the conversion to int64. LLVM's `fptosi` gives poison, which a select keeps away.
+
+Processors convert float16 from and to float32 only. A float64 is first rounded to a
+float32 whose last bit says whether anything was cut off ("rounding to odd"), so that
+the float16 is rounded as if in one step.
 """
 
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal
-from legate_diffuse.kernel.dtypes import FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.dtypes import FLOATS, HALF, ITEMSIZE, SIGNED
+
+_CUT_BITS = 52 - 23
+"""By how many bits the fraction of a float64 is longer than that of a float32."""
 
 
 def emit_cast(lines: Lines, source: str, target: str, value: str) -> str:
     """Emit the conversion of `value` and return its result."""
     if source == target:
         return value
+    if source == HALF:
+        single = _convert(lines, "fpext", HALF, "float32", value)
+        return emit_cast(lines, "float32", target, single)
+    if target == HALF:
+        if source != "float32":
+            wide = emit_cast(lines, source, "float64", value)
+            value = _round_to_odd(lines, wide)
+        return _convert(lines, "fptrunc", "float32", HALF, value)
     if target == "bool":
         return _to_bool(lines, source, value)
     if target in FLOATS:
@@ -23,6 +38,20 @@ def emit_cast(lines: Lines, source: str, target: str, value: str) -> str:
     if source in FLOATS:
         return _float_to_integer(lines, source, target, value)
     return _resize(lines, source, target, value)
+
+
+def _round_to_odd(lines: Lines, value: str) -> str:
+    double, bits = lines.vector("double"), lines.vector("i64")
+    pattern = lines.let(f"bitcast {double} {value} to {bits}")
+    cut_bits = literal("int64", (1 << _CUT_BITS) - 1)
+    cut = lines.let(f"and {bits} {pattern}, {cut_bits}")
+    kept = lines.let(f"xor {bits} {pattern}, {cut}")
+    # carries into the last kept bit unless nothing is cut off
+    carried = lines.let(f"add {bits} {cut}, {cut_bits}")
+    last = lines.let(f"and {bits} {carried}, {literal('int64', 1 << _CUT_BITS)}")
+    odd = lines.let(f"or {bits} {kept}, {last}")
+    number = lines.let(f"bitcast {bits} {odd} to {double}")
+    return _convert(lines, "fptrunc", "float64", "float32", number)
 
 
 def _to_bool(lines: Lines, source: str, value: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.machine import Machine
-from legate_diffuse.codegen.maths_calls import has_routines
+from legate_diffuse.codegen.maths_calls import routines_of
 from legate_diffuse.codegen.vector_math import MathMode
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.kernel.verify import verify_kernel
@@ -63,7 +63,8 @@ class Compiler:
         self._cache = cache
         self._kernels: dict[Kernel, CompiledKernel] = {}
         self._machine: Machine | None = None
-        self._routines_wanted = mode is MathMode.VECTOR
+        self._vector = mode is MathMode.VECTOR
+        self._routines: set[str] = set()
 
     @classmethod
     def from_environment(
@@ -111,14 +112,15 @@ class Compiler:
         machine.link_driver(self._object(machine, driver, machine.generate_driver))
         return machine
 
-    def _load_routines(self, machine: Machine, generate: bool) -> bool:
-        """Return whether maths is ready; without `generate`, only if it is on disk."""
-        assembly = machine.routines_assembly()
-        if assembly is not None:
+    def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
+        """Return whether `name` is ready; without `generate`, only if it is on disk."""
+        for variant, assembly in enumerate(machine.routine_assemblies(name)):
             if not generate and self._load(machine.key(assembly)) is None:
                 return False
-            machine.link_routines(self._object(machine, assembly, machine.generate))
-        self._routines_wanted = False
+            payload = self._object(machine, assembly, machine.generate)
+            if machine.link_routine(name, variant, payload):
+                break
+        self._routines.add(name)
         return True
 
     def _object(
@@ -134,9 +136,10 @@ class Compiler:
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool
     ) -> CompiledKernel | None:
-        wanted = self._routines_wanted and has_routines(kernel)
-        if wanted and not self._load_routines(machine, generate):
-            return None
+        wanted = routines_of(kernel) - self._routines if self._vector else ()
+        for routine in sorted(wanted):
+            if not self._load_routine(machine, routine, generate):
+                return None
         digest = hashlib.sha256(str(kernel).encode()).hexdigest()
         name = f"legate_diffuse_{digest[:32]}"
         assembly = machine.assembly(name, kernel)

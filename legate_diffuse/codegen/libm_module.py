@@ -1,43 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LLVM module of the vector maths routines, which all kernels share."""
+"""The LLVM modules of the vector maths routines, one for each C function."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from legate_diffuse.codegen import libm_tables as tables
-from legate_diffuse.codegen.libm_routines import ROUTINES, Routine
+from legate_diffuse.codegen.libm_registry import ROUTINES
+from legate_diffuse.codegen.libm_routine import Routine
+from legate_diffuse.codegen.libm_trigonometric import digits_of_two_over_pi, sines
 from legate_diffuse.codegen.vector_function import LIBM, VectorFunction
 from legate_diffuse.kernel.dtypes import bits_of
 
 PREFIX: Final = "legate_diffuse_"
-CHECK: Final = PREFIX + "check_"
 
 
-def libm_module(triple: str, vector_bytes: int) -> str:
-    """Return the routines in LLVM assembly.
+def libm_module(name: str, variant: int, triple: str, vector_bytes: int) -> str:
+    """Return a routine for the C function `name` in LLVM assembly.
 
-    For each function f of `ROUTINES`, `legate_diffuse_f` takes and returns vectors of
-    `routine_lanes` elements, and `int64_t legate_diffuse_check_f(int64_t count, int64_t
-    first, int64_t step, ...)` (`first` and `step` for each operand) returns for how
-    many of the operands with bit patterns first + i * step the result differs from
-    libm's; i is below `count` rounded up to whole vectors.
+    Its function `symbol` takes and returns vectors of `routine_lanes` elements, and
+    `int64_t check_symbol(int64_t count, int64_t first, int64_t step, ...)` (`first` and
+    `step` for each operand) returns for how many of the operands
+    with bit patterns first + i * step the result differs from libm's by more than the
+    routine's bound; i is below `count` rounded up to whole vectors.
     """
     lanes = routine_lanes(vector_bytes)
     width = 8 * vector_bytes
-    parts = [f'target triple = "{triple}"', *_tables()]
+    routine = ROUTINES[name]
     word = f"i{lanes}"
+    own = symbol(name, variant)
+    function = VectorFunction(own, routine.element, routine.arity, lanes)
+    text = function.finish(routine.variants[variant](function, *function.operands))
     declarations = {
         f"declare {word} @llvm.cttz.{word}({word}, i1)",
         f"declare {word} @llvm.ctpop.{word}({word})",
+        *function.declarations,
     }
-    for name, routine in ROUTINES.items():
-        arguments = ", ".join([routine.element] * routine.arity)
-        declarations.add(f"declare {routine.element} @{name}({arguments})")
-        function = VectorFunction(PREFIX + name, routine.element, routine.arity, lanes)
-        parts.append(function.finish(routine.emit(function, *function.operands)))
-        declarations |= function.declarations
-        parts.append(_scalar_calls(name, routine, lanes))
-        parts.append(_check(name, routine, lanes))
+    parts = [f'target triple = "{triple}"']
+    parts += [_table(table) for table in sorted(function.tables)]
+    parts.append(text)
+    for called in sorted(function.calls | {name}):
+        other = ROUTINES[called]
+        arguments = ", ".join([other.element] * other.arity)
+        declarations.add(f"declare {other.element} @{called}({arguments})")
+        parts.append(_scalar_calls(called, other, lanes))
+    parts.append(_check(name, variant, lanes))
     attributes = (
         f'nounwind "min-legal-vector-width"="{width}" "prefer-vector-width"="{width}"'
     )
@@ -46,41 +52,60 @@ def libm_module(triple: str, vector_bytes: int) -> str:
     )
 
 
+def symbol(name: str, variant: int) -> str:
+    """Return the symbol of a variant of the routine for a C function."""
+    return f"{PREFIX}{name}_{variant}"
+
+
+def check_symbol(name: str, variant: int) -> str:
+    """Return the symbol of the function that compares a variant with libm."""
+    return f"{PREFIX}check_{name}_{variant}"
+
+
 def routine_lanes(vector_bytes: int) -> int:
     """Return how many elements a routine takes: two registers of doubles."""
     return 2 * vector_bytes // 8
 
 
-def _tables() -> list[str]:
-    """Return the definitions of the tables, as global arrays of doubles or pairs."""
-    log, log2 = tables.log_table(), tables.log2_table()
-    logf, log2f = tables.logf_table(), tables.log2f_table()
-    pow_log = tables.pow_log_table()
-    columns: dict[str, list[Sequence[float]]] = {
-        "log": [tables.LOG_INVERSES, log],
-        "log2": [tables.LOG2_INVERSES, log2],
-        "logf": [tables.LOGF_INVERSES, logf],
-        "log2f": [tables.LOGF_INVERSES, log2f],
-        "pow": [[row[0] for row in pow_log], [row[1] for row in pow_log]],
-        "pow_tail": [[row[2] for row in pow_log]],
-    }
-    patterns = {
-        name: [bits_of("float64", x) for row in zip(*values, strict=True) for x in row]
-        for name, values in columns.items()
-    }
-    patterns["exp"] = [
-        word
-        for pattern, error in tables.powers_of_two(tables.EXP_STEPS)
-        for word in (bits_of("float64", error), pattern)
+def _table(name: str) -> str:
+    """Return the definition of a table, as a global array of doubles."""
+    patterns = [
+        value if isinstance(value, int) else bits_of("float64", value)
+        for row in _rows(name)
+        for value in row
     ]
-    patterns["expf"] = [
-        pattern for pattern, _ in tables.powers_of_two(tables.EXPF_STEPS)
-    ]
-    return [
-        f"@{name}.table = internal constant [{len(values)} x i64] "
-        f"[{', '.join(f'i64 {value}' for value in values)}], align 64"
-        for name, values in patterns.items()
-    ]
+    return (
+        f"@{name}.table = internal constant [{len(patterns)} x i64] "
+        f"[{', '.join(f'i64 {pattern}' for pattern in patterns)}], align 64"
+    )
+
+
+def _rows(name: str) -> Iterable[Sequence[int | float]]:
+    """Return the rows of a table, of numbers or of bit patterns."""
+    match name:
+        case "exp":
+            table = tables.powers_of_two(tables.EXP_STEPS)
+            return [(error, pattern) for pattern, error in table]
+        case "expf":
+            table = tables.powers_of_two(tables.EXPF_STEPS)
+            return [(pattern,) for pattern, _ in table]
+        case "log":
+            return zip(tables.LOG_INVERSES, tables.log_table(), strict=True)
+        case "log2":
+            return zip(tables.LOG2_INVERSES, tables.log2_table(), strict=True)
+        case "logf":
+            return zip(tables.LOGF_INVERSES, tables.logf_table(), strict=True)
+        case "log2f":
+            return zip(tables.LOGF_INVERSES, tables.log2f_table(), strict=True)
+        case "pow":
+            return [row[:2] for row in tables.pow_log_table()]
+        case "pow_tail":
+            return [row[2:] for row in tables.pow_log_table()]
+        case "sin":
+            return sines()
+        case "two_over_pi":
+            return digits_of_two_over_pi()
+    raise KeyError(name)
 
 
 def _scalar_calls(name: str, routine: Routine, lanes: int) -> str:
@@ -122,8 +147,9 @@ def _scalar_calls(name: str, routine: Routine, lanes: int) -> str:
     return "\n".join(lines)
 
 
-def _check(name: str, routine: Routine, lanes: int) -> str:
+def _check(name: str, variant: int, lanes: int) -> str:
     """Return the function that counts differences from libm."""
+    routine = ROUTINES[name]
     element = routine.element
     bits = "i64" if element == "double" else "i32"
     vector, indices = f"<{lanes} x {element}>", f"<{lanes} x i64>"
@@ -140,7 +166,7 @@ def _check(name: str, routine: Routine, lanes: int) -> str:
         ]
 
     lines = [
-        f"define i64 @{CHECK}{name}(i64 %count{parameters}) #0 {{",
+        f"define i64 @{check_symbol(name, variant)}(i64 %count{parameters}) #0 {{",
         "entry:",
         "  br label %loop",
         "loop:",
@@ -165,11 +191,13 @@ def _check(name: str, routine: Routine, lanes: int) -> str:
             ]
     passed = ", ".join(f"{vector} %x{i}" for i in numbers)
     lines += [
-        f"  %ours = call {vector} @{PREFIX}{name}({passed})",
+        f"  %ours = call {vector} @{symbol(name, variant)}({passed})",
         f"  %theirs = call {vector} @{LIBM}{name}({word} -1, {passed})",
         f"  %our.bits = bitcast {vector} %ours to {patterns}",
         f"  %their.bits = bitcast {vector} %theirs to {patterns}",
-        f"  %differ = icmp ne {patterns} %our.bits, %their.bits",
+        f"  %apart = sub {patterns} %our.bits, %their.bits",
+        f"  %shifted = add {patterns} %apart, splat ({bits} {routine.ulps})",
+        f"  %differ = icmp ugt {patterns} %shifted, splat ({bits} {2 * routine.ulps})",
         f"  %differ.word = bitcast <{lanes} x i1> %differ to {word}",
         f"  %differ.count = call {word} @llvm.ctpop.{word}({word} %differ.word)",
         f"  %differ.wide = zext {word} %differ.count to i64",

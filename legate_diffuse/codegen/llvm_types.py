@@ -4,7 +4,7 @@
 import struct
 from typing import Final
 
-from legate_diffuse.kernel.dtypes import ITEMSIZE, bits_of
+from legate_diffuse.kernel.dtypes import HALF, ITEMSIZE, bits_of
 
 LLVM_TYPE: Final = {
     "bool": "i1",
@@ -16,6 +16,7 @@ LLVM_TYPE: Final = {
     "uint16": "i16",
     "uint32": "i32",
     "uint64": "i64",
+    "float16": "half",
     "float32": "float",
     "float64": "double",
 }
@@ -33,6 +34,8 @@ def literal_of_bits(dtype: str, bits: int) -> str:
     """Return a vector that repeats the value with this bit pattern."""
     if dtype == "float64":
         text = f"0x{bits:016X}"
+    elif dtype == HALF:
+        text = f"0xH{bits:04X}"
     elif dtype == "float32":
         # LLVM writes single precision with the bits of the equal double.
         single = struct.unpack("<f", bits.to_bytes(4, "little"))[0]

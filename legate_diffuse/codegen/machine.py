@@ -7,12 +7,13 @@ from typing import Any, Final
 from legate_diffuse.codegen.driver import DRIVER, driver_module
 from legate_diffuse.codegen.libm_check import agrees_with_libm
 from legate_diffuse.codegen.libm_module import (
-    CHECK,
     PREFIX,
+    check_symbol,
     libm_module,
     routine_lanes,
+    symbol,
 )
-from legate_diffuse.codegen.libm_routines import ROUTINES
+from legate_diffuse.codegen.libm_registry import ROUTINES
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.codegen.vector_math import MathLibrary, libm_addresses
@@ -38,7 +39,7 @@ class Machine:
     """LLVM's code generator and linker for this process."""
 
     def __init__(self) -> None:
-        """Start LLVM. All maths is done by libm until `link_routines`."""
+        """Start LLVM. All maths is done by libm until `link_routine`."""
         import llvmlite
         from llvmlite import binding as llvm
 
@@ -49,8 +50,8 @@ class Machine:
         self._library = MathLibrary(
             frozenset(), routine_lanes(self._target.vector_bytes)
         )
-        for symbol, address in libm_addresses().items():
-            llvm.add_symbol(symbol, address)
+        for name, address in libm_addresses().items():
+            llvm.add_symbol(name, address)
         # The engine owns the target machine that it is made with.
         self._engine = llvm.create_mcjit_compiler(
             llvm.parse_assembly(""), self._target_machine()
@@ -74,14 +75,18 @@ class Machine:
         """Return the LLVM assembly of the driver."""
         return driver_module(self._target.triple)
 
-    def routines_assembly(self) -> str | None:
-        """Return the LLVM assembly of the vector maths routines.
+    def routine_assemblies(self, name: str) -> list[str]:
+        """Return variants of the vector routine for a C maths function, in assembly.
 
-        None if the processor lacks what they need to give libm's results.
+        Empty if the processor lacks what they need to give libm's results.
         """
         if not self._target.fma:
-            return None
-        return libm_module(self._target.triple, self._target.vector_bytes)
+            return []
+        triple, vector_bytes = self._target.triple, self._target.vector_bytes
+        return [
+            libm_module(name, variant, triple, vector_bytes)
+            for variant in range(len(ROUTINES[name].variants))
+        ]
 
     def key(self, assembly: str) -> str:
         """Return the name of the object that this machine makes from `assembly`."""
@@ -111,15 +116,15 @@ class Machine:
         """Load the driver, so that kernels can be linked."""
         self._llvm.add_symbol(DRIVER, self.link(DRIVER, payload))
 
-    def link_routines(self, payload: bytes) -> None:
-        """Load the vector maths routines; those that agree with libm will be used."""
+    def link_routine(self, name: str, variant: int, payload: bytes) -> bool:
+        """Load a variant of a vector routine, and use it if it agrees with libm."""
         self._load(payload)
-        agreeing = []
-        for name in ROUTINES:
-            if agrees_with_libm(name, self._address(CHECK + name)):
-                self._llvm.add_symbol(PREFIX + name, self._address(PREFIX + name))
-                agreeing.append(name)
-        self._library = MathLibrary(frozenset(agreeing), self._library.lanes)
+        if not agrees_with_libm(name, self._address(check_symbol(name, variant))):
+            return False
+        self._llvm.add_symbol(PREFIX + name, self._address(symbol(name, variant)))
+        library = self._library
+        self._library = MathLibrary(library.vector | {name}, library.lanes)
+        return True
 
     def link(self, name: str, payload: bytes) -> int:
         """Load object code and return the address of its function `name`."""

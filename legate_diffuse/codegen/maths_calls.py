@@ -8,7 +8,7 @@ other operations of its kernel: every element goes through the same routine.
 from collections.abc import Sequence
 
 from legate_diffuse.codegen.libm_module import PREFIX
-from legate_diffuse.codegen.libm_routines import ROUTINES
+from legate_diffuse.codegen.libm_registry import ROUTINES
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE
 from legate_diffuse.codegen.vector_math import MathLibrary, c_name
@@ -17,12 +17,10 @@ from legate_diffuse.kernel.ir import Kernel, Op
 _PURE = "nobuiltin nounwind willreturn memory(none)"
 
 
-def has_routines(kernel: Kernel) -> bool:
-    """Return whether vector routines exist for maths functions of a kernel."""
-    return any(
-        isinstance(step, Op) and c_name(step.name, step.dtype) in ROUTINES
-        for step in kernel.body
-    )
+def routines_of(kernel: Kernel) -> set[str]:
+    """Return the C functions of a kernel for which there are vector routines."""
+    called = {c_name(step.name, step.dtype) for step in kernel.body if type(step) is Op}
+    return called & ROUTINES.keys()
 
 
 class MathsCalls:

@@ -12,6 +12,8 @@ So the order is the same in each run that has the same tile, strides and alignme
 the error of a sum grows with the number of calls and of vectors in a call, not with the
 number of points.
 
+Numbers in float16 are combined in float32; the element is rounded once in each call.
+
 Where neighbouring points of the inner loop have elements of their own, a call *updates*
 the elements, each with the value at its point, in the order of the outer loop.
 """
@@ -20,7 +22,7 @@ from typing import Final
 
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal, memory_type
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, HALF, ITEMSIZE, SIGNED
 from legate_diffuse.kernel.ir import Kernel, Reduce
 from legate_diffuse.kernel.reductions import identity
 
@@ -29,6 +31,11 @@ POINTS_PER_CALL: Final = 2**14
 
 _INTEGER_STEP: Final = {"add": "add", "mul": "mul", "and": "and", "or": "or"}
 _FLOAT_STEP: Final = {"add": "fadd", "mul": "fmul"}
+
+
+def accumulation_type(dtype: str) -> str:
+    """Return the real type in which values of a `dtype` are combined."""
+    return "float32" if dtype == HALF else dtype
 
 
 def reductions(kernel: Kernel) -> list[Reduce]:
@@ -62,13 +69,14 @@ class Fold:
     def __init__(
         self, kernel: Kernel, reduce: Reduce, values: tuple[str, ...], lanes: int
     ) -> None:
-        """Prepare to fold `values`, the vectors that an iteration computes."""
+        """Prepare to fold `values`, vectors of the accumulation type."""
         argument = kernel.arguments[reduce.argument]
         assert argument.reduces is not None
         self._operator = argument.reduces
-        self._dtype = COMPONENT.get(argument.dtype, argument.dtype)
+        self._stored = COMPONENT.get(argument.dtype, argument.dtype)
+        self._dtype = accumulation_type(self._stored)
         self._element = LLVM_TYPE[self._dtype]
-        self._identity = literal(self._dtype, identity(self._operator, self._dtype))
+        self._identity = literal(self._dtype, identity(self._operator, self._stored))
         self._pointer = f"%a{reduce.argument}"
         self._values = values
         self._lanes = lanes
@@ -109,7 +117,7 @@ class Fold:
 
     def finished(self, lines: Lines) -> None:
         """Emit the update of the element after the loop."""
-        memory, size = memory_type(self._dtype), ITEMSIZE[self._dtype]
+        memory, size = memory_type(self._stored), ITEMSIZE[self._stored]
         for part, name in enumerate(self._names):
             value = self._folded(lines, f"%{name}.next")
             offset = f"ptr {self._pointer}, i64 {part * size}"
@@ -117,9 +125,13 @@ class Fold:
             old = lines.let(f"load {memory}, ptr {place}, align {size}")
             if self._dtype == "bool":
                 old = lines.let(f"icmp ne i8 {old}, 0")
+            if self._stored == HALF:
+                old = lines.let(f"fpext half {old} to float")
             new = lines.let(self._combination(lines, self._element, old, value))
             if self._dtype == "bool":
                 new = lines.let(f"zext i1 {new} to i8")
+            if self._stored == HALF:
+                new = lines.let(f"fptrunc float {new} to half")
             lines.do(f"store {memory} {new}, ptr {place}, align {size}")
 
     def _folded(self, lines: Lines, vector: str) -> str:

@@ -41,8 +41,26 @@ class Vector:
     def __mul__(self, other: "Vector | int | float") -> "Vector":
         return self._step("mul", other)
 
+    def __truediv__(self, other: "Vector | float") -> "Vector":
+        return self._step("div", other)
+
+    def __radd__(self, other: int | float) -> "Vector":
+        return self._same(other) + self
+
+    def __rsub__(self, other: int | float) -> "Vector":
+        return self._same(other) - self
+
+    def __rmul__(self, other: int | float) -> "Vector":
+        return self._same(other) * self
+
+    def __rtruediv__(self, other: float) -> "Vector":
+        return self._same(other) / self
+
     def __neg__(self) -> "Vector":
         return self._let(f"fneg {self.typed}", self.element)
+
+    def __invert__(self) -> "Vector":
+        return self._let(f"xor {self.typed}, splat (i1 true)", self.element)
 
     def __and__(self, other: "Vector | int") -> "Vector":
         return self._step("and", other)
@@ -50,7 +68,10 @@ class Vector:
     def __or__(self, other: "Vector | int") -> "Vector":
         return self._step("or", other)
 
-    def __lshift__(self, count: int) -> "Vector":
+    def __xor__(self, other: "Vector | int") -> "Vector":
+        return self._step("xor", other)
+
+    def __lshift__(self, count: "Vector | int") -> "Vector":
         return self._step("shl", count)
 
     def __rshift__(self, count: int) -> "Vector":
@@ -74,6 +95,11 @@ class Vector:
         """Return the bit pattern of floats."""
         return self.converted("bitcast", "i64" if self.element == "double" else "i32")
 
+    def as_float(self) -> "Vector":
+        """Return the floats that have bit patterns of integers."""
+        element = "double" if self.element == "i64" else "float"
+        return self.converted("bitcast", element)
+
     @property
     def typed(self) -> str:
         """The value with its type, as instructions take it."""
@@ -83,6 +109,9 @@ class Vector:
         prefix = "f" if self.element in _FLOATS else ""
         step = f"{prefix}{operation} {self.typed}, {self._text(other)}"
         return self._let(step, self.element)
+
+    def _same(self, other: int | float) -> "Vector":
+        return self.function.constant(self.element, other)
 
     def _text(self, other: "Vector | int | float") -> str:
         return self.function.constant(self.element, other).name
@@ -99,6 +128,8 @@ class VectorFunction:
         self.lines = Lines(lanes, "v")
         self.operands = [Vector(self, f"%x{i}", element) for i in range(arity)]
         self.declarations: set[str] = set()
+        self.tables: set[str] = set()
+        self.calls: set[str] = set()
         self._name = name
         self._element = element
         self._block = "entry"
@@ -123,10 +154,39 @@ class VectorFunction:
         suffix = f"v{self.lines.lanes}{INTRINSIC_SUFFIX[DTYPE[a.element]]}"
         return self._call(f"llvm.fma.{suffix}", [a, b, c])
 
+    def polynomial(self, x: Vector, coefficients: Sequence[float]) -> Vector:
+        """Return c0 + x (c1 + x (c2 + ...)), each product rounded before its sum."""
+        total = coefficients[-1] * x
+        for c in coefficients[-2:0:-1]:
+            total = (c + total) * x
+        return coefficients[0] + total
+
+    def fused_polynomial(self, x: Vector, coefficients: Sequence[float]) -> Vector:
+        """Return c0 + x (c1 + x (c2 + ...)), each product and sum rounded once."""
+        total = self.constant(x.element, coefficients[-1])
+        for c in coefficients[-2::-1]:
+            total = self.fma(x, total, c)
+        return total
+
     def fabs(self, a: Vector) -> Vector:
         """Return the absolute value."""
-        suffix = f"v{self.lines.lanes}{INTRINSIC_SUFFIX[DTYPE[a.element]]}"
-        return self._call(f"llvm.fabs.{suffix}", [a])
+        return self._intrinsic("fabs", a)
+
+    def sqrt(self, a: Vector) -> Vector:
+        """Return the square root."""
+        return self._intrinsic("sqrt", a)
+
+    def trunc(self, a: Vector) -> Vector:
+        """Return the integer next to `a` towards zero."""
+        return self._intrinsic("trunc", a)
+
+    def copysign(self, size: Vector, sign: Vector) -> Vector:
+        """Return `size` with the sign of `sign`."""
+        return self._intrinsic("copysign", size, sign)
+
+    def _intrinsic(self, name: str, *operands: Vector) -> Vector:
+        suffix = f"v{self.lines.lanes}{INTRINSIC_SUFFIX[DTYPE[operands[0].element]]}"
+        return self._call(f"llvm.{name}.{suffix}", operands)
 
     def select(
         self, mask: Vector, yes: "Vector | float", no: "Vector | float"
@@ -171,12 +231,52 @@ class VectorFunction:
             members.append(Vector(self, name, "double"))
         return members[0], members[1]
 
+    def lookup_four(self, table: str, index: Vector) -> list[Vector]:
+        """Return the four members of the rows of doubles at `index`."""
+        rows = [
+            self.lines.let(f"load <4 x double>, ptr {at}, align 32")
+            for at in self._addresses(table, index, "<4 x double>")
+        ]
+        members: list[list[str]] = [[], [], [], []]
+        for start in range(0, len(rows), 8):
+            for member, part in enumerate(self._transposed(rows[start : start + 8])):
+                members[member].append(part)
+        width = min(8, self.lines.lanes)
+        return [Vector(self, self._joined(m, width), "double") for m in members]
+
+    def _transposed(self, rows: list[str]) -> list[str]:
+        """Return the columns of four or eight rows of four doubles."""
+        pairs = [rows] if len(rows) == 4 else [rows[:4], rows[4:]]
+        wide = [self._joined(list(same), 4) for same in zip(*pairs, strict=True)]
+        width = len(rows)
+        starts = range(0, width, 4)
+        columns = []
+        for odd in range(2):
+            order = [
+                number + start
+                for start in starts
+                for k in (odd, 2 + odd)
+                for number in (k, width + k)
+            ]
+            low, high = (
+                self._shuffle(wide[i], wide[i + 1], width, order) for i in (0, 2)
+            )
+            for k in (0, 2):
+                order = [
+                    number + start
+                    for start in starts
+                    for number in (k, k + 1, width + k, width + k + 1)
+                ]
+                columns.append(self._shuffle(low, high, width, order))
+        return [columns[0], columns[2], columns[1], columns[3]]
+
     def _addresses(self, table: str, index: Vector, element: str) -> list[str]:
         let = self.lines.let
         numbers = [
             let(f"extractelement {index.typed}, i64 {lane}")
             for lane in range(self.lines.lanes)
         ]
+        self.tables.add(table)
         return [
             let(f"getelementptr {element}, ptr @{table}.table, i64 {number}")
             for number in numbers
@@ -225,11 +325,13 @@ class VectorFunction:
     def libm(self, function: str, mask: Vector, *operands: Vector) -> Vector:
         """Return libm's `function` where `mask` is true."""
         word = self._word(mask)
+        self.calls.add(function)
         passed = ", ".join(operand.typed for operand in operands)
-        kind = self.lines.vector(self._element)
+        element = operands[0].element
+        kind = self.lines.vector(element)
         return self._vector(
             f"call {kind} @{LIBM}{function}(i{self.lines.lanes} {word}, {passed})",
-            self._element,
+            element,
         )
 
     def finish(self, result: Vector) -> str:

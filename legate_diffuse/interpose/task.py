@@ -94,11 +94,20 @@ class AutoTask:
             self.arguments.append(real_array(array_or_store))
         if partition is not None and not isinstance(partition, Variable):
             raise ValueError("Invalid partition symbol")
-        if partition is not None:
+        if partition is not None and not self._names_same(partition):
             self.plain = self.holdable = False
         self.roles.append(role)
         self.variables.append(partition)
         return partition or symbol(len(self.roles) - 1)
+
+    def _names_same(self, partition: Variable) -> bool:
+        """Whether a partition symbol is that of an earlier argument of one view."""
+        declare = partition.declare
+        return (
+            isinstance(declare, int)
+            and self.variables[declare] is None
+            and self.arguments[declare] == self.arguments[-1]
+        )
 
     def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
         """Add a scalar argument, passed by value."""
@@ -126,9 +135,9 @@ class AutoTask:
 
     def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
         """Align two arguments."""
-        self._call(
-            "add_alignment", _argument(array_or_store1), _argument(array_or_store2)
-        )
+        arguments = _argument(array_or_store1), _argument(array_or_store2)
+        self.plain = self.plain and all(each in self.arguments for each in arguments)
+        self.calls.append(("add_alignment", *arguments))
 
     def add_broadcast(
         self, array_or_store: Any, axes: int | Iterable[int] | None = None

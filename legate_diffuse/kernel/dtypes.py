@@ -6,10 +6,12 @@ from typing import Final
 
 SIGNED: Final = ("int8", "int16", "int32", "int64")
 UNSIGNED: Final = ("uint8", "uint16", "uint32", "uint64")
+HALF: Final = "float16"
+"""A float that kernels convert and copy, but compute with in float32."""
 FLOATS: Final = ("float32", "float64")
 COMPLEX: Final = ("complex64", "complex128")
 INTEGERS: Final = SIGNED + UNSIGNED
-ALL: Final = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+ALL: Final = ("bool", *INTEGERS, HALF, *FLOATS, *COMPLEX)
 
 ITEMSIZE: Final = {
     "bool": 1,
@@ -21,6 +23,7 @@ ITEMSIZE: Final = {
     "uint16": 2,
     "uint32": 4,
     "uint64": 8,
+    "float16": 2,
     "float32": 4,
     "float64": 8,
     "complex64": 8,
@@ -30,7 +33,7 @@ ITEMSIZE: Final = {
 COMPONENT: Final = {"complex64": "float32", "complex128": "float64"}
 """Real type of the two components of each complex type."""
 
-_FLOAT_FORMAT: Final = {"float32": "<f", "float64": "<d"}
+_FLOAT_FORMAT: Final = {"float16": "<e", "float32": "<f", "float64": "<d"}
 
 
 def bits_of(dtype: str, value: bool | int | float | complex) -> int:

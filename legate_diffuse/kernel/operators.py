@@ -5,6 +5,8 @@ Meanings are those of C++ on x86-64 without fast-math. Integer arithmetic wraps 
 Comparisons with a NaN are false, except `ne`. `cast` is a C++ `static_cast`; a float
 that the integer type cannot hold gives what the machine's conversion instruction
 gives (see `legate_diffuse.codegen.casts`). Shift counts must be less than the width.
+Integer division never traps: by 0, `quotient` and `remainder` give 0, and the quotient
+of the lowest number and -1 wraps around.
 """
 
 from typing import Final
@@ -14,6 +16,9 @@ from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGE
 ARITHMETIC: Final = frozenset({"add", "sub", "mul", "neg"})
 BITWISE: Final = frozenset({"and", "or", "xor", "not"})
 SHIFTS: Final = frozenset({"shl", "shr"})
+DIVISIONS: Final = frozenset({"quotient", "remainder", "gcd"})
+"""Operators over integers: C++'s `/` and `%`, and the greatest common divisor."""
+
 COMPARISONS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 EXACT: Final = frozenset(
     {"div", "sqrt", "floor", "ceil", "trunc", "rint", "round", "abs", "copysign", "fma"}
@@ -32,11 +37,18 @@ MATHS_OF_TWO: Final = frozenset({"atan2", "fmod", "hypot", "nextafter", "pow"})
 operands (those above: of one).
 """
 
+FLOAT_PARTS: Final = frozenset({"exponent", "fraction"})
+"""What C's `frexp` splits a float into; the exponent is an int32."""
+
+COMPLEX_ARITHMETIC: Final = frozenset({"complex_mul", "complex_div"})
+"""Products and quotients of complex numbers as C's Annex G defines them."""
+
 ARITY: Final = {
     **dict.fromkeys(ARITHMETIC | BITWISE | SHIFTS | COMPARISONS | EXACT, 2),
+    **dict.fromkeys(DIVISIONS | COMPLEX_ARITHMETIC, 2),
     **dict.fromkeys(("neg", "not", "sqrt", "floor", "ceil", "trunc", "rint"), 1),
     **dict.fromkeys(("round", "abs", "cast", "signbit", "real", "imag"), 1),
-    **dict.fromkeys(MATHS_OF_ONE, 1),
+    **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
     **dict.fromkeys(MATHS_OF_TWO | {"complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
 }
@@ -65,6 +77,8 @@ def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
         return dtype not in COMPLEX and first not in COMPLEX
     if name == "signbit":
         return dtype == "bool" and first in FLOATS
+    if name in FLOAT_PARTS:
+        return first in FLOATS and dtype == ("int32" if name == "exponent" else first)
     if name == "select":
         same = operands[1] == operands[2] == dtype
         return first == "bool" and same and dtype not in COMPLEX
@@ -76,10 +90,12 @@ def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
         return first in COMPLEX and COMPONENT[first] == dtype
     if not uniform or dtype != first:
         return False
+    if name in COMPLEX_ARITHMETIC:
+        return dtype in COMPLEX
     if name in ARITHMETIC:
         return dtype in INTEGERS + FLOATS
     if name in BITWISE:
         return dtype == "bool" or dtype in INTEGERS
-    if name in SHIFTS:
+    if name in SHIFTS | DIVISIONS:
         return dtype in INTEGERS
     return dtype in FLOATS

@@ -8,19 +8,27 @@ less, or greater, so a NaN never replaces a number.
 
 from typing import Final
 
-from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.dtypes import (
+    COMPLEX,
+    FLOATS,
+    HALF,
+    INTEGERS,
+    ITEMSIZE,
+    SIGNED,
+)
 
 REDUCTIONS: Final = {
-    "add": INTEGERS + FLOATS + COMPLEX,
-    "mul": INTEGERS + FLOATS,
-    "min": INTEGERS + FLOATS,
-    "max": INTEGERS + FLOATS,
+    "add": (*INTEGERS, HALF, *FLOATS, *COMPLEX),
+    "mul": (*INTEGERS, HALF, *FLOATS),
+    "min": (*INTEGERS, HALF, *FLOATS),
+    "max": (*INTEGERS, HALF, *FLOATS),
     "and": ("bool",),
     "or": ("bool",),
 }
 """By operator, the types of the elements that it combines."""
 
 _LARGEST: Final = {
+    "float16": 65504.0,
     "float32": float.fromhex("0x1.fffffep+127"),
     "float64": float.fromhex("0x1.fffffffffffffp+1023"),
 }
@@ -36,7 +44,7 @@ def identity(operator: str, dtype: str) -> bool | int | float:
     if operator in _NEUTRAL:
         return _NEUTRAL[operator]
     least = operator == "max"
-    if dtype in FLOATS:
+    if dtype in _LARGEST:
         return -_LARGEST[dtype] if least else _LARGEST[dtype]
     width = 8 * ITEMSIZE[dtype] - (dtype in SIGNED)
     if least:

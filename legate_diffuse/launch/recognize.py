@@ -32,6 +32,8 @@ _LAYOUTS: Final = {
     # after the axis; then whether there is a mask
     "UNARY_RED": (3, 1),
     "WHERE": (0, None),
+    "PUTMASK": (0, None),
+    "CHOOSE": (0, None),
     "FILL": (0, None),
     "DOT": (0, None),
 }
@@ -159,8 +161,7 @@ class Recognizer:
         values = [value for value, _ in task.scalars]
         code = "" if code_at is None else codes.get(int(values[code_at]), "")
         extra = tuple(_scalar_dtype(value) for value in values[own:])
-        masked = own == 3 and bool(values[2])
-        if (codes and not code) or None in extra or masked or len(outputs) != 1:
+        if (codes and not code) or None in extra:
             return self._recognize_opaque(task)
         operation = OperationKind(
             name,

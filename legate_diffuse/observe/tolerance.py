@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a fused program may be from the unfused one.
 
-Nothing may differ but sums and products of floating-point numbers, whose terms are
-combined in another order. Two ways to add n numbers x_i differ by at most
+Nothing may differ but the functions of ``WITHIN_ONE_ULP``, complex functions that
+are computed with them, and sums and products of floating-point numbers, whose terms
+are combined in another order. Two ways to add n numbers x_i differ by at most
 2 n eps (|x_1| + ... + |x_n|) (N. Higham, "Accuracy and Stability of Numerical
 Algorithms", 2nd edition, SIAM 2002, section 4.2); two products by 2 n eps times the
 product. Whatever is computed from such a result may differ by what its operation
@@ -19,8 +20,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP
 from legate_diffuse.observe.elements import Array, part, read, seen
 from legate_diffuse.ops import cupynumeric
+from legate_diffuse.ops.registry import OperationKind
 
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.
@@ -44,7 +47,8 @@ class Tolerances:
         """Run an original operation, and learn the tolerance of its results."""
         inputs, targets = _split(operation)
         uncertain = any(self._of_view(view).any() for view in inputs)
-        inexact = any(_is_inexact(role, view) for role, view in targets)
+        own_error = _own_error(operation.kind.operation)
+        inexact = any(_is_inexact(role, view) for role, view in targets) or own_error
         if not uncertain and not inexact:
             run()
             for role, view in targets:
@@ -53,16 +57,19 @@ class Tolerances:
             return
         operands = [seen(read(view.root), view) for view in inputs]
         errors = [self._of_view(view) for view in inputs]
+        zero = np.zeros(())
         before = [part(read(v.root), v) if role > 1 else None for role, v in targets]
         run()
         for (_, target), old in zip(targets, before, strict=True):
             with np.errstate(all="ignore"):
-                found = (
-                    _move(operation, operands, errors)
-                    if old is None
-                    else self._reduce(operation, target, operands, errors, old)
-                )
-            self._set(target, found)
+                if old is not None:
+                    found = self._reduce(operation, target, operands, errors, old)
+                else:
+                    found = _move(operation, operands, errors) if uncertain else zero
+                    if own_error:
+                        result = np.abs(part(read(target.root), target))
+                        found = found + own_error * result.astype(float)
+            self._set(target, np.asarray(found))
 
     def _of_view(self, view: Any) -> Array:
         return seen(self.of(view.root), view)
@@ -133,6 +140,31 @@ def _is_inexact(role: int, view: Any) -> bool:
 
 def _eps(dtype: Any) -> float:
     return float(np.finfo(dtype).eps) if np.dtype(dtype).kind in "fc" else 0.0
+
+
+def _own_error(kind: OperationKind) -> float:
+    """Return by how much an operation's results may differ, relative to their size."""
+    dtype = kind.inputs[0] if kind.inputs else ""
+    if dtype in ("complex64", "complex128") and kind.code in _COMPLEX_FUNCTIONS:
+        return 2.0**14 * _eps(dtype)
+    if dtype == "float64" and _C_NAMES.get(kind.code) in WITHIN_ONE_ULP:
+        return 2 * _eps(dtype)
+    return 0.0
+
+
+# The C functions of operations, where the vector code may differ from them.
+_C_NAMES: Final = {
+    "ARCCOS": "acos",
+    "ARCSIN": "asin",
+    "ARCTAN": "atan",
+    "ARCTAN2": "atan2",
+    "TAN": "tan",
+}
+# Their complex relatives, and what takes the angle of a number; errors grow in them.
+_COMPLEX_FUNCTIONS: Final = frozenset(
+    {"ANGLE", "ARCCOS", "ARCCOSH", "ARCSIN", "ARCSINH", "ARCTAN", "ARCTANH"}
+    | {"LOG", "LOG10", "LOG1P", "LOG2", "POWER", "SQRT", "TAN", "TANH"}
+)
 
 
 def _operator(operation: Any) -> str | None:
@@ -222,7 +254,7 @@ _PRODUCTS: Final = ("MATVECMUL_TASK", "MATMUL_TASK")
 def _element_wise(operation: Any) -> Function | None:
     """Return what an operation computes, None if that is not known here."""
     kind = operation.kind.operation
-    if kind.scalars or kind.task not in _ELEMENT_WISE:
+    if kind.scalars or kind.task not in _ELEMENT_WISE or len(kind.outputs) > 1:
         return None
     (dtype,) = kind.outputs
     if kind.task == "CONVERT":

@@ -5,16 +5,25 @@ import math
 from typing import Final
 
 from legate_diffuse.kernel.builder import Value
-from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS, ITEMSIZE
-from legate_diffuse.ops.registry import Emitter, Meaning
+from legate_diffuse.kernel.dtypes import (
+    COMPLEX,
+    FLOATS,
+    HALF,
+    INTEGERS,
+    ITEMSIZE,
+    SIGNED,
+)
+from legate_diffuse.ops import complex_functions, complex_numbers
+from legate_diffuse.ops.registry import Emitter, Meaning, with_half
 from legate_diffuse.ops.unary import (
     INTEGRAL,
     LOGICAL,
     REAL,
+    absolute,
     call,
-    either_component,
     in_double,
     per_component,
+    without_sign_of_nan,
 )
 
 
@@ -49,6 +58,48 @@ def is_close(emit: Emitter, a: Value, b: Value, rtol: Value, atol: Value) -> Val
 def floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
     """Return floor(a / b)."""
     return emit("floor", emit("div", a, b))
+
+
+def integer_floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return a / b rounded down.
+
+    By 0 the result is 0, as in NumPy, and the lowest number divided by -1 wraps around;
+    upstream's process dies of both, except of the latter with 8 or 16 bits.
+    """
+    quotient = emit("quotient", a, b)
+    if a.dtype not in SIGNED:
+        return quotient
+    inexact = emit("ne", emit("remainder", a, b), emit.like(a, 0))
+    down = emit("and", inexact, _signs_differ(emit, a, b))
+    return emit("sub", quotient, emit.cast(a.dtype, down))
+
+
+def integer_mod(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return a - b * floor(a / b); 0 where upstream's process dies, see above."""
+    remainder = emit("remainder", a, b)
+    if a.dtype not in SIGNED:
+        return remainder
+    inexact = emit("ne", remainder, emit.like(a, 0))
+    moved = emit("and", inexact, _signs_differ(emit, a, b))
+    return emit("select", moved, emit("add", remainder, b), remainder)
+
+
+def no_remainder(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return the remainder of a truth value divided by True, which is False."""
+    return emit.like(a, False)
+
+
+def _signs_differ(emit: Emitter, a: Value, b: Value) -> Value:
+    return emit("lt", emit("xor", a, b), emit.like(a, 0))
+
+
+def lcm(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return the absolute value of a / gcd(a, b) * b; 0 if both are 0.
+
+    Upstream's process dies of `gcd` and `lcm` of the lowest number and -1.
+    """
+    multiple = emit("mul", emit("quotient", a, emit("gcd", a, b)), b)
+    return absolute(emit, multiple) if a.dtype in SIGNED else multiple
 
 
 def mod(emit: Emitter, a: Value, b: Value) -> Value:
@@ -124,6 +175,28 @@ def power(emit: Emitter, a: Value, b: Value) -> Value:
     return emit.cast(a.dtype, in_double("pow")(emit, a, b))
 
 
+def half_copysign(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return a with the sign of b, which a NaN loses in upstream's conversion."""
+    size, sign = (emit.cast("float32", x) for x in (a, b))
+    sign = without_sign_of_nan(emit, sign)
+    return emit.cast(HALF, emit("copysign", size, sign))
+
+
+def half_power(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return pow of numbers in float16 in single precision."""
+    single = [emit.cast("float32", x) for x in (a, b)]
+    return emit.cast(HALF, emit("pow", *single))
+
+
+def complex_float_power(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return the power of complex numbers in double precision."""
+    wide = []
+    for z in (a, b):
+        x, y = complex_numbers.parts(emit, z)
+        wide.append(emit.complex(emit.cast("float64", x), emit.cast("float64", y)))
+    return complex_functions.power(emit, *wide)
+
+
 def integer_power(emit: Emitter, a: Value, b: Value) -> Value:
     """Return pow in double precision, rounded half away from zero and converted."""
     number = emit("round", in_double("pow")(emit, a, b))
@@ -154,28 +227,44 @@ def _float_function(name: str) -> tuple[Meaning, ...]:
     return (Meaning(FLOATS, "T T -> T", call(name)),)
 
 
-BINARY: Final[dict[str, tuple[Meaning, ...]]] = {
+_MEANINGS: Final[dict[str, tuple[Meaning, ...]]] = {
     "ADD": _sum("add", of_truth_values="or"),
     "ARCTAN2": _float_function("atan2"),
     "BITWISE_AND": _bitwise("and"),
     "BITWISE_OR": _bitwise("or"),
     "BITWISE_XOR": _bitwise("xor"),
-    "COPYSIGN": _float_function("copysign"),
+    "COPYSIGN": (
+        *_float_function("copysign"),
+        Meaning((HALF,), "T T -> T", half_copysign),
+    ),
     "DIVIDE": (
         Meaning(INTEGRAL, "T T -> float64", in_double("div")),
         Meaning(FLOATS, "T T -> T", call("div")),
+        Meaning(COMPLEX, "T T -> T", call("complex_div")),
     ),
-    "EQUAL": (
-        *_comparison("eq"),
-        Meaning(COMPLEX, "T T -> bool", either_component("and", call("eq"))),
+    "EQUAL": _comparison("eq"),
+    "FLOAT_POWER": (
+        Meaning(("float64",), "T T -> T", call("pow")),
+        Meaning(COMPLEX, "T T -> complex128", complex_float_power),
     ),
-    "FLOAT_POWER": (Meaning(("float64",), "T T -> T", call("pow")),),
-    "FLOOR_DIVIDE": (Meaning(FLOATS, "T T -> T", floor_divide),),
-    "FMOD": _float_function("fmod"),
+    "FLOOR_DIVIDE": (
+        Meaning(LOGICAL, "T T -> T", call("and")),
+        Meaning(INTEGERS, "T T -> T", integer_floor_divide),
+        Meaning(FLOATS, "T T -> T", floor_divide),
+    ),
+    "FMOD": (
+        Meaning(INTEGERS, "T T -> T", call("remainder")),
+        *_float_function("fmod"),
+    ),
+    "GCD": (Meaning(INTEGERS, "T T -> T", call("gcd")),),
     "GREATER": _comparison("gt"),
     "GREATER_EQUAL": _comparison("ge"),
     "HYPOT": _float_function("hypot"),
-    "ISCLOSE": (Meaning(REAL, "T T; float64 float64 -> bool", is_close),),
+    "ISCLOSE": (
+        Meaning(REAL, "T T; float64 float64 -> bool", is_close),
+        Meaning(COMPLEX, "T T; float64 float64 -> bool", complex_numbers.is_close),
+    ),
+    "LCM": (Meaning(INTEGERS, "T T -> T", lcm),),
     "LDEXP": (Meaning(FLOATS, "T int32 -> T", call("ldexp")),),
     "LEFT_SHIFT": (Meaning(INTEGERS, "T T -> T", left_shift),),
     "LESS": _comparison("lt"),
@@ -185,20 +274,42 @@ BINARY: Final[dict[str, tuple[Meaning, ...]]] = {
     "LOGICAL_AND": (Meaning(REAL + COMPLEX, "T T -> bool", logical_and),),
     "LOGICAL_OR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_or),),
     "LOGICAL_XOR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_xor),),
-    "MAXIMUM": (Meaning(REAL, "T T -> T", maximum),),
-    "MINIMUM": (Meaning(REAL, "T T -> T", minimum),),
-    "MOD": (Meaning(FLOATS, "T T -> T", mod),),
-    "MULTIPLY": _arithmetic("mul", of_truth_values="and"),
-    "NEXTAFTER": _float_function("nextafter"),
-    "NOT_EQUAL": (
-        *_comparison("ne"),
-        Meaning(COMPLEX, "T T -> bool", either_component("or", call("ne"))),
+    "MAXIMUM": (
+        Meaning(REAL, "T T -> T", maximum),
+        Meaning(COMPLEX, "T T -> T", complex_numbers.maximum),
     ),
+    "MINIMUM": (
+        Meaning(REAL, "T T -> T", minimum),
+        Meaning(COMPLEX, "T T -> T", complex_numbers.minimum),
+    ),
+    "MOD": (
+        Meaning(LOGICAL, "T T -> T", no_remainder),
+        Meaning(INTEGERS, "T T -> T", integer_mod),
+        Meaning(FLOATS, "T T -> T", mod),
+    ),
+    "MULTIPLY": (
+        *_arithmetic("mul", of_truth_values="and"),
+        Meaning(COMPLEX, "T T -> T", call("complex_mul")),
+    ),
+    "NEXTAFTER": _float_function("nextafter"),
+    "NOT_EQUAL": _comparison("ne"),
     "POWER": (
         Meaning(INTEGRAL, "T T -> T", integer_power),
         Meaning(FLOATS, "T T -> T", power),
+        Meaning((HALF,), "T T -> T", half_power),
+        Meaning(COMPLEX, "T T -> T", complex_functions.power),
     ),
     "RIGHT_SHIFT": (Meaning(INTEGERS, "T T -> T", right_shift),),
     "SUBTRACT": _sum("sub", of_truth_values="xor"),
+}
+
+_OF_COMPLEX: Final = {
+    code: (Meaning(COMPLEX, "T T -> bool", lowering),)
+    for code, lowering in complex_numbers.COMPLEX_COMPARISONS.items()
+}
+
+BINARY: Final[dict[str, tuple[Meaning, ...]]] = {
+    code: with_half(meanings + _OF_COMPLEX.get(code, ()))
+    for code, meanings in _MEANINGS.items()
 }
 """The meanings of each operation code."""

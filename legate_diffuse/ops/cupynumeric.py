@@ -9,7 +9,15 @@ of NaN may differ. For reductions see `legate_diffuse.ops.reductions`.
 from typing import Final
 
 from legate_diffuse.kernel.builder import Builder, Value
-from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, INTEGERS
+from legate_diffuse.kernel.dtypes import (
+    ALL,
+    COMPLEX,
+    COMPONENT,
+    FLOATS,
+    HALF,
+    INTEGERS,
+)
+from legate_diffuse.ops import complex_numbers
 from legate_diffuse.ops.binary import BINARY
 from legate_diffuse.ops.reductions import (
     REDUCTION_CODES,
@@ -19,12 +27,13 @@ from legate_diffuse.ops.reductions import (
 from legate_diffuse.ops.registry import (
     Emitter,
     Lowering,
+    LoweringToSeveral,
     Meaning,
     OperationKind,
     Refusal,
     expand,
 )
-from legate_diffuse.ops.unary import LOGICAL, REAL, UNARY, call, same
+from legate_diffuse.ops.unary import UNARY, same
 
 
 def _convert_to(dtype: str) -> Lowering:
@@ -37,6 +46,8 @@ def _convert_to(dtype: str) -> Lowering:
                 return emit.complex(emit.cast(part, x), emit.constant(part, 0))
             real = emit.cast(part, emit("real", x))
             return emit.complex(real, emit.cast(part, emit("imag", x)))
+        if x.dtype == HALF and dtype in INTEGERS:
+            return _half_to_integer(emit, dtype, x)
         if x.dtype not in COMPLEX:
             return emit.cast(dtype, x)
         real = emit.cast(dtype, emit("real", x))
@@ -47,32 +58,95 @@ def _convert_to(dtype: str) -> Lowering:
     return lower
 
 
-def _select_complex(emit: Emitter, mask: Value, a: Value, b: Value) -> Value:
-    real = emit("select", mask, emit("real", a), emit("real", b))
-    imag = emit("select", mask, emit("imag", a), emit("imag", b))
-    return emit.complex(real, imag)
+def _conversions_without_nan(replacement: int) -> tuple[Meaning, ...]:
+    """Return the conversions that put `replacement` for NaN."""
+    return tuple(
+        Meaning((*FLOATS, *COMPLEX), f"T -> {to}", _replace_nan(to, replacement))
+        for to in ALL
+    )
 
+
+def _replace_nan(dtype: str, replacement: int) -> Lowering:
+    convert = _convert_to(dtype)
+
+    def lower(emit: Emitter, x: Value) -> Value:
+        parts = [x]
+        if x.dtype in COMPLEX:
+            parts = [emit("real", x), emit("imag", x)]
+        number = parts[0]
+        known = emit("eq", number, number)
+        for part in parts[1:]:
+            known = emit("and", known, emit("eq", part, part))
+        # of a complex number, upstream's truth value is here its real part's
+        converted = emit.cast("bool", number) if dtype == "bool" else convert(emit, x)
+        neutral = emit.constant(dtype, replacement)
+        return complex_numbers.select(emit, known, converted, neutral)
+
+    return lower
+
+
+def _half_to_integer(emit: Emitter, dtype: str, x: Value) -> Value:
+    """Return x as an integer; unlike those of other floats, its NaN gives 0."""
+    number = emit.cast("float32", x)
+    result = emit.cast(dtype, number)
+    known = emit("eq", number, number)
+    return emit("select", known, result, emit.constant(dtype, 0))
+
+
+def _put(emit: Emitter, old: Value, mask: Value, new: Value) -> Value:
+    """Return mask ? new : old."""
+    return complex_numbers.select(emit, mask, new, old)
+
+
+def _choose(emit: Emitter, index: Value, *choices: Value) -> Value:
+    """Return the choice that `index` counts to from 0; upstream checks its range."""
+    result = choices[-1]
+    for place, choice in reversed(list(enumerate(choices[:-1]))):
+        chosen = emit("eq", index, emit.like(index, place))
+        result = complex_numbers.select(emit, chosen, choice, result)
+    return result
+
+
+def _select(emit: Emitter, *operands: Value) -> Value:
+    """Return the choice after the first condition that holds, else the default."""
+    *rest, result = operands
+    number = len(rest) // 2
+    for place in reversed(range(number)):
+        choice = rest[number + place]
+        result = complex_numbers.select(emit, rest[place], choice, result)
+    return result
+
+
+_MOST_CHOICES: Final = 6
+_CHOICES: Final = [" T" * number for number in range(1, _MOST_CHOICES + 1)]
 
 _COPY: Final[dict[str, tuple[Meaning, ...]]] = {"": (Meaning(ALL, "T -> T", same),)}
 
 _MEANINGS: Final[dict[str, dict[str, tuple[Meaning, ...]]]] = {
     "UNARY_OP": UNARY,
     "BINARY_OP": BINARY,
-    "WHERE": {
-        "": (
-            Meaning(REAL, "bool T T -> T", call("select")),
-            Meaning(COMPLEX, "bool T T -> T", _select_complex),
-        )
-    },
+    "WHERE": {"": (Meaning(ALL, "bool T T -> T", complex_numbers.select),)},
     "CONVERT": {
-        "NOOP": tuple(Meaning(ALL, f"T -> {to}", _convert_to(to)) for to in ALL)
+        "NOOP": tuple(Meaning(ALL, f"T -> {to}", _convert_to(to)) for to in ALL),
+        "PROD": _conversions_without_nan(1),
+        "SUM": _conversions_without_nan(0),
+    },
+    "PUTMASK": {"": (Meaning(ALL, "T bool T -> T", _put),)},
+    "CHOOSE": {
+        "": tuple(Meaning(ALL, f"int64{given} -> T", _choose) for given in _CHOICES)
+    },
+    "SELECT": {
+        "": tuple(
+            Meaning(ALL, f"{given.replace('T', 'bool')}{given}; T -> T", _select)
+            for given in _CHOICES
+        )
     },
     "FILL": _COPY,
     "COPY": _COPY,
 }
 """By task and operation code. The value that FILL writes is its input."""
 
-_TABLE: Final[dict[OperationKind, Lowering]] = {
+_TABLE: Final[dict[OperationKind, Lowering | LoweringToSeveral]] = {
     kind: lowering
     for task, meanings in _MEANINGS.items()
     for kind, lowering in expand(task, meanings).items()
@@ -80,16 +154,25 @@ _TABLE: Final[dict[OperationKind, Lowering]] = {
 
 _OPERATORS: Final = {kind: operator for kind, operator, _ in reductions()}
 
+_REFUSED_TASKS: Final = {
+    "ARANGE": Refusal.INDEX,
+    "ARGWHERE": Refusal.NUMBER,
+    "EYE": Refusal.INDEX,
+    "FLIP": Refusal.ELSEWHERE,
+    "NONZERO": Refusal.NUMBER,
+    "TRILU": Refusal.INDEX,
+}
 _REFUSED_CODES: Final = {
     **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Refusal.PLACE),
-    ("UNARY_OP", "FREXP"): Refusal.SEVERAL_OUTPUTS,
-    ("UNARY_OP", "MODF"): Refusal.SEVERAL_OUTPUTS,
-    ("BINARY_OP", "GCD"): Refusal.ITERATIVE,
-    ("BINARY_OP", "LCM"): Refusal.ITERATIVE,
-    ("CONVERT", "PROD"): Refusal.NAN_CONVERSION,
-    ("CONVERT", "SUM"): Refusal.NAN_CONVERSION,
+    ("UNARY_OP", "GETARG"): Refusal.PLACE,
+    ("CHOOSE", ""): Refusal.OPERANDS,
+    ("SELECT", ""): Refusal.OPERANDS,
 }
-_DIVISIONS: Final = {"FLOOR_DIVIDE", "MOD", "FMOD"}
+_NOT_UPSTREAM: Final = {
+    *((code, dtype) for code in ("FLOOR_DIVIDE", "TRUNC") for dtype in COMPLEX),
+    *((code, "complex128") for code in ("ALL", "ANY", "NANPROD", "PROD")),
+}
+"""Operations and types that the front end takes and the tasks do not."""
 
 
 def supported(kind: OperationKind) -> Refusal | None:
@@ -98,16 +181,14 @@ def supported(kind: OperationKind) -> Refusal | None:
         return None
     codes = REDUCTION_CODES.get(kind.task) or _MEANINGS.get(kind.task)
     if codes is None:
-        return Refusal.TASK
+        return _REFUSED_TASKS.get(kind.task, Refusal.TASK)
     if (kind.task, kind.code) in _REFUSED_CODES:
         return _REFUSED_CODES[kind.task, kind.code]
     types = {*kind.inputs, *kind.outputs}
     if kind.code not in codes:
         return Refusal.CODE
-    if "float16" in types:
-        return Refusal.HALF
-    if kind.code in _DIVISIONS and types <= {*LOGICAL, *INTEGERS}:
-        return Refusal.INTEGER_DIVISION
+    if (kind.code, kind.inputs[0]) in _NOT_UPSTREAM:
+        return Refusal.UPSTREAM
     return Refusal.COMPLEX if types & {*COMPLEX} else Refusal.TYPES
 
 
@@ -119,7 +200,8 @@ def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[
     Raises:
         KeyError: the table does not cover `kind` (see `supported`).
     """
-    return [_TABLE[kind](Emitter(builder), *operands)]
+    result = _TABLE[kind](Emitter(builder), *operands)
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def reduction(kind: OperationKind) -> str | None:

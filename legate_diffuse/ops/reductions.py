@@ -7,27 +7,38 @@ From `unary/unary_red_util.h`, `unary/scalar_unary_red_template.inl`,
 In what order values are combined is not part of a meaning, and upstream's depends on
 the number of processors. So sums and products of floats may differ from upstream's in
 their last bits, and of zeros with different signs `MAX` and `MIN` may give another one.
-All other results are upstream's: `MAX` and `MIN` never give a NaN, and of no other
-values than infinities beyond the finite numbers they give a finite number.
+Of float16 sums and products differ in more: upstream rounds them at every point,
+kernels and NumPy do not. All other results are upstream's: `MAX` and `MIN` never give a
+NaN, and of no other values than infinities beyond the finite numbers they give a finite
+number.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import (
     ALL,
     COMPLEX,
     FLOATS,
+    HALF,
     INTEGERS,
     SIGNED,
     UNSIGNED,
 )
 from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.ops.binary import BINARY
+from legate_diffuse.ops.complex_numbers import select
 from legate_diffuse.ops.registry import Emitter, Lowering, Meaning, OperationKind
-from legate_diffuse.ops.unary import LOGICAL, REAL, call, either_component, same
+from legate_diffuse.ops.unary import (
+    LOGICAL,
+    REAL,
+    call,
+    either_component,
+    per_component,
+    same,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,11 @@ class Reduction:
 
     operator: str
     meaning: Meaning
+
+    @property
+    def lowering(self) -> Lowering:
+        """Of the one value that each point adds."""
+        return cast("Lowering", self.meaning.lowering)
 
     def kinds(self, task: str, code: str) -> Iterable[OperationKind]:
         """Return every operation kind that this covers."""
@@ -46,7 +62,10 @@ def _nonzero(emit: Emitter, x: Value) -> Value:
     """Return whether x differs from 0; a NaN does."""
     if x.dtype in COMPLEX:
         return either_component("or", _nonzero)(emit, x)
-    return x if x.dtype == "bool" else emit("ne", x, emit.like(x, 0))
+    if x.dtype == "bool":
+        return x
+    number = emit.cast("float32", x) if x.dtype == HALF else x
+    return emit("ne", number, emit.like(number, 0))
 
 
 def _count(emit: Emitter, x: Value) -> Value:
@@ -56,26 +75,36 @@ def _count(emit: Emitter, x: Value) -> Value:
 def _equal(emit: Emitter, x: Value, y: Value) -> Value:
     if x.dtype in COMPLEX:
         return either_component("and", _equal)(emit, x, y)
+    if x.dtype == HALF:
+        x, y = (emit.cast("float32", number) for number in (x, y))
     return emit("eq", x, y)
 
 
 def _square(emit: Emitter, x: Value) -> Value:
-    return emit("mul", x, x)
+    return _product(emit, x, x)
+
+
+def _product(emit: Emitter, x: Value, y: Value) -> Value:
+    if x.dtype == HALF:
+        return emit.cast(HALF, _single_product(emit, x, y))
+    return emit("complex_mul" if x.dtype in COMPLEX else "mul", x, y)
+
+
+def _single_product(emit: Emitter, x: Value, y: Value) -> Value:
+    return emit("mul", *(emit.cast("float32", number) for number in (x, y)))
 
 
 def _squared_distance(emit: Emitter, x: Value, mean: Value) -> Value:
+    if x.dtype in COMPLEX:
+        return _square(emit, per_component(call("sub"))(emit, x, mean))
+    if x.dtype == HALF:
+        wide = [emit.cast("float32", number) for number in (x, mean)]
+        return _square(emit, emit.cast(HALF, emit("sub", *wide)))
     return _square(emit, emit("sub", x, mean))
 
 
 def _converted(dtype: str) -> Lowering:
     return lambda emit, x: emit.cast(dtype, x)
-
-
-def _select(emit: Emitter, mask: Value, a: Value, b: Value) -> Value:
-    if a.dtype not in COMPLEX:
-        return emit("select", mask, a, b)
-    real = emit("select", mask, emit("real", a), emit("real", b))
-    return emit.complex(real, emit("select", mask, emit("imag", a), emit("imag", b)))
 
 
 def _without_nan(operator: str) -> Lowering:
@@ -87,7 +116,7 @@ def _without_nan(operator: str) -> Lowering:
             number = emit("and", *(emit("eq", part, part) for part in parts))
         else:
             number = emit("eq", x, x)
-        return _select(emit, number, x, emit.like(x, identity(operator, x.dtype)))
+        return select(emit, number, x, emit.like(x, identity(operator, x.dtype)))
 
     return lower
 
@@ -98,7 +127,7 @@ def _masked(operator: str, lowering: Lowering) -> Lowering:
     def lower(emit: Emitter, x: Value, mask: Value, *scalars: Value) -> Value:
         value = lowering(emit, x, *scalars)
         neutral = emit.like(value, identity(operator, value.dtype))
-        return _select(emit, mask, value, neutral)
+        return select(emit, mask, value, neutral)
 
     return lower
 
@@ -107,14 +136,14 @@ def _accumulated(operator: str) -> tuple[Reduction, ...]:
     """Integers are added or multiplied in 64 bits, others in their own type."""
     to_int64 = Meaning(LOGICAL + SIGNED, "T -> int64", _converted("int64"))
     to_uint64 = Meaning(UNSIGNED, "T -> uint64", _converted("uint64"))
-    meanings = to_int64, to_uint64, Meaning(FLOATS, "T -> T", same)
+    meanings = to_int64, to_uint64, Meaning((HALF, *FLOATS), "T -> T", same)
     return tuple(Reduction(operator, meaning) for meaning in meanings)
 
 
 def _extremum(operator: str, of_truth_values: str) -> tuple[Reduction, ...]:
     return (
         Reduction(of_truth_values, Meaning(LOGICAL, "T -> T", same)),
-        Reduction(operator, Meaning(INTEGERS + FLOATS, "T -> T", same)),
+        Reduction(operator, Meaning((*INTEGERS, HALF, *FLOATS), "T -> T", same)),
     )
 
 
@@ -122,7 +151,9 @@ def _nan_ignored(operator: str, dtypes: tuple[str, ...]) -> tuple[Reduction, ...
     return (Reduction(operator, Meaning(dtypes, "T -> T", _without_nan(operator))),)
 
 
-_TRUTH: Final = Meaning((*REAL, "complex64"), "T -> bool", _nonzero)
+_NUMBERS: Final = (*INTEGERS, HALF, *FLOATS, *COMPLEX)
+
+_TRUTH: Final = Meaning((*REAL, HALF, "complex64"), "T -> bool", _nonzero)
 """Upstream's tasks do nothing for complex128."""
 
 _OF_ONE: Final[dict[str, tuple[Reduction, ...]]] = {
@@ -137,14 +168,18 @@ _OF_ONE: Final[dict[str, tuple[Reduction, ...]]] = {
     "NANSUM": _nan_ignored("add", FLOATS + COMPLEX),
     "PROD": _accumulated("mul"),
     "SUM": (*_accumulated("add"), Reduction("add", Meaning(COMPLEX, "T -> T", same))),
-    "SUM_SQUARES": (Reduction("add", Meaning(INTEGERS + FLOATS, "T -> T", _square)),),
+    "SUM_SQUARES": (
+        Reduction("or", Meaning(LOGICAL, "T -> T", same)),
+        Reduction("add", Meaning(_NUMBERS, "T -> T", _square)),
+    ),
 }
 
 _OF_ONE_TO_SCALAR: Final[dict[str, tuple[Reduction, ...]]] = {
     **_OF_ONE,
     "CONTAINS": (Reduction("or", Meaning(ALL, "T; T -> bool", _equal)),),
     "VARIANCE": (
-        Reduction("add", Meaning(INTEGERS + FLOATS, "T; T -> T", _squared_distance)),
+        Reduction("or", Meaning(LOGICAL, "T; T -> T", call("xor"))),
+        Reduction("add", Meaning(_NUMBERS, "T; T -> T", _squared_distance)),
     ),
 }
 """Along an axis, upstream's CONTAINS does nothing and its VARIANCE takes no mean."""
@@ -157,7 +192,8 @@ _OF_TWO: Final[dict[str, tuple[Reduction, ...]]] = {
 _DOT: Final[dict[str, tuple[Reduction, ...]]] = {
     "": (
         Reduction("or", Meaning(LOGICAL, "T T -> T", call("and"))),
-        Reduction("add", Meaning(INTEGERS + FLOATS, "T T -> T", call("mul"))),
+        Reduction("add", Meaning(INTEGERS + FLOATS + COMPLEX, "T T -> T", _product)),
+        Reduction("add", Meaning((HALF,), "T T -> float32", _single_product)),
     )
 }
 
@@ -186,7 +222,7 @@ def reductions() -> Iterable[tuple[OperationKind, str, Lowering]]:
         for code, alternatives in codes.items():
             for alternative in alternatives:
                 operator = alternative.operator
-                lowering = alternative.meaning.lowering
+                lowering = alternative.lowering
                 for kind in alternative.kinds(task, code):
                     yield kind, operator, lowering
                     if task in _MASKABLE:

@@ -4,9 +4,10 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from legate_diffuse.kernel.builder import Builder, Value
-from legate_diffuse.kernel.dtypes import COMPONENT
+from legate_diffuse.kernel.dtypes import COMPONENT, HALF
 from legate_diffuse.kernel.operators import COMPARISONS
 
 
@@ -35,14 +36,14 @@ class Refusal(Enum):
 
     TASK = "the task is not an operation that fusion covers"
     CODE = "the operation is not covered by fusion"
-    HALF = "float16 is not covered by fusion"
     COMPLEX = "the operation is not covered by fusion for complex numbers"
     TYPES = "the operation is not covered by fusion for these types"
-    SEVERAL_OUTPUTS = "operations with several outputs are not covered by fusion"
-    INTEGER_DIVISION = "integer division by zero would end the process"
-    ITERATIVE = "the number of steps of the operation depends on the values"
+    INDEX = "values depend on the place of their element, which kernels do not know"
+    ELSEWHERE = "elements move to other places"
+    NUMBER = "the number of results depends on the values"
+    OPERANDS = "the operation has more operands than fusion covers"
+    UPSTREAM = "cuPyNumeric's task does not compute the operation for these types"
     PLACE = "reductions that find the place of a value are not covered by fusion"
-    NAN_CONVERSION = "conversions that replace NaN are not covered by fusion"
 
 
 class Emitter:
@@ -56,6 +57,8 @@ class Emitter:
         """Return the result of an operator other than `cast` and `complex`."""
         if name in COMPARISONS or name == "signbit":
             dtype = "bool"
+        elif name == "exponent":
+            dtype = "int32"
         elif name in ("real", "imag"):
             dtype = COMPONENT[operands[0].dtype]
         else:
@@ -85,19 +88,22 @@ class Emitter:
 Lowering = Callable[..., Value]
 """`(emitter, *operands) -> result`; the operands are the inputs, then the scalars."""
 
+LoweringToSeveral = Callable[..., tuple[Value, ...]]
+"""The same with several results."""
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What an operation does with operands of certain types.
 
     `signature` reads like `T int32; T -> bool`: the inputs, after the semicolon the
-    scalars, after the arrow the output. `T` stands for each type of `dtypes` in turn,
+    scalars, after the arrow the outputs. `T` stands for each type of `dtypes` in turn,
     and `R` for its component type.
     """
 
     dtypes: tuple[str, ...]
     signature: str
-    lowering: Lowering
+    lowering: Lowering | LoweringToSeveral
 
     def kinds(self, task: str, code: str) -> Iterable[OperationKind]:
         """Return every operation kind that this meaning covers."""
@@ -114,9 +120,40 @@ class Meaning:
             )
 
 
+def with_half(meanings: tuple[Meaning, ...]) -> tuple[Meaning, ...]:
+    """Return `meanings`, and the one of float32 for float16 if that has none.
+
+    As upstream does, operands are converted to float32, and a result that is a float16
+    is rounded once.
+    """
+    if any(HALF in meaning.dtypes for meaning in meanings):
+        return meanings
+    for single in meanings:
+        if "float32" in single.dtypes:
+            lowering = _through_single(single.lowering, single.signature.endswith("T"))
+            return (*meanings, Meaning((HALF,), single.signature, lowering))
+    return meanings
+
+
+def _through_single(
+    lowering: Lowering | LoweringToSeveral, rounds: bool
+) -> Lowering | LoweringToSeveral:
+    def rounded(emit: Emitter, result: Value) -> Value:
+        return emit.cast(HALF, result) if result.dtype == "float32" else result
+
+    def lower(emit: Emitter, *operands: Value) -> Any:
+        wide = [emit.cast("float32", x) if x.dtype == HALF else x for x in operands]
+        result = lowering(emit, *wide)
+        if isinstance(result, tuple):
+            return tuple(rounded(emit, each) for each in result)
+        return rounded(emit, result) if rounds else result
+
+    return lower
+
+
 def expand(
     task: str, meanings: dict[str, tuple[Meaning, ...]]
-) -> dict[OperationKind, Lowering]:
+) -> dict[OperationKind, Lowering | LoweringToSeveral]:
     """Return the lowering of every operation kind of a task's operations."""
     return {
         kind: meaning.lowering

@@ -9,11 +9,15 @@ from legate_diffuse.kernel.dtypes import (
     ALL,
     COMPLEX,
     FLOATS,
+    HALF,
     INTEGERS,
     SIGNED,
     UNSIGNED,
 )
-from legate_diffuse.ops.registry import Emitter, Lowering, Meaning
+from legate_diffuse.ops import complex_numbers
+from legate_diffuse.ops.complex_functions import COMPLEX_FUNCTIONS
+from legate_diffuse.ops.complex_numbers import COMPLEX_ARITHMETIC
+from legate_diffuse.ops.registry import Emitter, Lowering, Meaning, with_half
 
 LOGICAL: Final = ("bool",)
 INTEGRAL: Final = ("bool", *INTEGERS)
@@ -71,11 +75,6 @@ def absolute(emit: Emitter, x: Value) -> Value:
     return emit("select", emit("ge", x, emit.like(x, 0)), x, emit("neg", x))
 
 
-def magnitude(emit: Emitter, z: Value) -> Value:
-    """Return the absolute value of a complex number, which is hypot of its parts."""
-    return emit("hypot", emit("real", z), emit("imag", z))
-
-
 def angle(emit: Emitter, x: Value, degrees: Value) -> Value:
     """Return atan2(0, x) in radians or degrees."""
     number = emit.cast("float64", x)
@@ -104,6 +103,13 @@ def deg2rad(emit: Emitter, x: Value) -> Value:
     return emit("mul", x, emit.like(x, math.pi / 180.0))
 
 
+def half_rad2deg(emit: Emitter, x: Value) -> Value:
+    """Return x * (180 / pi) for a float16, in float32."""
+    single = emit.cast("float32", x)
+    product = emit("mul", single, emit.like(single, 180.0 / math.pi))
+    return emit.cast(HALF, product)
+
+
 def clip(emit: Emitter, x: Value, low: Value, high: Value) -> Value:
     """Return x < low ? low : x > high ? high : x."""
     above = emit("select", emit("gt", x, high), high, x)
@@ -128,6 +134,19 @@ def is_inf(emit: Emitter, x: Value) -> Value:
 def is_nan(emit: Emitter, x: Value) -> Value:
     """Return whether x is not a number."""
     return emit("ne", x, x)
+
+
+def frexp(emit: Emitter, x: Value) -> tuple[Value, Value]:
+    """Return the fraction of x and its exponent."""
+    return emit("fraction", x), emit("exponent", x)
+
+
+def modf(emit: Emitter, x: Value) -> tuple[Value, Value]:
+    """Return what follows the point, and x without it, both with the sign of x."""
+    whole = emit("trunc", x)
+    infinite = is_inf(emit, x)
+    rest = emit("select", infinite, emit.like(x, 0), emit("sub", x, whole))
+    return emit("copysign", rest, x), whole
 
 
 def logical_not(emit: Emitter, x: Value) -> Value:
@@ -157,6 +176,38 @@ def round_to(emit: Emitter, x: Value, decimals: Value, factor: Value) -> Value:
     return emit("select", emit("lt", decimals, emit.like(decimals, 0)), coarse, fine)
 
 
+def round_integer(emit: Emitter, x: Value, decimals: Value, factor: Value) -> Value:
+    """Return the same for an integer: scaled in 64 bits, then rounded in float64.
+
+    To less than units, upstream so cuts digits off.
+    """
+    wide = "uint64" if x.dtype == "uint64" else "int64"
+    number, scale = emit.cast(wide, x), emit.cast(wide, factor)
+    real = emit.cast("float64", factor)
+    tens = emit.cast("float64", emit("quotient", number, scale))
+    scaled = emit.cast("float64", emit("mul", number, scale))
+    down = emit("lt", decimals, emit.like(decimals, 0))
+    coarse, fine = emit("mul", tens, real), emit("div", scaled, real)
+    return emit.cast(x.dtype, emit("select", down, coarse, fine))
+
+
+def round_half(emit: Emitter, x: Value, decimals: Value, factor: Value) -> Value:
+    """Return the same for a float16: the scaled number is rounded to float16 first."""
+    single, scale = emit.cast("float32", x), emit.cast("float32", factor)
+    coarse = emit("mul", emit("rint", emit("div", single, scale)), scale)
+    rounded = emit.cast("float32", emit.cast(HALF, scale))
+    scaled = emit.cast("float32", emit.cast(HALF, emit("mul", single, rounded)))
+    fine = emit("div", emit("rint", scaled), scale)
+    down = emit("lt", decimals, emit.like(decimals, 0))
+    return emit.cast(HALF, emit("select", down, coarse, fine))
+
+
+def round_complex(emit: Emitter, z: Value, decimals: Value, factor: Value) -> Value:
+    """Return both parts rounded."""
+    parts = complex_numbers.parts(emit, z)
+    return emit.complex(*(round_to(emit, part, decimals, factor) for part in parts))
+
+
 def sign(emit: Emitter, x: Value) -> Value:
     """Return x > 0 ? 1 : x < 0 ? -1 : 0 (a NaN gives 0)."""
     zero = emit.like(x, 0)
@@ -164,6 +215,16 @@ def sign(emit: Emitter, x: Value) -> Value:
     if x.dtype in SIGNED + FLOATS:
         rest = emit("select", emit("lt", x, zero), emit.like(x, -1), zero)
     return emit("select", emit("gt", x, zero), emit.like(x, 1), rest)
+
+
+def half_signbit(emit: Emitter, x: Value) -> Value:
+    """Return whether x is negative; a NaN loses its sign in upstream's conversion."""
+    return emit("signbit", without_sign_of_nan(emit, emit.cast("float32", x)))
+
+
+def without_sign_of_nan(emit: Emitter, x: Value) -> Value:
+    """Return x, or a positive NaN for any NaN."""
+    return emit("select", emit("eq", x, x), x, emit("abs", x))
 
 
 def square(emit: Emitter, x: Value) -> Value:
@@ -181,12 +242,12 @@ def _any_function(name: str) -> tuple[Meaning, ...]:
     return (*_float_function(name), of_integers)
 
 
-UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
+_OF_REALS: Final[dict[str, tuple[Meaning, ...]]] = {
     "ABSOLUTE": (
         Meaning(LOGICAL + UNSIGNED, "T -> T", same),
         Meaning(SIGNED, "T -> T", absolute),
         Meaning(FLOATS, "T -> T", call("abs")),
-        Meaning(COMPLEX, "T -> R", magnitude),
+        Meaning(COMPLEX, "T -> R", complex_numbers.magnitude),
     ),
     "ANGLE": (
         Meaning(REAL, "T; bool -> float64", angle),
@@ -200,8 +261,14 @@ UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
     "ARCTANH": _float_function("atanh"),
     "CBRT": _float_function("cbrt"),
     "CEIL": _float_function("ceil"),
-    "CLIP": (Meaning(REAL, "T; T T -> T", clip),),
-    "CONJ": (Meaning(REAL, "T -> T", same), Meaning(COMPLEX, "T -> T", conjugate)),
+    "CLIP": (
+        Meaning(REAL, "T; T T -> T", clip),
+        Meaning(COMPLEX, "T; T T -> T", complex_numbers.clip),
+    ),
+    "CONJ": (
+        Meaning((*REAL, HALF), "T -> T", same),
+        Meaning(COMPLEX, "T -> T", conjugate),
+    ),
     "COPY": (Meaning(ALL, "T -> T", same),),
     "COS": _float_function("cos"),
     "COSH": _float_function("cosh"),
@@ -210,6 +277,7 @@ UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
     "EXP2": _float_function("exp2"),
     "EXPM1": _float_function("expm1"),
     "FLOOR": _float_function("floor"),
+    "FREXP": (Meaning(FLOATS, "T -> T int32", frexp),),
     "IMAG": (Meaning(COMPLEX, "T -> R", call("imag")),),
     "INVERT": (Meaning(INTEGERS, "T -> T", call("not")),),
     "ISFINITE": (
@@ -237,13 +305,17 @@ UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
             COMPLEX, "T -> bool", lambda emit, z: logical_not(emit, emit("real", z))
         ),
     ),
+    "MODF": (Meaning(FLOATS, "T -> T T", modf),),
     "NEGATIVE": (
         Meaning(LOGICAL, "T -> T", same),
         Meaning(INTEGERS + FLOATS, "T -> T", call("neg")),
         Meaning(COMPLEX, "T -> T", per_component(call("neg"))),
     ),
     "POSITIVE": (Meaning(ALL, "T -> T", same),),
-    "RAD2DEG": (Meaning(FLOATS, "T -> T", rad2deg),),
+    "RAD2DEG": (
+        Meaning(FLOATS, "T -> T", rad2deg),
+        Meaning((HALF,), "T -> T", half_rad2deg),
+    ),
     "REAL": (Meaning(COMPLEX, "T -> R", call("real")),),
     "RECIPROCAL": (
         Meaning(INTEGRAL, "T -> T", integer_reciprocal),
@@ -253,9 +325,17 @@ UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
         *_any_function("rint"),
         Meaning(COMPLEX, "T -> T", per_component(call("rint"))),
     ),
-    "ROUND": (Meaning(FLOATS, "T; int64 int64 -> T", round_to),),
+    "ROUND": (
+        Meaning(FLOATS, "T; int64 int64 -> T", round_to),
+        Meaning(INTEGRAL, "T; int64 int64 -> T", round_integer),
+        Meaning((HALF,), "T; int64 int64 -> T", round_half),
+        Meaning(COMPLEX, "T; int64 int64 -> T", round_complex),
+    ),
     "SIGN": (Meaning(REAL, "T -> T", sign),),
-    "SIGNBIT": (Meaning(FLOATS, "T -> bool", call("signbit")),),
+    "SIGNBIT": (
+        Meaning(FLOATS, "T -> bool", call("signbit")),
+        Meaning((HALF,), "T -> bool", half_signbit),
+    ),
     "SIN": _float_function("sin"),
     "SINH": _float_function("sinh"),
     "SQRT": _any_function("sqrt"),
@@ -266,5 +346,15 @@ UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
     "TAN": _float_function("tan"),
     "TANH": _float_function("tanh"),
     "TRUNC": _float_function("trunc"),
+}
+
+_OF_COMPLEX: Final = {
+    code: (Meaning(COMPLEX, "T -> T", lowering),)
+    for code, lowering in (COMPLEX_ARITHMETIC | COMPLEX_FUNCTIONS).items()
+}
+
+UNARY: Final[dict[str, tuple[Meaning, ...]]] = {
+    code: with_half(_OF_REALS.get(code, ()) + _OF_COMPLEX.get(code, ()))
+    for code in (*_OF_REALS, *_OF_COMPLEX)
 }
 """The meanings of each operation code; the first that fits the types counts."""

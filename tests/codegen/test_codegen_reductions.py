@@ -52,8 +52,10 @@ def values(name, dtype, shape, seed=0):
         numbers = random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
         return numbers | np.dtype(dtype).type(name == "mul")
     if name == "mul":
-        return random.choice([0.5, 2.0, -1.0], shape).astype(dtype)
-    numbers = random.integers(-1000, 1000, shape)
+        factors = [1.0, -1.0] if dtype == "float16" else [0.5, 2.0, -1.0]
+        return random.choice(factors, shape).astype(dtype)
+    limit = 2 if dtype == "float16" else 1000
+    numbers = random.integers(-limit, limit, shape)
     if dtype not in COMPLEX:
         return numbers.astype(dtype)
     return (numbers + 1j * random.integers(-1000, 1000, shape)).astype(dtype)
@@ -180,6 +182,15 @@ def test_long_sums_do_not_lose_digits(run):
     result = np.zeros(1, "float32")
     run(reduction_kernel("add", "float32"), [x, result])
     assert result[0] == 2**25
+
+
+def test_sums_of_half_precision_are_rounded_once(run):
+    """One after the other, the sum stops growing at 2 ** 11."""
+    x = np.ones(10000, "float16")
+    for shape in ((1,), (1, 1)):
+        result = np.zeros(shape, "float16")
+        run(reduction_kernel("add", "float16"), [x, result])
+        assert result.item() == 10000
 
 
 def test_the_same_call_gives_the_same_bits(run):

@@ -81,6 +81,8 @@ def reference(kind, inputs, mask, scalars):
         value = inputs[0] == inputs[1]
     elif kind.task == "DOT":
         value = inputs[0] * inputs[1]
+    elif kind.code == "VARIANCE" and x.dtype == "bool":
+        value = x ^ scalars[0]
     elif kind.code == "SUM_SQUARES":
         value = x * x
     elif kind.code == "VARIANCE":

@@ -7,11 +7,11 @@ and powf.c), fused where gcc fuses them in the variants that glibc chooses on pr
 with FMA. libm itself computes elements that those treat specially.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from legate_diffuse.codegen import libm_tables as tables
+from legate_diffuse.codegen.libm_routine import Routine
 from legate_diffuse.codegen.vector_function import Vector, VectorFunction
 
 _ROUND: Final = float.fromhex("1.8p+52")
@@ -19,7 +19,8 @@ _ROUND: Final = float.fromhex("1.8p+52")
 _INFINITY: Final = float("inf")
 
 
-def _exp(f: VectorFunction, x: Vector) -> Vector:
+def exp(f: VectorFunction, x: Vector) -> Vector:
+    """Return e^x for doubles."""
     y = _exp_of_sum(f, x, None)
 
     def far() -> Vector:
@@ -50,7 +51,8 @@ def _exp_of_sum(f: VectorFunction, x: Vector, tail: Vector | None) -> Vector:
     return f.fma(power, p, power)
 
 
-def _log(f: VectorFunction, x: Vector) -> Vector:
+def log(f: VectorFunction, x: Vector) -> Vector:
+    """Return the natural logarithm of doubles."""
     k, r, log = _reduced(f, x, "log", tables.LOG_START, tables.LOG_STEPS)
     w = f.fma(k, tables.LN2_HIGH, log)
     high = r + w
@@ -155,7 +157,8 @@ def _reduced(
     return k, f.fma(z, inverse, -1.0), log
 
 
-def _expf(f: VectorFunction, x: Vector) -> Vector:
+def expf(f: VectorFunction, x: Vector) -> Vector:
+    """Return e^x for singles."""
     wide = x.converted("fpext", "double")
     rounded = f.fma(wide, tables.EXPF_SCALE, _ROUND)
     r = f.fma(wide, tables.EXPF_SCALE, -(rounded - _ROUND))
@@ -208,7 +211,8 @@ def _bounded_f(
     return f.where_any(f.fabs(x).compare("uge", size), y, far)
 
 
-def _logf(f: VectorFunction, x: Vector) -> Vector:
+def logf(f: VectorFunction, x: Vector) -> Vector:
+    """Return the natural logarithm of singles."""
     k, r, log = _reduced_f(f, x, "logf")
     base = r + f.fma(k, tables.LN2, log)
     a2, a3, a4 = tables.LOGF_POLYNOMIAL
@@ -299,25 +303,15 @@ def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
     return f.where_any(special, result, lambda: f.libm("pow", special, x, y))
 
 
-@dataclass(frozen=True, slots=True)
-class Routine:
-    """How a C function of `arity` operands of LLVM type `element` is computed."""
-
-    emit: Callable[..., Vector]
-    element: str
-    arity: int
-
-
 ROUTINES: Final = {
-    "exp": Routine(_exp, "double", 1),
-    "exp2": Routine(_exp2, "double", 1),
-    "exp2f": Routine(_exp2f, "float", 1),
-    "expf": Routine(_expf, "float", 1),
-    "log": Routine(_log, "double", 1),
-    "log2": Routine(_log2, "double", 1),
-    "log2f": Routine(_log2f, "float", 1),
-    "logf": Routine(_logf, "float", 1),
-    "pow": Routine(_pow, "double", 2),
-    "powf": Routine(_powf, "float", 2),
+    "exp": Routine((exp,), "double", 1),
+    "exp2": Routine((_exp2,), "double", 1),
+    "exp2f": Routine((_exp2f,), "float", 1),
+    "expf": Routine((expf,), "float", 1),
+    "log": Routine((log,), "double", 1),
+    "log2": Routine((_log2,), "double", 1),
+    "log2f": Routine((_log2f,), "float", 1),
+    "logf": Routine((logf,), "float", 1),
+    "pow": Routine((_pow,), "double", 2),
+    "powf": Routine((_powf,), "float", 2),
 }
-"""The C functions that are computed on vectors, by name."""

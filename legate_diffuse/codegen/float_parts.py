@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fraction and the exponent of floats, as C's `frexp` gives them."""
+
+from typing import Final
+
+from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal
+from legate_diffuse.kernel.dtypes import ITEMSIZE
+
+FRACTION_BITS: Final = {"float32": 23, "float64": 52}
+"""Bits of the fraction that are stored."""
+
+BIAS: Final = {"float32": 127, "float64": 1023}
+
+
+def emit_float_part(lines: Lines, name: str, dtype: str, x: str) -> str:
+    """Emit the `exponent` of x, an int32, or its `fraction`, at least 0.5 and below 1.
+
+    x is the fraction times 2 to the exponent. A zero, an infinity and a NaN are their
+    own fractions, with the exponent 0.
+    """
+    bits, bias = FRACTION_BITS[dtype], BIAS[dtype]
+    integer = f"int{8 * ITEMSIZE[dtype]}"
+    kind, pattern = lines.vector(LLVM_TYPE[dtype]), lines.vector(LLVM_TYPE[integer])
+    flags = lines.vector("i1")
+
+    magnitude = literal(integer, (1 << 8 * ITEMSIZE[dtype] - 1) - 1)
+    cast = lines.let(f"bitcast {kind} {x} to {pattern}")
+    masked = lines.let(f"and {pattern} {cast}, {magnitude}")
+    size = lines.let(f"bitcast {pattern} {masked} to {kind}")
+    small = lines.let(f"fcmp olt {kind} {size}, {literal(dtype, 2.0 ** (1 - bias))}")
+    # a subnormal number gets an exponent of its own by an exact product
+    product = lines.let(f"fmul {kind} {x}, {literal(dtype, 2.0**bits)}")
+    normal = lines.let(f"select {flags} {small}, {kind} {product}, {kind} {x}")
+    number = lines.let(f"bitcast {kind} {normal} to {pattern}")
+    finite = lines.let(f"fcmp olt {kind} {size}, {literal(dtype, float('inf'))}")
+    nonzero = lines.let(f"fcmp ogt {kind} {size}, zeroinitializer")
+    usual = lines.let(f"and {flags} {finite}, {nonzero}")
+
+    field = ((1 << 8 * ITEMSIZE[dtype] - 1 - bits) - 1) << bits
+    if name == "fraction":
+        kept = lines.let(f"and {pattern} {number}, {literal(integer, ~field)}")
+        exponent = literal(integer, bias - 1 << bits)
+        joined = lines.let(f"or {pattern} {kept}, {exponent}")
+        result = lines.let(f"bitcast {pattern} {joined} to {kind}")
+        return lines.let(f"select {flags} {usual}, {kind} {result}, {kind} {x}")
+    only = lines.let(f"and {pattern} {number}, {literal(integer, field)}")
+    shifted = lines.let(f"lshr {pattern} {only}, {literal(integer, bits)}")
+    starts = literal(integer, bias - 1 + bits), literal(integer, bias - 1)
+    start = lines.let(
+        f"select {flags} {small}, {pattern} {starts[0]}, {pattern} {starts[1]}"
+    )
+    exponent = lines.let(f"sub {pattern} {shifted}, {start}")
+    chosen = f"{pattern} {exponent}, {pattern} zeroinitializer"
+    result = lines.let(f"select {flags} {usual}, {chosen}")
+    if dtype == "float32":
+        return result
+    return lines.let(f"trunc {pattern} {result} to {lines.vector('i32')}")

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of what is fused, against the installed cuPyNumeric."""
+
+from legate_diffuse.ops import coverage
+
+
+def test_every_operation_of_the_package_is_listed():
+    """An operation code that is not known here raises LookupError."""
+    found = coverage.pairs()
+    assert len({(pair.task, pair.code, pair.dtype) for pair in found}) == len(found)
+    covered = sum(pair.refusal is None for pair in found)
+    assert covered > 0.8 * len(found)
+
+
+def test_the_page_is_up_to_date():
+    assert coverage.page(coverage.pairs()) == coverage.PAGE.read_text()
