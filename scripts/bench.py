@@ -7,7 +7,8 @@ thing, their results are compared, and times are medians over all timed
 batches. Times of two runs must not be compared, machines are too noisy.
 
 ``bench.py overhead`` measures what an operation on a small array costs;
-``bench.py overhead --help`` says how.
+``bench.py overhead --help`` says how. ``bench.py peers`` compares with NumPy,
+numexpr, Numba, JAX, torch.compile and the memory's bandwidth.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import overhead
+import peers
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -85,6 +87,8 @@ def main() -> int:
     """Run the programs that the command line names."""
     if sys.argv[1:2] == ["overhead"]:
         return overhead.main(sys.argv[2:])
+    if sys.argv[1:2] == ["peers"]:
+        return peers.main(sys.argv[2:])
     options = _parse()
     console = Console(stderr=True)
     records = []

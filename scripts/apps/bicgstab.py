@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import Program, State, run
+from harness import Parameter, Program, State, run
 from poisson import energy_error, laplacian, problem, residual_gap
 
-# Iterations until the next solve begins. Roundings grow by orders of magnitude in
-# each ten iterations, so that results of long solves could not be compared.
-SOLVE = 10
+# Roundings grow by orders of magnitude in each ten iterations, so that results of
+# long solves could not be compared.
+SOLVE = Parameter("solve", 10, "start over after this many iterations")
 
 
-def setup(np: Any, size: int, dtype: str) -> State:
+def setup(np: Any, size: int, dtype: str, solve: int) -> State:
     """Make the problem."""
     right, solution = problem(np, size, dtype)
-    return {"right": right, "solution": solution, "count": 0}
+    return {"right": right, "solution": solution, "solve": solve, "count": 0}
 
 
 def start(np: Any, state: State) -> None:
@@ -35,7 +35,7 @@ def start(np: Any, state: State) -> None:
 
 def step(np: Any, state: State) -> None:
     """Run one iteration."""
-    if state["count"] % SOLVE == 0:
+    if state["count"] % state["solve"] == 0:
         start(np, state)
     x, r, p, shadow = state["x"], state["r"], state["p"], state["right"]
     v = laplacian(np, p)
@@ -64,4 +64,4 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("bicgstab", 2_000, setup, step, results, error))
+    run(Program("bicgstab", 2_000, setup, step, results, error, (SOLVE,)))

@@ -16,9 +16,10 @@ from poisson import energy_error, laplacian, problem, residual_gap
 TOLERANCE = Parameter(
     "tolerance", 0.0, "read the residual, and start over once it has shrunk to this"
 )
+SOLVE = Parameter("solve", 0, "start over after this many iterations, if not 0")
 
 
-def setup(np: Any, size: int, dtype: str, tolerance: float) -> State:
+def setup(np: Any, size: int, dtype: str, tolerance: float, solve: int) -> State:
     """Make the problem."""
     right, solution = problem(np, size, dtype)
     return {
@@ -26,6 +27,7 @@ def setup(np: Any, size: int, dtype: str, tolerance: float) -> State:
         "right": right,
         "solution": solution,
         "limit": tolerance * float(np.sqrt(np.sum(right * right))),
+        "solve": solve,
         "solved": True,
     }
 
@@ -55,8 +57,9 @@ def step(np: Any, state: State) -> None:
     state["p"] = r + beta * p
     state["rr"] = rr
     state["count"] += 1
+    state["solved"] = state["count"] == state["solve"]
     if state["limit"] > 0.0:
-        state["solved"] = float(np.sqrt(rr)) <= state["limit"]
+        state["solved"] |= float(np.sqrt(rr)) <= state["limit"]
 
 
 def results(state: State) -> dict[str, Any]:
@@ -77,4 +80,4 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("cg", 2_000, setup, step, results, error, (TOLERANCE,)))
+    run(Program("cg", 2_000, setup, step, results, error, (TOLERANCE, SOLVE)))

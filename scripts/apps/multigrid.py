@@ -22,15 +22,20 @@ from poisson import energy_error, laplacian, problem, residual_gap
 WEIGHT = 0.8
 SWEEPS = 2
 COARSEST_SWEEPS = 16
-SOLVE = 10  # iterations until the next solve begins
 RESTRICTION = Parameter("restriction", "linear", "'linear' or 'injection'")
+COARSEST = Parameter("coarsest", 1, "points on a side that are not halved")
+SOLVE = Parameter("solve", 10, "start over after this many iterations")
 
 
-def setup(np: Any, size: int, dtype: str, restriction: str) -> State:
+def setup(
+    np: Any, size: int, dtype: str, restriction: str, coarsest: int, solve: int
+) -> State:
     """Make the problem; a size of 2^k - 1 can be halved down to one point."""
     right, solution = problem(np, size, dtype)
     return {
         "linear": restriction == "linear",
+        "coarsest": coarsest,
+        "solve": solve,
         "right": right,
         "solution": solution,
         "count": 0,
@@ -42,7 +47,7 @@ def start(np: Any, state: State) -> None:
     right = state["right"]
     state["x"] = np.zeros_like(right)
     state["r"] = right.copy()
-    state["p"] = cycle(np, right, state["linear"])
+    state["p"] = cycle(np, right, state["linear"], state["coarsest"])
     state["rz"] = np.sum(right * state["p"])
 
 
@@ -85,30 +90,31 @@ def interpolate(np: Any, coarse: Any) -> Any:
     return fine
 
 
-def cycle(np: Any, right: Any, linear: bool) -> Any:
+def cycle(np: Any, right: Any, linear: bool, coarsest: int) -> Any:
     """Return an approximate solution, by one V-cycle from 0."""
     u = np.zeros_like(right)
     unknowns = right.shape[0] - 2
-    if unknowns < 3 or unknowns % 2 == 0:
+    if unknowns <= coarsest or unknowns % 2 == 0:
         return smooth(np, u, right, COARSEST_SWEEPS)
     u = smooth(np, u, right, SWEEPS)
     residual = right - laplacian(np, u)
     # the operator has the mesh width squared multiplied out: 4 times on the
     # coarser grid
-    u = u + interpolate(np, cycle(np, 4.0 * restrict(np, residual, linear), linear))
+    coarse = cycle(np, 4.0 * restrict(np, residual, linear), linear, coarsest)
+    u = u + interpolate(np, coarse)
     return smooth(np, u, right, SWEEPS)
 
 
 def step(np: Any, state: State) -> None:
     """Run one iteration of conjugate gradients."""
-    if state["count"] % SOLVE == 0:
+    if state["count"] % state["solve"] == 0:
         start(np, state)
     x, r, p = state["x"], state["r"], state["p"]
     q = laplacian(np, p)
     alpha = state["rz"] / np.sum(p * q)
     x += alpha * p
     r -= alpha * q
-    z = cycle(np, r, state["linear"])
+    z = cycle(np, r, state["linear"], state["coarsest"])
     # the new residual less the old one is -alpha q
     beta = -alpha * np.sum(q * z) / state["rz"]
     state["p"] = z + beta * p
@@ -128,4 +134,5 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("multigrid", 1_023, setup, step, results, error, (RESTRICTION,)))
+    parameters = (RESTRICTION, COARSEST, SOLVE)
+    run(Program("multigrid", 1_023, setup, step, results, error, parameters))
