@@ -22,8 +22,8 @@ print("fused" if legate_diffuse.stats()["groups"] else "unfused")
 """
 
 _TIMEOUT_SECONDS = 120
-# Lines that Legate prints on a machine without a GPU.
-_NOISE = "{gpu}"
+# Lines that Legate prints on a machine without a GPU, or with few processors.
+_NOISE = ("{gpu}", "cannot be satisfied")
 
 
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -67,5 +67,7 @@ def run_python(
 
 def _quiet(output: str) -> str:
     return "".join(
-        line for line in output.splitlines(keepends=True) if _NOISE not in line
+        line
+        for line in output.splitlines(keepends=True)
+        if not any(noise in line for noise in _NOISE)
     )
