@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Action = Callable[[ModuleType], None]
 
 _LAUNCHER = "legate.driver.args"
+_PACKAGE = "legate"
 _CORE = "legate.core"
 
 
@@ -42,11 +43,20 @@ def enable() -> None:
         )
     from legate_diffuse import startup
 
-    _around_import(_CORE, startup.before_core, startup.after_core)
+    _around_import(_first(), startup.before_core)
+    _around_import(_CORE, after=startup.after_core)
     for name in startup.FILE_FUNCTIONS:
         _around_import(name, after=startup.after_files)
     _around_import("cupynumeric", after=startup.after_cupynumeric)
     _enabled = True
+
+
+def _first() -> str:
+    """Return the module before which Legate's libraries are not loaded.
+
+    ``legate.util`` has one that needs the driver, and may be imported first.
+    """
+    return _CORE if _PACKAGE in sys.modules else _PACKAGE
 
 
 def _nothing() -> None:
@@ -130,7 +140,7 @@ def _start() -> None:
     elif stub:
         from legate_diffuse import startup
 
-        _around_import(_CORE, startup.load_driver_stub)
+        _around_import(_first(), startup.load_driver_stub)
 
 
 _enabled = False

@@ -41,7 +41,7 @@ ROUNDINGS = {
     "black_scholes": 0,
     "chain": 0,
     "stencil": 0,
-    "update": 64,
+    "update": 2**12,
     "jacobi": 64,
     "cg": 2**16,
     "bicgstab": 2**20,

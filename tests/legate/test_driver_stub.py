@@ -56,3 +56,9 @@ def test_a_driver_that_is_there_is_used_and_not_the_stub(tmp_path: Path) -> None
 def test_the_stub_is_not_loaded_by_programs_without_legate() -> None:
     done = run(sys.executable, "-c", DRIVERS, LEGATE_DIFFUSE="1", LD_LIBRARY_PATH="")
     assert done.stdout == "\n"
+
+
+def test_a_program_may_begin_with_another_module_of_legate() -> None:
+    program = "import legate.util.has_started\n" + REPORT
+    done = run_python(program, LEGATE_DIFFUSE="1", LD_LIBRARY_PATH="")
+    assert done.stdout == "fused\n"
