@@ -43,7 +43,7 @@ def enable() -> None:
         )
     from legate_diffuse import startup
 
-    _around_import(_first(), startup.before_core)
+    _before_libraries(startup.before_core)
     _around_import(_CORE, after=startup.after_core)
     for name in startup.FILE_FUNCTIONS:
         _around_import(name, after=startup.after_files)
@@ -51,12 +51,15 @@ def enable() -> None:
     _enabled = True
 
 
-def _first() -> str:
-    """Return the module before which Legate's libraries are not loaded.
+def _before_libraries(action: Callable[[], None]) -> None:
+    """Call ``action`` before any of Legate's libraries is loaded.
 
     ``legate.util`` has one that needs the driver, and may be imported first.
     """
-    return _CORE if _PACKAGE in sys.modules else _PACKAGE
+    if _PACKAGE in sys.modules:
+        _around_import(_CORE, action)
+    else:
+        _around_import(_PACKAGE, after=lambda _: action())
 
 
 def _nothing() -> None:
@@ -140,7 +143,7 @@ def _start() -> None:
     elif stub:
         from legate_diffuse import startup
 
-        _around_import(_first(), startup.load_driver_stub)
+        _before_libraries(startup.load_driver_stub)
 
 
 _enabled = False

@@ -209,10 +209,7 @@ def test_an_unknown_value_does_not_concern_other_programs() -> None:
 
 def test_an_untested_version_of_legate_runs_unfused_with_one_warning() -> None:
     for version in ("26.8.0", "25.11.00.dev3", "unknown"):
-        done = run_python(
-            f"import legate\nlegate.__version__ = {version!r}\n" + REPORT,
-            LEGATE_DIFFUSE="1",
-        )
+        done = run_python(REPORT, LEGATE_DIFFUSE="1", LEGATE_USE_VERSION=version)
         assert done.stdout == "unfused\n"
         assert done.stderr == (
             f"legate_diffuse: Legate {version} was not tested with it, the program "
