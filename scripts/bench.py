@@ -43,7 +43,7 @@ ROUNDINGS = {
     "stencil": 0,
     "update": 2**12,
     "jacobi": 64,
-    "cg": 2**16,
+    "cg": 2**20,
     "bicgstab": 2**20,
     "multigrid": 2**10,
     "channel_flow": 0,
