@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import overhead
 import peers
+from records import json_line
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -209,7 +210,7 @@ def _run(
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    record: dict[str, Any] = json_line(done.stdout)
     return record
 
 

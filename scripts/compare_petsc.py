@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import math
 import os
 import statistics
@@ -33,6 +32,7 @@ import petsc_side
 from petsc_cases import FUSED, METHODS, Case, Record, Side, residual, restarts
 from petsc_report import LABELS, memory, table, write
 from petsc_side import Petsc
+from records import json_line
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
@@ -168,7 +168,7 @@ def _run_fused(
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    record: dict[str, Any] = json_line(done.stdout)
     with np.load(output) as arrays:
         x = arrays["x"]
     return record, (x[1:-1, 1:-1] if x.ndim == 2 else x).ravel()

@@ -28,6 +28,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from records import json_line
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -131,7 +132,7 @@ def _run(fused: bool, options: argparse.Namespace, folder: str) -> dict[str, Any
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    record: dict[str, Any] = json_line(done.stdout)
     return record
 
 

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from records import json_line
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -363,7 +364,7 @@ def _output(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
     )
     if done.returncode != 0:
         raise FailedError(done.stderr[-2000:])
-    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    record: dict[str, Any] = json_line(done.stdout)
     return record
 
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from records import json_line
 
 SOURCES = Path(__file__).parent / "petsc"
 TOOLS = ("mpicc", "mpirun", "pkg-config")
@@ -83,7 +84,7 @@ def run(petsc: Petsc, ranks: int, **options: object) -> dict[str, Any]:
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
     printed = _output(*command, environment=environment)
-    record: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    record: dict[str, Any] = json_line(printed)
     return record
 
 

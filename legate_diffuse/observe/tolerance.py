@@ -46,6 +46,10 @@ class Tolerances:
     def run(self, operation: Any, run: Callable[[], None]) -> None:
         """Run an original operation, and learn the tolerance of its results."""
         inputs, targets = _split(operation)
+        if not all(view.affine for view in operation.views):
+            run()
+            self._spread(operation, inputs, targets)
+            return
         uncertain = any(self._of_view(view).any() for view in inputs)
         own_error = _own_error(operation.kind.operation)
         inexact = any(_is_inexact(role, view) for role, view in targets) or own_error
@@ -70,6 +74,20 @@ class Tolerances:
                         result = np.abs(part(read(target.root), target))
                         found = found + own_error * result.astype(float)
             self._set(target, np.asarray(found))
+
+    def _spread(
+        self, operation: Any, inputs: list[Any], targets: list[tuple[int, Any]]
+    ) -> None:
+        """Learn the tolerance where a view does not tell which elements it shows."""
+        worst = max(
+            (float(self.of(view.root).max(initial=0)) for view in inputs), default=0.0
+        )
+        if worst and operation.kind.operation.code != "COPY":
+            worst = _UNKNOWN
+        for role, view in targets:
+            found = _UNKNOWN if _is_inexact(role, view) else worst
+            root = view.root
+            self._of[root] = np.maximum(self.of(root), found)
 
     def _of_view(self, view: Any) -> Array:
         return seen(self.of(view.root), view)
