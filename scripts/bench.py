@@ -210,8 +210,7 @@ def _run(
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json_line(done.stdout)
-    return record
+    return json_line(done.stdout)
 
 
 def _median(runs: list[dict[str, Any]]) -> float:

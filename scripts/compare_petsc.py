@@ -168,7 +168,7 @@ def _run_fused(
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json_line(done.stdout)
+    record = json_line(done.stdout)
     with np.load(output) as arrays:
         x = arrays["x"]
     return record, (x[1:-1, 1:-1] if x.ndim == 2 else x).ravel()

@@ -132,8 +132,7 @@ def _run(fused: bool, options: argparse.Namespace, folder: str) -> dict[str, Any
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
-    record: dict[str, Any] = json_line(done.stdout)
-    return record
+    return json_line(done.stdout)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

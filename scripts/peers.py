@@ -364,8 +364,7 @@ def _output(command: list[str], environment: dict[str, str]) -> dict[str, Any]:
     )
     if done.returncode != 0:
         raise FailedError(done.stderr[-2000:])
-    record: dict[str, Any] = json_line(done.stdout)
-    return record
+    return json_line(done.stdout)
 
 
 def _difference(reference: Path, found: Path) -> tuple[float, int]:

@@ -84,8 +84,7 @@ def run(petsc: Petsc, ranks: int, **options: object) -> dict[str, Any]:
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         }
     printed = _output(*command, environment=environment)
-    record: dict[str, Any] = json_line(printed)
-    return record
+    return json_line(printed)
 
 
 def _folders() -> list[str]:

@@ -13,7 +13,6 @@ from typing import Any, Final
 # A layout remembers the layouts derived from it. The memory is bounded because
 # programs that walk through an array element by element would fill it.
 _MAX_DERIVED: Final = 4096
-_MAX_SHAPES: Final = 4096
 
 
 class Shape(tuple[int, ...]):

@@ -42,7 +42,8 @@ class PlannedLaunch:
         deferrable: scalar operations that may wait until their result is read.
         temporaries: a view of each store that is never made.
         arguments: of a program, a view of each root that the task names.
-        privileges: of a program, one byte for each of ``arguments``.
+        privileges: of a program, one byte for each of ``arguments``; of an aligned
+            task those that Legate takes, once it was submitted.
         scratch: of a program, a view of each store in scratch memory, with the
             first and the last nest that use it.
     """

@@ -212,7 +212,8 @@ class Submitter:
                     [over(views[n], shape).handle for n in lowered.arguments]
                 )
                 block = scalars(lowered)
-                privileges = _legate_privileges(lowered)
+                privileges = launch.privileges or _legate_privileges(lowered)
+                launch.privileges = privileges
                 reduced = [
                     views[n].root
                     for n, privilege in zip(lowered.arguments, privileges, strict=True)
