@@ -5,7 +5,7 @@ Import ``legate.core`` before this module: it is linked to the libraries that
 ``legate.core`` loads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 def start() -> None:
     """Create the Legate library and register the fused task. Idempotent.
@@ -14,15 +14,16 @@ def start() -> None:
         RuntimeError: the Legate runtime is not running.
     """
 
-def register_kernel(address: int) -> int:
+def register_kernel(address: int, indices: Sequence[int] = ()) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
-    The code at ``address`` has to stay in place for as long as the process lives. Ids
-    count up from zero, so that ranks that register the same kernels in the same order
-    agree on them.
+    The code at ``address`` has to stay in place for as long as the process lives.
+    ``indices`` are the dimensions, counted from the last, along which it uses the index
+    of a point. Ids count up from zero, so that ranks that register the same kernels in
+    the same order agree on them.
 
     Raises:
-        ValueError: the address is zero.
+        ValueError: the address is zero, or Legate's arrays have no such dimension.
     """
 
 def submit(
@@ -80,6 +81,12 @@ def launch_policy() -> tuple[int, int]:
 
     A store is not partitioned if there is one piece, or if it has fewer elements than
     the threshold.
+    """
+
+def set_cache_bytes(bytes: int) -> int:
+    """Block the loops of programs for a cache of this size; 0 does not block them.
+
+    Returns the size before, which is at first that of a core's second-level cache.
     """
 
 def scalar_bytes(handle: int) -> bytes:

@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <exception>
@@ -22,6 +23,7 @@
 #include "net.h"
 #include "program.h"
 #include "program_task.h"
+#include "schedule.h"
 
 namespace nb = nanobind;
 
@@ -151,9 +153,15 @@ nb::bytes scalar_bytes(std::uintptr_t handle) {
   return nb::bytes{scalar.ptr(), scalar.size()};
 }
 
-std::uint32_t register_kernel_address(std::uintptr_t address) {
+std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices) {
+  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0};
+
   if (address == 0) throw nb::value_error("a kernel's address is null");
-  return register_kernel(reinterpret_cast<Kernel>(address));
+  for (const auto index : indices) {
+    if (index < 0 || index >= LEGATE_MAX_DIM) throw nb::value_error("no such dimension");
+    kernel.indices |= std::uint32_t{1} << index;
+  }
+  return register_kernel(kernel);
 }
 
 }  // namespace
@@ -165,12 +173,14 @@ NB_MODULE(_native, module) {
 
   module.doc() = "Submission of fused tasks. Import legate.core first.";
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
-  module.def("register_kernel", &register_kernel_address, nb::arg("address"));
+  module.def("register_kernel", &register_kernel_address, nb::arg("address"),
+             nb::arg("indices") = std::vector<int>{});
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
              nb::arg("scalars"), nb::arg("provenance").none());
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("provenance").none());
   module.def("launch_policy", &launch_policy);
+  module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());
   module.def("set_pending", &set_pending, nb::arg("flag"));

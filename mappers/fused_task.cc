@@ -66,7 +66,7 @@ struct Launch {
     std::memcpy(scalars.data(), bytes + scalars_offset, scalars.size() * SCALAR_SIZE);
   }
 
-  Kernel kernel;
+  const Kernel* kernel;
   std::size_t num_arguments;
   const std::uint8_t* privileges;
   std::vector<ScalarBlock> scalars;
@@ -123,7 +123,7 @@ void run_fused_task(legate::TaskContext context) noexcept {
 
   nest.reset(arguments.size());
   for (std::int32_t index = 0; index < dim; ++index) {
-    nest.add_dim(std::max<std::int64_t>(upper[index] - lower[index] + 1, 0));
+    nest.add_dim(std::max<std::int64_t>(upper[index] - lower[index] + 1, 0), lower[index]);
   }
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     auto* pointer = arguments[index].pointer;
@@ -133,7 +133,7 @@ void run_fused_task(legate::TaskContext context) noexcept {
     }
     nest.set_argument(index, pointer, arguments[index].strides);
   }
-  nest.run(launch.kernel, reinterpret_cast<const char*>(launch.scalars.data()));
+  nest.run(*launch.kernel, reinterpret_cast<const char*>(launch.scalars.data()));
 }
 
 class FusedTask : public legate::LegateTask<FusedTask> {

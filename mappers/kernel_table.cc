@@ -2,9 +2,9 @@
 
 #include "kernel_table.h"
 
+#include <deque>
 #include <mutex>
 #include <shared_mutex>
-#include <vector>
 
 namespace legate_diffuse {
 
@@ -12,7 +12,7 @@ namespace {
 
 struct Table {
   std::shared_mutex mutex;
-  std::vector<Kernel> kernels;
+  std::deque<Kernel> kernels;
 };
 
 // Never destroyed: tasks may still run while the process exits.
@@ -23,17 +23,17 @@ Table& table() {
 
 }  // namespace
 
-std::uint32_t register_kernel(Kernel kernel) {
+std::uint32_t register_kernel(const Kernel& kernel) {
   const std::unique_lock lock{table().mutex};
 
   table().kernels.push_back(kernel);
   return static_cast<std::uint32_t>(table().kernels.size() - 1);
 }
 
-Kernel find_kernel(std::uint32_t id) {
+const Kernel* find_kernel(std::uint32_t id) {
   const std::shared_lock lock{table().mutex};
 
-  return id < table().kernels.size() ? table().kernels[id] : nullptr;
+  return id < table().kernels.size() ? &table().kernels[id] : nullptr;
 }
 
 }  // namespace legate_diffuse

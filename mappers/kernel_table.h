@@ -10,13 +10,22 @@ namespace legate_diffuse {
 // pointers[i] is the address of argument i's first element; strides[2 * i] and strides[2 * i + 1]
 // are its byte strides in the outer and the inner loop. scalars holds one value every 16 bytes.
 // Kernels don't throw and are called without the GIL, from any thread.
-using Kernel = void (*)(char* const* pointers, const std::int64_t* strides,
-                        const std::int64_t* extents, const char* scalars);
+using KernelFunction = void (*)(char* const* pointers, const std::int64_t* strides,
+                                const std::int64_t* extents, const char* scalars);
+
+// Bit d of `indices` is set if the kernel uses the index of a point along dimension d, counted from
+// the last one. It gets it as an argument more, after the others and in the order of the bits: a
+// pointer that is the index of the first point, and the strides by which the index grows.
+struct Kernel {
+  KernelFunction function;
+  std::uint32_t indices;
+};
 
 // The kernels of this process. A kernel is known by an id and not by its address, because a task
 // may run in another process than the one that submitted it: every rank registers the same kernels
-// in the same order. Both functions may be called from any thread at any time.
-std::uint32_t register_kernel(Kernel kernel);
-Kernel find_kernel(std::uint32_t id);
+// in the same order. Both functions may be called from any thread at any time. A kernel stays where
+// it is; the result is null if none is registered.
+std::uint32_t register_kernel(const Kernel& kernel);
+const Kernel* find_kernel(std::uint32_t id);
 
 }  // namespace legate_diffuse

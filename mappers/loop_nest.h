@@ -29,8 +29,12 @@ class LoopNest {
     kernel_strides_.resize(2 * num_arguments);
   }
 
-  // The outermost dimension is added first; an extent is never negative.
-  void add_dim(std::int64_t extent) { extents_[dim_++] = extent; }
+  // The outermost dimension is added first; an extent is never negative. The index of the first
+  // point along it is `first`.
+  void add_dim(std::int64_t extent, std::int64_t first = 0) {
+    extents_[dim_] = extent;
+    firsts_[dim_++] = first;
+  }
 
   // One byte stride for each dimension; 0 repeats the element (broadcast, or reduction).
   void set_argument(std::size_t index, char* pointer, const Strides& strides) {
@@ -38,13 +42,16 @@ class LoopNest {
     strides_[index] = strides;
   }
 
+  void move_argument(std::size_t index, std::int64_t bytes) { pointers_[index] += bytes; }
+
   // Runs the kernel over every point once. The order is free because each point writes elements of
   // its own, or combines values with an operator whose order is free; it depends on nothing but the
   // extents and strides. It suits the argument that `leader` returns.
-  void run(Kernel kernel, const char* scalars) {
+  void run(const Kernel& kernel, const char* scalars) {
     for (std::size_t dim = 0; dim < dim_; ++dim) {
       if (extents_[dim] <= 0) return;
     }
+    add_indices(kernel.indices);
     drop_unit_dims();
     if (dim_ > 1) {
       order_dims(leader());
@@ -54,6 +61,23 @@ class LoopNest {
   }
 
  private:
+  // Along dimensions that the nest lacks the index is 0.
+  void add_indices(std::uint32_t indices) {
+    for (std::size_t from_last = 0; indices >> from_last != 0; ++from_last) {
+      if ((indices >> from_last & 1) == 0) continue;
+      Strides strides{};
+      std::int64_t first = 0;
+
+      if (from_last < dim_) {
+        strides[dim_ - 1 - from_last] = 1;
+        first = firsts_[dim_ - 1 - from_last];
+      }
+      pointers_.push_back(reinterpret_cast<char*>(first));
+      strides_.push_back(strides);
+    }
+    kernel_strides_.resize(2 * pointers_.size());
+  }
+
   void copy_dim(std::size_t from, std::size_t to) {
     extents_[to] = extents_[from];
     for (auto& strides : strides_) strides[to] = strides[from];
@@ -123,7 +147,7 @@ class LoopNest {
   }
 
   // The two innermost loops are the kernel's; an odometer turns those outside of them.
-  void call(Kernel kernel, const char* scalars) {
+  void call(const Kernel& kernel, const char* scalars) {
     const std::array<std::int64_t, 2> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
                                               dim_ > 0 ? extents_[dim_ - 1] : 1};
     for (std::size_t index = 0; index < pointers_.size(); ++index) {
@@ -134,7 +158,7 @@ class LoopNest {
     const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
     Strides position{};
     while (true) {
-      kernel(pointers_.data(), kernel_strides_.data(), extents.data(), scalars);
+      kernel.function(pointers_.data(), kernel_strides_.data(), extents.data(), scalars);
       auto dim = outer_dim;
       for (; dim > 0; --dim) {
         if (++position[dim - 1] < extents_[dim - 1]) {
@@ -156,6 +180,7 @@ class LoopNest {
 
   std::size_t dim_{};
   std::array<std::int64_t, MAX_DIM> extents_{};
+  std::array<std::int64_t, MAX_DIM> firsts_{};
   std::vector<char*> pointers_;
   std::vector<Strides> strides_;
   std::vector<std::int64_t> kernel_strides_;

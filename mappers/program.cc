@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <utility>
 
 #include "kernel_table.h"
 
@@ -31,6 +31,7 @@ Scratch::Scratch(Words& words)
 NestHead::NestHead(Words& words)
     : kernel{words.take()},
       num_operands{words.take()},
+      num_written{words.take()},
       dim{words.take()},
       num_scalars{words.take()},
       extents{words.take(dim)},
@@ -42,6 +43,13 @@ Operand::Operand(Words& words, std::int64_t dim)
       dims{words.take(dim)},
       low{words.take(root_dim)} {}
 
+ParsedNest::ParsedNest(Words& words) : head{words} {
+  operands.reserve(head.num_operands);
+  for (std::int64_t number = 0; number < head.num_operands; ++number) {
+    operands.emplace_back(words, head.dim);
+  }
+}
+
 namespace {
 
 constexpr std::int64_t MAX_SCRATCH_BYTES = std::int64_t{1} << 48;
@@ -50,25 +58,25 @@ void require(bool condition, const char* message) {
   if (!condition) throw InvalidProgram{message};
 }
 
-std::int64_t round_up(std::int64_t size) {
-  return (size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
-}
-
 void check_extents(std::int64_t dim, const std::int64_t* extents) {
   require(dim <= LEGATE_MAX_DIM, "a program has too many dimensions");
   require(std::all_of(extents, extents + dim, [](auto extent) { return extent >= 0; }),
           "an extent is negative");
 }
 
-std::int64_t scratch_bytes(const Scratch& scratch) {
+void check_scratch(const Scratch& scratch, std::int64_t num_nests) {
   auto bytes = scratch.itemsize;
 
+  check_extents(scratch.dim, scratch.extents);
+  require(bytes > 0, "a scratch buffer's elements have no size");
   for (std::int64_t d = 0; d < scratch.dim; ++d) {
     require(
         !__builtin_mul_overflow(bytes, scratch.extents[d], &bytes) && bytes <= MAX_SCRATCH_BYTES,
         "a scratch buffer is too large");
   }
-  return round_up(bytes);
+  require(0 <= scratch.first_nest && scratch.first_nest <= scratch.last_nest &&
+              scratch.last_nest < num_nests,
+          "a scratch buffer's life is not a range of nests");
 }
 
 void check_operand(const Operand& operand, const NestHead& nest, std::int64_t root_dim,
@@ -91,55 +99,18 @@ void check_operand(const Operand& operand, const NestHead& nest, std::int64_t ro
   }
 }
 
-// The largest buffers are placed first, each at the lowest offset where no buffer lies that lives
-// at the same time.
-ScratchPlan place(const std::vector<Scratch>& buffers) {
-  const auto count = buffers.size();
-  std::vector<std::int64_t> sizes(count);
-  std::vector<std::size_t> order(count);
-  std::vector<std::size_t> placed;  // by offset
-  ScratchPlan plan{std::vector<std::int64_t>(count), 0};
-
-  std::transform(buffers.begin(), buffers.end(), sizes.begin(), scratch_bytes);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sizes[a] > sizes[b]; });
-  for (const auto index : order) {
-    std::int64_t offset = 0;
-    for (const auto other : placed) {
-      if (buffers[other].last_nest < buffers[index].first_nest ||
-          buffers[index].last_nest < buffers[other].first_nest) {
-        continue;
-      }
-      if (offset + sizes[index] <= plan.offsets[other]) break;
-      offset = std::max(offset, plan.offsets[other] + sizes[other]);
-    }
-    plan.offsets[index] = offset;
-    plan.size = std::max(plan.size, offset + sizes[index]);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), index,
-                         [&](auto a, auto b) { return plan.offsets[a] < plan.offsets[b]; }),
-        index);
-  }
-  return plan;
-}
-
 }  // namespace
 
-ScratchPlan check_program(Words words, const std::vector<Extents>& arguments) {
+Program check_program(Words words, const std::vector<RootShape>& arguments) {
   const auto num_scratch = words.take();
   const auto num_nests = words.take();
   std::vector<Scratch> buffers;
 
   for (std::int64_t index = 0; index < num_scratch; ++index) {
-    const auto& scratch = buffers.emplace_back(words);
-
-    check_extents(scratch.dim, scratch.extents);
-    require(scratch.itemsize > 0, "a scratch buffer's elements have no size");
-    require(0 <= scratch.first_nest && scratch.first_nest <= scratch.last_nest &&
-                scratch.last_nest < num_nests,
-            "a scratch buffer's life is not a range of nests");
+    check_scratch(buffers.emplace_back(words), num_nests);
   }
 
+  const auto nests = words;
   for (std::int64_t index = 0; index < num_nests; ++index) {
     const NestHead nest{words};
 
@@ -148,13 +119,15 @@ ScratchPlan check_program(Words words, const std::vector<Extents>& arguments) {
                 find_kernel(static_cast<std::uint32_t>(nest.kernel)) != nullptr,
             "no kernel is registered under this id");
     require(nest.num_operands > 0, "a nest has no operands");
+    require(0 <= nest.num_written && nest.num_written <= nest.num_operands,
+            "a nest writes more operands than it has");
     for (std::int64_t number = 0; number < nest.num_operands; ++number) {
       const Operand operand{words, nest.dim};
 
       if (operand.base >= 0) {
         require(operand.base < static_cast<std::int64_t>(arguments.size()),
                 "an operand names an argument that the task lacks");
-        const auto& extents = arguments[operand.base];
+        const auto& extents = arguments[operand.base].extents;
         check_operand(operand, nest, static_cast<std::int64_t>(extents.size()), extents.data());
       } else {
         require(~operand.base < num_scratch, "an operand names a scratch buffer that is not there");
@@ -166,7 +139,7 @@ ScratchPlan check_program(Words words, const std::vector<Extents>& arguments) {
     }
   }
   require(num_scratch >= 0 && num_nests >= 0 && words.empty(), "a program ends too late");
-  return place(buffers);
+  return {std::move(buffers), num_nests, nests};
 }
 
 }  // namespace legate_diffuse

@@ -14,14 +14,15 @@ namespace legate_diffuse {
 //
 //   program: S N scratch[S] nest[N]
 //   scratch: itemsize first_nest last_nest ndim extents[ndim]
-//   nest:    kernel num_operands dim num_scalars extents[dim] scalars[2 * num_scalars]
+//   nest:    kernel num_operands num_written dim num_scalars extents[dim] scalars[2 * num_scalars]
 //            operand[num_operands]
 //   operand: base root_dim dims[dim] low[root_dim]
 //
 // A base that is not negative is the number of an argument, else ~base is that of a scratch buffer,
 // which is stored in row-major order. The point (i_0, ...) of a nest has the element
 // low + sum over d of i_d * (unit vector of dims[d]) of the operand's root; dims[d] is -1 where the
-// operand repeats. Operands that the kernel writes come before those that it only reads.
+// operand repeats. The num_written operands that the kernel writes or reduces to come before those
+// that it only reads.
 
 class InvalidProgram : public std::invalid_argument {
  public:
@@ -61,6 +62,7 @@ struct NestHead {
 
   std::int64_t kernel;
   std::int64_t num_operands;
+  std::int64_t num_written;
   std::int64_t dim;
   std::int64_t num_scalars;
   const std::int64_t* extents;
@@ -76,21 +78,27 @@ struct Operand {
   const std::int64_t* low;
 };
 
-// The extents of a store.
-using Extents = std::vector<std::int64_t>;
+struct ParsedNest {
+  explicit ParsedNest(Words& words);
 
-// Where the scratch buffers of a program lie in one block of memory. Buffers whose lives do not
-// overlap may lie in the same place.
-struct ScratchPlan {
-  std::vector<std::int64_t> offsets;
-  std::int64_t size{};
+  NestHead head;
+  std::vector<Operand> operands;
 };
 
-constexpr std::int64_t SCRATCH_ALIGNMENT = 64;
+// The extents of an argument of the task, and the bytes of its elements.
+struct RootShape {
+  std::vector<std::int64_t> extents;
+  std::int64_t itemsize;
+};
 
-// Checks a program, so that it can be run without, and places its scratch buffers. Throws
-// InvalidProgram for one that is not well-formed, calls a kernel that is not registered, or
-// leaves the memory of its roots.
-ScratchPlan check_program(Words words, const std::vector<Extents>& arguments);
+struct Program {
+  std::vector<Scratch> buffers;
+  std::int64_t num_nests;
+  Words nests;
+};
+
+// Checks a program, so that it can be run without. Throws InvalidProgram for one that is not
+// well-formed, calls a kernel that is not registered, or leaves the memory of its roots.
+Program check_program(Words words, const std::vector<RootShape>& arguments);
 
 }  // namespace legate_diffuse

@@ -13,6 +13,7 @@
 #include "kernel_table.h"
 #include "library.h"
 #include "program.h"
+#include "schedule.h"
 
 namespace legate_diffuse {
 
@@ -24,10 +25,11 @@ namespace {
 constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 
 // What the task body and the mapper have to know travels as one Legate scalar: this header, the
-// offsets of the scratch buffers, the program, and one privilege for each argument.
+// offsets of the scratch buffers, the schedule, the program, and one privilege for each argument.
 struct LaunchHeader {
   std::int64_t num_arguments;
   std::int64_t num_scratch;
+  std::int64_t num_segments;
   std::int64_t num_words;
   std::int64_t scratch_size;
 };
@@ -36,19 +38,58 @@ bool is_kept(std::int64_t scratch_size) {
   return scratch_size <= MAX_KEPT_SCRATCH;
 }
 
+// Words of a schedule: the segments, and for each nest and scratch buffer what it says of them.
+std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
+  std::vector<std::int64_t> words;
+
+  if (schedule.segments.empty()) return words;
+  for (const auto& [num_nests, block] : schedule.segments) {
+    words.insert(words.end(), {num_nests, block});
+  }
+  for (const auto* const part : {&schedule.row_dims, &schedule.shifts, &schedule.rings}) {
+    words.insert(words.end(), part->begin(), part->end());
+  }
+  return words;
+}
+
+Schedule unpack_schedule(Words& words, std::int64_t num_segments, std::int64_t num_scratch) {
+  Schedule schedule;
+  std::int64_t num_nests = 0;
+  const auto take = [&](std::int64_t count) {
+    const auto* const begin = words.take(count);
+    return std::vector<std::int64_t>{begin, begin + count};
+  };
+
+  for (std::int64_t index = 0; index < num_segments; ++index) {
+    const auto& segment = schedule.segments.emplace_back(Segment{words.take(), words.take()});
+    num_nests += segment.num_nests;
+  }
+  if (num_segments > 0) {
+    schedule.row_dims = take(num_nests);
+    schedule.shifts = take(num_nests);
+    schedule.rings = take(num_scratch);
+  }
+  return schedule;
+}
+
 std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
                                       const std::vector<std::int64_t>& program,
-                                      const ScratchPlan& plan) {
+                                      const Schedule& schedule, const ScratchPlan& plan) {
+  auto words = plan.offsets;
+  const auto schedule_words = pack_schedule(schedule);
+
+  words.insert(words.end(), schedule_words.begin(), schedule_words.end());
+  words.insert(words.end(), program.begin(), program.end());
+
   const LaunchHeader header{static_cast<std::int64_t>(arguments.size()),
                             static_cast<std::int64_t>(plan.offsets.size()),
-                            static_cast<std::int64_t>(program.size()), plan.size};
-  const auto words_offset = sizeof(header) + plan.offsets.size() * sizeof(std::int64_t);
-  const auto privileges_offset = words_offset + program.size() * sizeof(std::int64_t);
+                            static_cast<std::int64_t>(schedule.segments.size()),
+                            static_cast<std::int64_t>(words.size()), plan.size};
+  const auto privileges_offset = sizeof(header) + words.size() * sizeof(std::int64_t);
   std::vector<std::uint8_t> buffer(privileges_offset + arguments.size());
 
   std::memcpy(buffer.data(), &header, sizeof(header));
-  std::memcpy(buffer.data() + sizeof(header), plan.offsets.data(), words_offset - sizeof(header));
-  std::memcpy(buffer.data() + words_offset, program.data(), privileges_offset - words_offset);
+  std::memcpy(buffer.data() + sizeof(header), words.data(), words.size() * sizeof(std::int64_t));
   std::transform(arguments.begin(), arguments.end(), buffer.begin() + privileges_offset,
                  [](const Argument& argument) { return argument.privilege; });
   return buffer;
@@ -59,6 +100,8 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
 struct Root {
   char* origin{};
   Nest::Strides strides{};
+  // Row i lies in the place of row i % ring, if it is not 0.
+  std::int64_t ring{};
 };
 
 Root root_of(const Elements& elements) {
@@ -120,7 +163,7 @@ char* allocate_scratch(std::int64_t size) {
   return static_cast<char*>(std::align(SCRATCH_ALIGNMENT, size, pointer, room));
 }
 
-// Runs one loop nest after the other. The buffers are used again for each nest.
+// Runs loop nests, or some rows of them. The buffers are used again for each nest.
 class Runner {
  public:
   explicit Runner(const std::vector<Root>& roots, std::size_t num_arguments)
@@ -137,11 +180,44 @@ class Runner {
     nest_.run(kernel(head.kernel), scalars(head));
   }
 
+  // Runs `count` rows of a nest whose rows run along dimension `row_dim`.
+  void run_rows(const ParsedNest& nest, std::int64_t row_dim, std::int64_t row,
+                std::int64_t count) {
+    const auto& [head, operands] = nest;
+
+    while (count > 0) {
+      const auto rows = rows_in_one_piece(nest, row, count);
+
+      nest_.reset(operands.size());
+      for (std::int64_t d = 0; d < head.dim; ++d) {
+        if (d == row_dim) {
+          nest_.add_dim(rows, row);
+        } else {
+          nest_.add_dim(head.extents[d]);
+        }
+      }
+      for (std::size_t index = 0; index < operands.size(); ++index) {
+        const auto& operand = operands[index];
+
+        set_operand(index, operand, head.dim);
+        if (row_dim >= 0 && operand.dims[row_dim] >= 0) {
+          nest_.move_argument(index, row_offset(operand, row_dim, row));
+        }
+      }
+      nest_.run(kernel(head.kernel), scalars(head));
+      row += rows;
+      count -= rows;
+    }
+  }
+
  private:
+  const Root& root_of(const Operand& operand) const {
+    return roots_[operand.base >= 0 ? operand.base
+                                    : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
+  }
+
   void set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
-    const auto& root =
-        roots_[operand.base >= 0 ? operand.base
-                                 : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
+    const auto& root = root_of(operand);
     auto* pointer = root.origin;
     Nest::Strides strides{};
 
@@ -152,15 +228,36 @@ class Runner {
     nest_.set_argument(index, pointer, strides);
   }
 
-  static Kernel kernel(std::int64_t id) {
-    auto* const found = find_kernel(static_cast<std::uint32_t>(id));
+  // How many of the rows lie one after the other in all of a nest's rings.
+  std::int64_t rows_in_one_piece(const ParsedNest& nest, std::int64_t row,
+                                 std::int64_t count) const {
+    for (const auto& operand : nest.operands) {
+      if (const auto ring = root_of(operand).ring; ring > 0) {
+        count = std::min(count, ring - (operand.low[0] + row) % ring);
+      }
+    }
+    return count;
+  }
+
+  // The bytes from an operand's first row to another one. Rings are only those whose rows all their
+  // nests run along.
+  std::int64_t row_offset(const Operand& operand, std::int64_t row_dim, std::int64_t row) const {
+    const auto& root = root_of(operand);
+    const auto low = operand.low[0];
+
+    return (root.ring > 0 ? (low + row) % root.ring - low : row) *
+           root.strides[operand.dims[row_dim]];
+  }
+
+  static const Kernel& kernel(std::int64_t id) {
+    const auto* const found = find_kernel(static_cast<std::uint32_t>(id));
 
     if (!found) {
       std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
                    static_cast<long long>(id));
       std::abort();
     }
-    return found;
+    return *found;
   }
 
   const char* scalars(const NestHead& head) {
@@ -175,6 +272,39 @@ class Runner {
   std::vector<ScalarBlock> scalars_;
 };
 
+// Runs the nests of a segment in turns; `first` is the number of the first one.
+void run_blocked(Runner& runner, Words& words, const Schedule& schedule, const Segment& segment,
+                 std::int64_t first) {
+  struct Part {
+    ParsedNest nest;
+    std::int64_t row_dim;
+    std::int64_t num_rows;
+    std::int64_t shift;
+  };
+  std::vector<Part> parts;
+  auto start = INT64_MAX;
+  auto end = INT64_MIN;
+
+  for (auto number = first; number < first + segment.num_nests; ++number) {
+    ParsedNest nest{words};
+    const auto row_dim = schedule.row_dims[number];
+    const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
+    const auto shift = schedule.shifts[number];
+
+    start = std::min(start, shift);
+    end = std::max(end, shift + num_rows);
+    parts.push_back({std::move(nest), row_dim, num_rows, shift});
+  }
+  for (auto time = start; time < end; time += segment.block) {
+    for (const auto& part : parts) {
+      const auto row = std::max(time - part.shift, std::int64_t{0});
+      const auto row_end = std::min(time + segment.block - part.shift, part.num_rows);
+
+      runner.run_rows(part.nest, part.row_dim, row, row_end - row);
+    }
+  }
+}
+
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -184,7 +314,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
 
   // Legate packs scalars without regard to their alignment.
   std::memcpy(&header, bytes, sizeof(header));
-  std::vector<std::int64_t> launch(header.num_scratch + header.num_words);
+  std::vector<std::int64_t> launch(header.num_words);
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
 
@@ -193,15 +323,29 @@ void run_program_task(const legate::TaskContext& context) noexcept {
                         : is_kept(header.scratch_size) ? kept_scratch()
                                                        : allocate_scratch(header.scratch_size);
 
-  Words words{launch.data() + header.num_scratch, static_cast<std::size_t>(header.num_words)};
+  Words words{launch.data(), launch.size()};
+  const auto* const offsets = words.take(header.num_scratch);
+  const auto schedule = unpack_schedule(words, header.num_segments, header.num_scratch);
   const auto num_scratch = words.take();
   const auto num_nests = words.take();
 
   for (std::int64_t index = 0; index < num_scratch; ++index) {
-    roots.push_back(root_of(Scratch{words}, scratch + launch[index]));
+    auto& root = roots.emplace_back(root_of(Scratch{words}, scratch + offsets[index]));
+    if (!schedule.rings.empty()) root.ring = schedule.rings[index];
   }
   Runner runner{roots, static_cast<std::size_t>(header.num_arguments)};
-  for (std::int64_t index = 0; index < num_nests; ++index) runner.run(words);
+  if (schedule.segments.empty()) {
+    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
+  }
+  std::int64_t first = 0;
+  for (const auto& segment : schedule.segments) {
+    if (segment.block > 0) {
+      run_blocked(runner, words, schedule, segment, first);
+    } else {
+      for (std::int64_t nest = 0; nest < segment.num_nests; ++nest) runner.run(words);
+    }
+    first += segment.num_nests;
+  }
 }
 
 class ProgramTask : public legate::LegateTask<ProgramTask> {
@@ -213,10 +357,10 @@ class ProgramTask : public legate::LegateTask<ProgramTask> {
   static void omp_variant(legate::TaskContext context) { run_program_task(context); }
 };
 
-Extents extents_of(const legate::LogicalStore& store) {
+RootShape shape_of(const legate::LogicalStore& store) {
   const auto extents = store.extents();
 
-  return {extents.data().begin(), extents.data().end()};
+  return {{extents.data().begin(), extents.data().end()}, store.type().size()};
 }
 
 }  // namespace
@@ -234,10 +378,11 @@ bool program_allocates(const legate::Scalar& launch) {
 
 void submit_program_task(const std::vector<Argument>& arguments,
                          const std::vector<std::int64_t>& program) {
-  std::vector<Extents> extents(arguments.size());
-  std::transform(arguments.begin(), arguments.end(), extents.begin(),
-                 [](const Argument& argument) { return extents_of(*argument.store); });
-  const auto plan = check_program({program.data(), program.size()}, extents);
+  std::vector<RootShape> shapes(arguments.size());
+  std::transform(arguments.begin(), arguments.end(), shapes.begin(),
+                 [](const Argument& argument) { return shape_of(*argument.store); });
+  const auto checked = check_program({program.data(), program.size()}, shapes);
+  const auto schedule = make_schedule(checked, shapes);
 
   // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
   // whole, and keep the partitions that they have.
@@ -249,7 +394,8 @@ void submit_program_task(const std::vector<Argument>& arguments,
     if (writes(privilege)) task.add_output(*store);
   }
 
-  const auto launch = pack_launch(arguments, program, plan);
+  const auto launch =
+      pack_launch(arguments, program, schedule, place_scratch(checked.buffers, schedule));
 
   task.add_scalar_arg(
       legate::Scalar{legate::Span<const std::uint8_t>{launch.data(), launch.size()}});

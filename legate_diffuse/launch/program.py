@@ -8,6 +8,7 @@ from functools import cache
 from struct import pack
 from typing import Any
 
+from legate_diffuse.fusion.lowering import REDUCE, WRITE
 from legate_diffuse.interpose.layout import Layout
 from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.plan import PlannedLaunch
@@ -48,9 +49,10 @@ def write_program(
         block = scalars(lowered)
         parts.append(
             pack(
-                f"={4 + dim}q",
+                f"={5 + dim}q",
                 nest.kernel,
                 len(nest.operands),
+                sum(p & (WRITE | REDUCE) != 0 for p in lowered.privileges),
                 dim,
                 len(lowered.scalars),
                 *shape,

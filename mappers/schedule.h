@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program.h"
+
+namespace legate_diffuse {
+
+// Loop nests that follow one another often read what the one before has just written. A schedule
+// blocks them for the cache: the nests of a segment take turns on a block of rows, a row being what
+// has one index along the first dimension of a root. Nest n runs its row i at time i + shift(n),
+// the nests of one block of times in program order. Shifts are such that whatever conflicts keeps
+// its order (loop fusion with shifting: Darte and Huard, "Loop Shifting for Loop Compaction",
+// International Journal of Parallel Programming 28, 2000).
+struct Segment {
+  std::int64_t num_nests{};
+  // Rows of a block; 0 if the nests run one after the other, each as a whole.
+  std::int64_t block{};
+};
+
+struct Schedule {
+  // Empty if all nests run one after the other, as what they use fits into the cache.
+  std::vector<Segment> segments;
+  // For each nest the dimension that runs along rows, or -1 if it has one row only, and its shift.
+  std::vector<std::int64_t> row_dims;
+  std::vector<std::int64_t> shifts;
+  // For each scratch buffer how many rows it has memory for: row i lies in the place of row
+  // i % rows. 0 if it has memory for all of them.
+  std::vector<std::int64_t> rings;
+};
+
+// Bytes of cache that loops are blocked for; 0 if they are not to be. The size of a core's
+// second-level cache, unless it was set.
+std::int64_t cache_bytes();
+// Returns what it was before.
+std::int64_t set_cache_bytes(std::int64_t bytes);
+
+// `program` was checked for `arguments`.
+Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments);
+
+// Where the scratch buffers of a program lie in one block of memory. Buffers whose lives do not
+// overlap may lie in the same place.
+struct ScratchPlan {
+  std::vector<std::int64_t> offsets;
+  std::int64_t size{};
+};
+
+constexpr std::int64_t SCRATCH_ALIGNMENT = 64;
+
+ScratchPlan place_scratch(const std::vector<Scratch>& buffers, const Schedule& schedule);
+
+}  // namespace legate_diffuse

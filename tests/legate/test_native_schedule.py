@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocked programs give the values of their nests one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from native_programs import (
+    FLOAT,
+    READ,
+    READ_WRITE,
+    filled,
+    kernel,
+    nest,
+    operand,
+    program,
+    random,
+    reduction,
+    scratch,
+    store_of,
+    submit_program,
+    values_of,
+    whole,
+)
+
+from legate_diffuse import _native
+
+
+@contextmanager
+def cache_of(size: int) -> Iterator[None]:
+    before = _native.set_cache_bytes(size)
+    try:
+        yield
+    finally:
+        _native.set_cache_bytes(before)
+
+
+# -- random programs -------------------------------------------------------------
+
+SHAPES = ((40, 3), (43, 3), (40,), (3, 40), (17, 17), (9, 4, 2), (1, 40), ())
+KERNELS = {"copy": 2, "add": 3, "accumulate": 2, "double": 1, "total": 2}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A view of a root, and the dimension of it behind each dimension of the nest."""
+
+    root: int
+    dims: tuple[int, ...]
+    low: tuple[int, ...]
+
+    def of(self, roots: list[Any], shape: tuple[int, ...]) -> Any:
+        """Return the view of NumPy; dimensions that repeat have stride 0."""
+        array = roots[self.root]
+        at = tuple(
+            slice(low, low + shape[self.dims.index(axis)])
+            if axis in self.dims
+            else slice(low, low + 1)
+            for axis, low in enumerate(self.low)
+        )
+        view = array[(..., *at)]
+        kept = [axis for axis in self.dims if axis >= 0]
+        rest = [axis for axis in range(view.ndim) if axis not in kept]
+        view = view.transpose(rest + kept).reshape([view.shape[a] for a in kept])
+        spread = iter(range(view.ndim))
+        index = tuple(
+            slice(None) if axis >= 0 and next(spread) is not None else None
+            for axis in self.dims
+        )
+        return np.broadcast_to(view[(..., *index)], shape)
+
+
+class Nests:
+    """Random nests over two arguments and two scratch buffers."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self._draw = data.draw
+        arguments, buffers = st.sampled_from(SHAPES[:-1]), st.sampled_from(SHAPES)
+        self.shapes = [self._draw(s) for s in (arguments, arguments, buffers, buffers)]
+        self.nests = [
+            self._nest(root, self.shapes[root], "copy", whole_=True) for root in (2, 3)
+        ]
+        for _ in range(self._draw(st.integers(1, 10))):
+            root = self._draw(st.integers(0, 3))
+            name = self._draw(st.sampled_from(sorted(KERNELS)))
+            self.nests.append(self._nest(root, self.shapes[root], name))
+
+    def _nest(
+        self, root: int, extents: tuple[int, ...], name: str, whole_: bool = False
+    ) -> tuple[str, tuple[int, ...], list[Part]]:
+        """Return a nest that writes a part of a root, and reads others."""
+        dims = tuple(self._draw(st.permutations(range(len(extents)))))
+        low, size = [], []
+        for extent in extents:
+            start = 0 if whole_ else self._draw(st.integers(0, min(3, extent - 1)))
+            end = (
+                0 if whole_ else self._draw(st.integers(0, min(3, extent - start - 1)))
+            )
+            low.append(start)
+            size.append(extent - start - end)
+        shape = tuple(size[axis] for axis in dims)
+        target = Part(root, dims, tuple(low))
+        others = [i for i in range(2 if whole_ else 4) if i != root]
+        if name == "total":
+            # sums over the nest go to one element, or to one for each row or column
+            keep = self._draw(st.sampled_from((-1, *range(len(dims)))))
+            target = Part(
+                root,
+                tuple(a if d == keep else -1 for d, a in enumerate(dims)),
+                target.low,
+            )
+        parts = [target]
+        for _ in range(KERNELS[name] - 1):
+            parts.append(self._read(self._draw(st.sampled_from(others)), shape))
+        return name, shape, parts
+
+    def _read(self, root: int, shape: tuple[int, ...]) -> Part:
+        """Return a part of a root that fits to a shape, repeating where it must."""
+        extents = self.shapes[root]
+        free = list(range(len(extents)))
+        dims = []
+        for extent in shape:
+            fitting = [axis for axis in free if extents[axis] >= extent]
+            axis = self._draw(st.sampled_from([-1, *fitting, *fitting]))
+            dims.append(axis)
+            if axis >= 0:
+                free.remove(axis)
+        low = tuple(
+            self._draw(
+                st.integers(0, extent - (shape[dims.index(a)] if a in dims else 1))
+            )
+            for a, extent in enumerate(extents)
+        )
+        return Part(root, tuple(dims), low)
+
+    def text(self) -> bytes:
+        lives = {
+            root: [n for n, (*_, parts) in enumerate(self.nests) if uses(parts, root)]
+            for root in (2, 3)
+        }
+        return program(
+            *[
+                nest(
+                    reduction("add", FLOAT) if name == "total" else kernel(name),
+                    shape,
+                    *[
+                        operand(p.root if p.root < 2 else 1 - p.root, p.dims, p.low)
+                        for p in parts
+                    ],
+                )
+                for name, shape, parts in self.nests
+            ],
+            buffers=tuple(
+                scratch(min(life), max(life), self.shapes[root])
+                for root, life in lives.items()
+            ),
+        )
+
+    def run(self, roots: list[Any]) -> None:
+        for name, shape, parts in self.nests:
+            target, *read = [part.of(roots, shape) for part in parts]
+            target.flags.writeable = True
+            if name == "total" and target.ndim == 0:
+                target += read[0]
+            elif name == "total":
+                np.add.at(roots[parts[0].root], indices(parts[0], shape), read[0])
+            elif name == "double":
+                target *= 2.0
+            elif name == "copy":
+                target[...] = read[0]
+            else:
+                target[...] = read[0] + (read[1] if name == "add" else target)
+
+
+def uses(parts: list[Part], root: int) -> bool:
+    return any(part.root == root for part in parts)
+
+
+def indices(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    points = np.indices(shape)
+    return tuple(
+        low
+        + (points[part.dims.index(axis)] if axis in part.dims else np.zeros(shape, int))
+        for axis, low in enumerate(part.low)
+    )
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data(), st.sampled_from((0, 40, 200, 700, 2000)))
+def test_random_nests(data: st.DataObject, size: int) -> None:
+    nests = Nests(data)
+    arrays = [random(*shape) for shape in nests.shapes[:2]]
+    stores = [store_of(array) for array in arrays]
+    with cache_of(size):
+        submit_program(stores, [READ_WRITE] * 2, nests.text())
+    roots = [*arrays, *[np.empty(shape) for shape in nests.shapes[2:]]]
+    nests.run(roots)
+    for store, root in zip(stores, roots[:2], strict=True):
+        np.testing.assert_array_equal(values_of(store), root)
+
+
+# -- special cases ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [5, 64, 1001])
+@pytest.mark.parametrize("size", [100, 1000, 10_000])
+def test_a_stencil_is_copied_back_through_few_rows(rows: int, size: int) -> None:
+    x = random(rows, 9)
+    store = store_of(x)
+    inner = (rows - 2, 7)
+    sweep = (
+        nest(
+            kernel("add"),
+            inner,
+            whole(~0, 2),
+            operand(0, (0, 1), (0, 1)),
+            operand(0, (0, 1), (2, 1)),
+        ),
+        nest(kernel("copy"), inner, operand(0, (0, 1), (1, 1)), whole(~0, 2)),
+    )
+    with cache_of(size):
+        for _ in range(3):
+            submit_program(
+                [store], [READ_WRITE], program(*sweep, buffers=(scratch(0, 1, inner),))
+            )
+    for _ in range(3):
+        x[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1]
+    np.testing.assert_array_equal(values_of(store), x)
+
+
+def test_many_sweeps_in_one_program() -> None:
+    """Each sweep is some rows behind the one before."""
+    x = random(300, 5)
+    store, copy = store_of(x), (300, 5)
+    nests = []
+    for sweep in range(8):
+        nests += [
+            nest(kernel("copy"), copy, whole(~sweep, 2), whole(0, 2)),
+            nest(
+                kernel("add"),
+                (298, 5),
+                operand(0, (0, 1), (1, 0)),
+                operand(~sweep, (0, 1), (0, 0)),
+                operand(~sweep, (0, 1), (2, 0)),
+            ),
+        ]
+    buffers = tuple(scratch(2 * n, 2 * n + 1, copy) for n in range(8))
+    with cache_of(20_000):
+        submit_program([store], [READ_WRITE], program(*nests, buffers=buffers))
+    for _ in range(8):
+        x[1:-1] = x[:-2] + x[2:]
+    np.testing.assert_array_equal(values_of(store), x)
+
+
+def test_rows_at_both_ends_wait_for_each_other() -> None:
+    x = random(100, 4)
+    store = store_of(x)
+
+    def edge(to: int, source: int) -> bytes:
+        return nest(
+            kernel("copy"),
+            (4,),
+            operand(0, (1,), (to, 0)),
+            operand(~0, (1,), (source, 0)),
+        )
+
+    with cache_of(1000):
+        submit_program(
+            [store],
+            [READ_WRITE],
+            program(
+                nest(kernel("copy"), (100, 4), whole(~0, 2), whole(0, 2)),
+                edge(0, 98),
+                edge(99, 1),
+                nest(kernel("double"), (100, 4), whole(0, 2)),
+                buffers=(scratch(0, 3, (100, 4)),),
+            ),
+        )
+    x[0], x[99] = x[98].copy(), x[1].copy()
+    np.testing.assert_array_equal(values_of(store), 2.0 * x)
+
+
+def test_a_sum_is_complete_before_it_is_used() -> None:
+    x = random(200, 6)
+    source, target = store_of(x), filled((200, 6), 0.0)
+    with cache_of(500):
+        submit_program(
+            [source, target],
+            [READ, READ_WRITE],
+            program(
+                nest(kernel("copy"), (), operand(~0, (), ()), operand(0, (), (0, 0))),
+                nest(
+                    reduction("add", FLOAT),
+                    (200, 6),
+                    operand(~0, (-1, -1), ()),
+                    whole(0, 2),
+                ),
+                nest(
+                    kernel("add"),
+                    (200, 6),
+                    whole(1, 2),
+                    whole(0, 2),
+                    operand(~0, (-1, -1), ()),
+                ),
+                buffers=(scratch(0, 2, ()),),
+            ),
+        )
+    np.testing.assert_array_equal(values_of(target), x + x.sum() + x[0, 0])
