@@ -127,6 +127,8 @@ def _start() -> None:
     launcher = os.path.basename(sys.argv[0] if sys.argv else "") == "legate"
     try:
         on, stub, *_ = map(settings.flag, settings.FLAGS)
+        settings.refuse_contradictions()
+        settings.cache_bytes()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

@@ -5,7 +5,13 @@ This module is imported by every Python process of the environment: it imports
 nothing but ``os``.
 """
 
+from __future__ import annotations
+
 import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Legate versions [lowest, first beyond) that were tested.
 LEGATE_RANGE = ((26, 6), (26, 7))
@@ -17,24 +23,51 @@ FLAGS = (
     "LEGATE_DIFFUSE_CHECK",
     "LEGATE_DIFFUSE_STATS",
     "LEGATE_DIFFUSE_SYNC_COMPILE",
+    "LEGATE_DIFFUSE_FAST_MATH",
 )
 
 _ON = ("1", "on", "true", "yes")
 _OFF = ("", "0", "off", "false", "no")
 
 
-def flag(name: str) -> bool:
+def flag(name: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Return a boolean environment variable, False if it is not set.
 
     Raises:
         ValueError: the value is none of 1, 0, on, off, true, false, yes, no.
     """
-    value = os.environ.get(name, "")
+    value = environment.get(name, "")
     if value.lower() in _ON:
         return True
     if value.lower() in _OFF:
         return False
     raise ValueError(f"{name}={value} is not understood; use {name}=1 or {name}=0")
+
+
+def refuse_contradictions() -> None:
+    """Raise ``ValueError`` if the flags ask for what cannot be had together."""
+    if flag("LEGATE_DIFFUSE_CHECK") and flag("LEGATE_DIFFUSE_FAST_MATH"):
+        raise ValueError(
+            "LEGATE_DIFFUSE_CHECK=1 compares bits, which LEGATE_DIFFUSE_FAST_MATH=1 "
+            "changes; set only one of them"
+        )
+
+
+def cache_bytes() -> int | None:
+    """Return how much cache loops are blocked for; None leaves that to the machine.
+
+    Raises:
+        ValueError: the value of ``LEGATE_DIFFUSE_CACHE_BYTES`` is no such number.
+    """
+    value = os.environ.get("LEGATE_DIFFUSE_CACHE_BYTES", "")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) < 18):
+        raise ValueError(
+            f"LEGATE_DIFFUSE_CACHE_BYTES={value} is not understood; use a number of "
+            "bytes, or 0 to turn the blocking of loops off"
+        )
+    return int(value)
 
 
 def explanation_path() -> str:

@@ -4,34 +4,28 @@
 from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
-from legate_diffuse.codegen.complex_arithmetic import (
-    product_function,
-    quotient_function,
-)
-from legate_diffuse.codegen.float_parts import emit_float_part
-from legate_diffuse.codegen.integer_division import (
-    emit_quotient,
-    emit_remainder,
-    gcd_function,
-)
+from legate_diffuse.codegen.index import emit_index
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import (
-    INTRINSIC_SUFFIX,
     LLVM_TYPE,
     literal,
     literal_of_bits,
     memory_type,
 )
 from legate_diffuse.codegen.maths_calls import MathsCalls
+from legate_diffuse.codegen.operations import Operations, Parts
 from legate_diffuse.codegen.reduction import (
     Fold,
     accumulation_type,
     combination,
+    multiplies_complex,
+    product,
     used_lanes,
 )
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE
 from legate_diffuse.kernel.ir import (
     Constant,
+    Index,
     Kernel,
     Load,
     Op,
@@ -40,45 +34,12 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
 from legate_diffuse.kernel.reductions import identity
 
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
 
 _CACHE_LINE: Final = 64
-
-_INTEGER_STEP: Final = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "shl": "shl",
-}
-_FLOAT_STEP: Final = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_INTRINSIC: Final = {
-    "sqrt": "sqrt",
-    "floor": "floor",
-    "ceil": "ceil",
-    "trunc": "trunc",
-    "rint": "rint",
-    "round": "round",
-    "abs": "fabs",
-    "copysign": "copysign",
-    "fma": "fma",
-}
-_FLOAT_COMPARISON: Final = {
-    "eq": "oeq",
-    "ne": "une",
-    "lt": "olt",
-    "le": "ole",
-    "gt": "ogt",
-    "ge": "oge",
-}
-Parts = tuple[str, ...]
-"""Names of a value's vectors: one, or real and imaginary for a complex value."""
 
 
 def hoisted(kernel: Kernel, argument: int) -> bool:
@@ -104,30 +65,36 @@ def updated(kernel: Kernel) -> list[int]:
     ]
 
 
-def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls) -> str:
+def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls, fast_math: bool) -> str:
     """Return the functions `@body`, `@streaming` and `@update`.
 
-    Their parameters are the pointers of the arguments, the scalar block, and the number
-    of points, at least 1. An argument that is `hoisted` is read at its pointer only;
-    all others are read and written as contiguous vectors from there on, up to a whole
-    vector beyond the last point. Values of reductions are folded into the element at
-    the argument's pointer, those of points beyond the last one left out.
+    Their parameters are the pointers of the arguments, the scalar block, the number of
+    points, at least 1, and the strides as kernels get them. After the arguments come
+    the kernel's indices, of which the pointers are numbers and not addresses. An
+    argument that is `hoisted` is read at its pointer only; all others are read and
+    written as contiguous vectors from there on, up to a whole vector beyond the last
+    point. Values of reductions are folded into the element at the argument's pointer,
+    those of points beyond the last one left out.
 
     `@streaming`, if the kernel `streams`, bypasses the caches where it writes arguments
     that it does not read; these must lie on cache lines. `@update`, if the kernel has
     `updated` arguments, updates contiguous vectors of these.
     """
-    return _BodyEmitter(kernel, lanes, maths).emit()
+    return _BodyEmitter(kernel, lanes, maths, fast_math).emit()
 
 
 class _BodyEmitter:
-    def __init__(self, kernel: Kernel, lanes: int, maths: MathsCalls) -> None:
+    def __init__(
+        self, kernel: Kernel, lanes: int, maths: MathsCalls, fast_math: bool
+    ) -> None:
         self._kernel = kernel
-        self._maths = maths
+        self._operations = Operations(maths, lanes, fast_math)
         self._before = Lines(lanes, "u")
         self._loop = Lines(lanes, "v")
         self._values: list[Parts] = []
-        self._declarations: dict[str, str] = {}
+        self._selects = any(
+            isinstance(step, Op) and step.name == "select" for step in kernel.body
+        )
         self._streaming: dict[str, str] = {}
         """Stores that bypass the caches, by the store that they replace."""
         self._folds: dict[int, Fold] = {}
@@ -159,12 +126,14 @@ class _BodyEmitter:
             loop = [*self._loop.text, *self._update.text]
             others = [fold for key, fold in self._folds.items() if key not in updates]
             functions.append(self._function("@update", loop, others))
-        return "\n".join([*self._declarations.values(), *functions])
+        return "\n".join([*self._operations.declarations.values(), *functions])
 
     def _is_uniform(self, instruction: Pure, uniform: list[bool]) -> bool:
         match instruction:
             case Load(argument):
                 return hoisted(self._kernel, argument)
+            case Index():
+                return False
             case Op(_, _, operands):
                 return all(uniform[operand] for operand in operands)
             case _:
@@ -173,7 +142,8 @@ class _BodyEmitter:
     def _function(self, name: str, loop: list[str], folds: list[Fold]) -> str:
         back = "fold" if folds else "loop"
         pointers: list[str] = []
-        for number in range(len(self._kernel.arguments)):
+        count = len(self._kernel.arguments) + len(self._kernel.indices)
+        for number in range(count):
             pointers += [
                 f"  %a{number}.at = getelementptr ptr, ptr %pointers, i64 {number}",
                 f"  %a{number} = load ptr, ptr %a{number}.at, align 8",
@@ -181,7 +151,7 @@ class _BodyEmitter:
         return "\n".join(
             [
                 f"define internal void {name}(ptr %pointers, ptr %scalars, "
-                "i64 %points) #0 {",
+                "i64 %points, ptr %strides) #0 {",
                 "entry:",
                 *pointers,
                 *self._before.text,
@@ -230,6 +200,8 @@ class _BodyEmitter:
         dtype = kernel.arguments[reduce.argument].dtype
         stored = COMPONENT.get(dtype, dtype)
         part = accumulation_type(stored)
+        if multiplies_complex(kernel.arguments[reduce.argument]):
+            self._operations.complex_function("complex_mul", part)
         values = tuple(emit_cast(self._loop, stored, part, value) for value in values)
         fold = Fold(kernel, reduce, values, self._loop.lanes)
         self._folds[reduce.argument] = fold
@@ -242,6 +214,11 @@ class _BodyEmitter:
         kind = lines.vector(LLVM_TYPE[part])
         start = literal(part, identity(operator, stored))
         old = self._load(lines, dtype, reduce.argument)
+        if multiplies_complex(argument):
+            steps = product(lines, part, old, values)
+            parts = tuple(lines.let(step) for step in steps)
+            self._store(lines, reduce.argument, parts)
+            return
         new = []
         for element, value in zip(old, values, strict=True):
             before = emit_cast(lines, stored, part, element)
@@ -264,10 +241,16 @@ class _BodyEmitter:
                 place = f"ptr %scalars, i64 {index * SCALAR_STRIDE}"
                 pointer = lines.let(f"getelementptr i8, {place}")
                 return self._repeated(lines, self._kernel.scalars[index], pointer)
+            case Index(dimension):
+                number = len(self._kernel.arguments)
+                number += self._kernel.indices.index(dimension)
+                return (emit_index(self._before, lines, number),)
             case Constant(dtype, bits):
                 return _constant(dtype, bits)
-            case Op():
-                return self._op(lines, instruction)
+            case Op(name, dtype, numbers):
+                dtypes = tuple(self._kernel.dtype_of(number) for number in numbers)
+                operands = [self._values[number] for number in numbers]
+                return self._operations.emit(lines, name, dtype, dtypes, operands)
 
     def _repeated(self, lines: Lines, dtype: str, pointer: str) -> Parts:
         """Load one element and repeat it in all lanes."""
@@ -295,11 +278,10 @@ class _BodyEmitter:
         part = COMPONENT.get(dtype, dtype)
         element, size = memory_type(part), ITEMSIZE[part]
         if dtype not in COMPONENT:
-            vector = lines.vector(element)
-            loaded = lines.let(f"load {vector}, ptr {place}, align {size}")
+            loaded = self._loaded(lines, lines.lanes, element, place, size)
             return (_from_memory(lines, dtype, loaded),)
         pairs = f"<{2 * lines.lanes} x {element}>"
-        both = lines.let(f"load {pairs}, ptr {place}, align {size}")
+        both = self._loaded(lines, 2 * lines.lanes, element, place, size)
         parts = []
         for number in range(2):
             mask = ", ".join(f"i32 {2 * lane + number}" for lane in range(lines.lanes))
@@ -307,6 +289,25 @@ class _BodyEmitter:
             shuffle = f"shufflevector {pairs} {both}, {pairs} poison, {which}"
             parts.append(lines.let(shuffle))
         return tuple(parts)
+
+    def _loaded(
+        self, lines: Lines, lanes: int, element: str, place: str, size: int
+    ) -> str:
+        """Emit the load of a vector, apart from a `select` that uses it.
+
+        LLVM would make one masked instruction of both, which takes up to four times as
+        long on Zen 5: what is masked out is not prefetched either.
+        """
+        kind = f"<{lanes} x {element}>"
+        loaded = lines.let(f"load {kind}, ptr {place}, align {size}")
+        if not self._selects:
+            return loaded
+        count = lanes * size // ITEMSIZE["float32"]
+        floats, fence = f"<{count} x float>", f"@llvm.arithmetic.fence.v{count}f32"
+        self._operations.declarations[fence] = f"declare {floats} {fence}({floats})"
+        number = lines.let(f"bitcast {kind} {loaded} to {floats}")
+        kept = lines.let(f"call {floats} {fence}({floats} {number})")
+        return lines.let(f"bitcast {floats} {kept} to {kind}")
 
     def _store(self, lines: Lines, number: int, parts: Parts) -> None:
         argument = self._kernel.arguments[number]
@@ -333,93 +334,6 @@ class _BodyEmitter:
                 f"  store {vector} {value}, ptr {place}, align {line}, !nontemporal !0"
             )
 
-    def _op(self, lines: Lines, op: Op) -> Parts:
-        operands = [self._values[operand] for operand in op.operands]
-        if op.name == "complex":
-            return (operands[0][0], operands[1][0])
-        if op.name in ("real", "imag"):
-            return (operands[0][op.name == "imag"],)
-        if op.name in COMPLEX_ARITHMETIC:
-            return self._complex_arithmetic(lines, op, [*operands[0], *operands[1]])
-        dtypes = tuple(self._kernel.dtype_of(operand) for operand in op.operands)
-        return (self._real_op(lines, op, dtypes, [parts[0] for parts in operands]),)
-
-    def _complex_arithmetic(self, lines: Lines, op: Op, parts: list[str]) -> Parts:
-        part = COMPONENT[op.dtype]
-        helper = f"@{op.name}.{part}"
-        if helper not in self._declarations:
-            made = product_function if op.name == "complex_mul" else quotient_function
-            text = made(helper, part, lines.lanes, self._declarations.setdefault)
-            self._declarations[helper] = text
-        kind = lines.vector(LLVM_TYPE[part])
-        pair = f"{{ {kind}, {kind} }}"
-        passed = ", ".join(f"{kind} {value}" for value in parts)
-        both = lines.let(f"call {pair} {helper}({passed})")
-        return tuple(
-            lines.let(f"extractvalue {pair} {both}, {place}") for place in (0, 1)
-        )
-
-    def _real_op(
-        self, lines: Lines, op: Op, dtypes: tuple[str, ...], operands: list[str]
-    ) -> str:
-        name, dtype = op.name, dtypes[0]
-        kinds = [lines.vector(LLVM_TYPE[dtype]) for dtype in dtypes]
-        kind, x = kinds[0], operands[0]
-        is_float = dtype in FLOATS
-        if name == "cast":
-            return emit_cast(lines, dtype, op.dtype, x)
-        if name == "select":
-            parts = zip(kinds, operands, strict=True)
-            return lines.let("select " + ", ".join(" ".join(pair) for pair in parts))
-        if name == "neg":
-            zero = f"sub {kind} zeroinitializer, {x}"
-            return lines.let(f"fneg {kind} {x}" if is_float else zero)
-        if name == "not":
-            ones = "splat (i1 true)" if dtype == "bool" else literal_of_ones(dtype)
-            return lines.let(f"xor {kind} {x}, {ones}")
-        if name == "signbit":
-            bits = lines.vector("i64" if dtype == "float64" else "i32")
-            pattern = lines.let(f"bitcast {kind} {x} to {bits}")
-            return lines.let(f"icmp slt {bits} {pattern}, zeroinitializer")
-        if name in _FLOAT_COMPARISON:
-            test = _comparison(name, dtype)
-            return lines.let(f"{test} {kind} {x}, {operands[1]}")
-        if name == "shr":
-            step = "ashr" if dtype in SIGNED else "lshr"
-            return lines.let(f"{step} {kind} {x}, {operands[1]}")
-        if name in (_FLOAT_STEP if is_float else _INTEGER_STEP):
-            step = (_FLOAT_STEP if is_float else _INTEGER_STEP)[name]
-            return lines.let(f"{step} {kind} {x}, {operands[1]}")
-        if name in FLOAT_PARTS:
-            return emit_float_part(lines, name, dtype, x)
-        if name == "quotient":
-            return emit_quotient(lines, dtype, x, operands[1])
-        if name == "remainder":
-            return emit_remainder(lines, dtype, x, operands[1])
-        if name == "gcd":
-            helper = f"@gcd.{dtype}"
-            self._declarations[helper] = gcd_function(helper, dtype, lines.lanes)
-            return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
-        if name not in _INTRINSIC:
-            return self._maths.call(lines, name, dtypes, operands)
-        function = self._intrinsic(lines, name, dtype, kind, len(operands))
-        passed = ", ".join(f"{kind} {operand}" for operand in operands)
-        return lines.let(f"call {kind} {function}({passed})")
-
-    def _intrinsic(
-        self, lines: Lines, name: str, dtype: str, kind: str, arity: int
-    ) -> str:
-        suffix = f"v{lines.lanes}{INTRINSIC_SUFFIX[dtype]}"
-        function = f"@llvm.{_INTRINSIC[name]}.{suffix}"
-        parameters = ", ".join([kind] * arity)
-        self._declarations[function] = f"declare {kind} {function}({parameters})"
-        return function
-
-
-def literal_of_ones(dtype: str) -> str:
-    """Return a vector of integers with all bits set."""
-    return literal_of_bits(dtype, (1 << 8 * ITEMSIZE[dtype]) - 1)
-
 
 def _constant(dtype: str, bits: int) -> Parts:
     if dtype not in COMPONENT:
@@ -434,11 +348,3 @@ def _from_memory(lines: Lines, dtype: str, value: str) -> str:
     if dtype != "bool":
         return value
     return lines.let(f"icmp ne {lines.vector('i8')} {value}, zeroinitializer")
-
-
-def _comparison(name: str, dtype: str) -> str:
-    if dtype in FLOATS:
-        return f"fcmp {_FLOAT_COMPARISON[name]}"
-    if name in ("eq", "ne"):
-        return f"icmp {name}"
-    return f"icmp {'s' if dtype in SIGNED else 'u'}{name}"

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a kernel to the address of its machine code."""
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
+from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.codegen.maths_calls import routines_of
 from legate_diffuse.codegen.vector_math import MathMode
 from legate_diffuse.kernel.ir import Kernel
-from legate_diffuse.kernel.verify import verify_kernel
+
+_NAME: Final = "kernel"
+"""Stands for the function's name, which is made from the object's key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,8 @@ class CompiledKernel:
 
     `address` is of a function with the kernel calling convention
     `void(char* const* pointers, const int64_t* strides, const int64_t* extents,
-    const char* scalars)`. `compiled` is False when the object came from disk.
+    const char* scalars)`, where the kernel's indices come after its arguments (see
+    `legate_diffuse.codegen.index`). `compiled` is False when the object came from disk.
     """
 
     address: int
@@ -54,7 +58,10 @@ class Compiler:
     """
 
     def __init__(
-        self, mode: MathMode = MathMode.VECTOR, cache: ObjectCache | None = None
+        self,
+        mode: MathMode = MathMode.VECTOR,
+        cache: ObjectCache | None = None,
+        fast_math: bool = False,
     ) -> None:
         """Prepare without importing LLVM; no `cache` means no cache on disk."""
         self.kernels_compiled = 0
@@ -64,20 +71,28 @@ class Compiler:
         self._kernels: dict[Kernel, CompiledKernel] = {}
         self._machine: Machine | None = None
         self._vector = mode is MathMode.VECTOR
+        self._fast_math = fast_math
         self._routines: set[str] = set()
 
     @classmethod
     def from_environment(
         cls, environment: Mapping[str, str] = os.environ
     ) -> "Compiler":
-        """Return a compiler with the maths mode and cache folder of the environment."""
-        return cls(math_mode(environment), ObjectCache(default_folder(environment)))
-
-    def compile(self, kernel: Kernel) -> CompiledKernel:
-        """Return the machine code of `kernel`.
+        """Return a compiler with the maths modes and cache folder of the environment.
 
         Raises:
-            InvalidKernelError: the kernel breaks a rule of the IR.
+            ValueError: a variable has a value that is not understood.
+        """
+        return cls(
+            math_mode(environment),
+            ObjectCache(default_folder(environment)),
+            settings.flag("LEGATE_DIFFUSE_FAST_MATH", environment),
+        )
+
+    def compile(self, kernel: Kernel) -> CompiledKernel:
+        """Return the machine code of a verified `kernel`.
+
+        Raises:
             RuntimeError: LLVM rejects the generated code.
         """
         made = self._get(kernel, generate=True)
@@ -85,11 +100,7 @@ class Compiler:
         return made
 
     def find(self, kernel: Kernel) -> CompiledKernel | None:
-        """Return the machine code of `kernel` if it was compiled before.
-
-        Raises:
-            InvalidKernelError: the kernel breaks a rule of the IR.
-        """
+        """Return the machine code of a verified `kernel` if it was compiled before."""
         return self._get(kernel, generate=False)
 
     def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
@@ -97,7 +108,6 @@ class Compiler:
         if known is not None or (self._cache is None and not generate):
             return known
         started = time.perf_counter()
-        verify_kernel(kernel)
         if self._machine is None:
             self._machine = self._start()
         made = self._make(self._machine, kernel, generate)
@@ -107,7 +117,7 @@ class Compiler:
         return made
 
     def _start(self) -> Machine:
-        machine = Machine()
+        machine = Machine(self._fast_math)
         driver = machine.driver_assembly()
         machine.link_driver(self._object(machine, driver, machine.generate_driver))
         return machine
@@ -140,16 +150,15 @@ class Compiler:
         for routine in sorted(wanted):
             if not self._load_routine(machine, routine, generate):
                 return None
-        digest = hashlib.sha256(str(kernel).encode()).hexdigest()
-        name = f"legate_diffuse_{digest[:32]}"
-        assembly = machine.assembly(name, kernel)
+        assembly = machine.assembly(_NAME, kernel)
         key = machine.key(assembly)
+        name = f"legate_diffuse_{key[:32]}"
         payload = self._load(key)
         compiled = payload is None
         if payload is None:
             if not generate:
                 return None
-            payload = machine.generate(assembly)
+            payload = machine.generate(assembly.replace(f"@{_NAME}(", f"@{name}("))
             self._store(key, payload)
         self.kernels_compiled += compiled
         self.disk_hits += not compiled

@@ -17,7 +17,8 @@ from typing import Final
 DRIVER: Final = "legate_diffuse_drive"
 """Symbol of `void(body, streaming, about, pointers, strides, extents, scalars)`.
 
-`body` is `void(char* const* pointers, const char* scalars, int64_t points)`,
+`body` is
+`void(char* const* pointers, const char* scalars, int64_t points, int64_t* strides)`,
 `streaming` the same with stores to aligned outputs that bypass the caches, or null.
 `about` is
 `{int64_t arguments, log2_lanes, most_points; {int64_t itemsize, flags} argument[]}`,
@@ -28,6 +29,8 @@ READ: Final = 1
 WRITE: Final = 2
 HOISTED: Final = 4
 """The argument is used at its pointer only: its inner stride must be 0."""
+INDEX: Final = 8
+"""The argument is no memory: its pointer is a number that grows by the strides."""
 
 CHUNK: Final = 128
 """Elements of a buffer: a multiple of any number of lanes."""
@@ -107,7 +110,10 @@ strides.body:
   %is.zero = icmp eq i64 %stride.1, 0
   %is.unit = icmp eq i64 %stride.1, %size.1
   %fits.this = select i1 %hoisted, i1 %is.zero, i1 true
-  %unit.this = select i1 %hoisted, i1 true, i1 %is.unit
+  %index.bit = and i64 %flags.1, 8
+  %is.index = icmp ne i64 %index.bit, 0
+  %any.stride = or i1 %hoisted, %is.index
+  %unit.this = select i1 %any.stride, i1 true, i1 %is.unit
   %fits.so.far = load i1, ptr %fits
   %unit.so.far = load i1, ptr %unit
   %fits.next = and i1 %fits.so.far, %fits.this
@@ -249,7 +255,7 @@ advance.body:
   store i64 %i.6.next, ptr %i
   br label %advance.test
 row.compute:
-  call void %row.body(ptr %passed, ptr %scalars, i64 %points.6)
+  call void %row.body(ptr %passed, ptr %scalars, i64 %points.6, ptr %strides)
   %j.6 = add i64 %first.6, %points.6
   store i64 %j.6, ptr %j
   br label %row.body.test
@@ -289,12 +295,12 @@ pack.body:
   %chunks.3.at = getelementptr ptr, ptr %chunks, i64 %i.3
   store ptr %memory, ptr %chunks.3.at
   %passed.3.at = getelementptr ptr, ptr %passed, i64 %i.3
-  %hoisted.bit.3 = and i64 %flags.3, 4
-  %hoisted.3 = icmp ne i64 %hoisted.bit.3, 0
+  %never.bits = and i64 %flags.3, 12
+  %never.packed = icmp ne i64 %never.bits, 0
   %contiguous = icmp eq i64 %stride.3, %size.3
   %complete = icmp eq i64 %count, %padded
   %usable = and i1 %contiguous, %complete
-  %in.place = or i1 %hoisted.3, %usable
+  %in.place = or i1 %never.packed, %usable
   %buffer.offset = mul i64 %i.3, BUFFER
   %buffer = getelementptr i8, ptr %buffers, i64 %buffer.offset
   %place = select i1 %in.place, ptr %memory, ptr %buffer
@@ -313,7 +319,7 @@ pack.next:
   store i64 %i.3.next, ptr %i
   br label %pack.test
 chunk.compute:
-  call void %body(ptr %passed, ptr %scalars, i64 %count)
+  call void %body(ptr %passed, ptr %scalars, i64 %count, ptr %strides)
   store i64 0, ptr %i
   br label %unpack.test
 unpack.test:

@@ -2,6 +2,7 @@
 """LLVM at work: assembly to object code to addresses."""
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any, Final
 
 from legate_diffuse.codegen.driver import DRIVER, driver_module
@@ -38,14 +39,18 @@ _engines: Final[list[Any]] = []
 class Machine:
     """LLVM's code generator and linker for this process."""
 
-    def __init__(self) -> None:
-        """Start LLVM. All maths is done by libm until `link_routine`."""
+    def __init__(self, fast_math: bool) -> None:
+        """Start LLVM. All maths is done by libm until `link_routine`.
+
+        With `fast_math`, kernels are contracted and reassociated.
+        """
         import llvmlite
         from llvmlite import binding as llvm
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._llvm = llvm
+        self._fast_math = fast_math
         self._target = host_target()
         self._library = MathLibrary(
             frozenset(), routine_lanes(self._target.vector_bytes)
@@ -69,24 +74,22 @@ class Machine:
 
     def assembly(self, name: str, kernel: Kernel) -> str:
         """Return the LLVM assembly of `kernel` as a function `name`."""
-        return llvm_module(kernel, name, self._target, self._library)
+        return llvm_module(kernel, name, self._target, self._library, self._fast_math)
 
     def driver_assembly(self) -> str:
         """Return the LLVM assembly of the driver."""
         return driver_module(self._target.triple)
 
-    def routine_assemblies(self, name: str) -> list[str]:
-        """Return variants of the vector routine for a C maths function, in assembly.
+    def routine_assemblies(self, name: str) -> Iterator[str]:
+        """Yield variants of the vector routine for a C maths function, in assembly.
 
-        Empty if the processor lacks what they need to give libm's results.
+        None if the processor lacks what they need to give libm's results.
         """
         if not self._target.fma:
-            return []
+            return
         triple, vector_bytes = self._target.triple, self._target.vector_bytes
-        return [
-            libm_module(name, variant, triple, vector_bytes)
-            for variant in range(len(ROUTINES[name].variants))
-        ]
+        for variant in range(len(ROUTINES[name].variants)):
+            yield libm_module(name, variant, triple, vector_bytes)
 
     def key(self, assembly: str) -> str:
         """Return the name of the object that this machine makes from `assembly`."""

@@ -4,7 +4,7 @@
 from typing import Final
 
 from legate_diffuse.codegen.body import emit_bodies, hoisted, streams, updated
-from legate_diffuse.codegen.driver import DRIVER, HOISTED, READ, WRITE
+from legate_diffuse.codegen.driver import DRIVER, HOISTED, INDEX, READ, WRITE
 from legate_diffuse.codegen.maths_calls import MathsCalls
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
@@ -37,11 +37,22 @@ def lanes_of(kernel: Kernel, target: Target) -> int:
     return REGISTERS_PER_VALUE * target.vector_bytes // widest
 
 
-def llvm_module(kernel: Kernel, name: str, target: Target, library: MathLibrary) -> str:
-    """Return the module, in LLVM assembly, whose function `name` runs `kernel`."""
+def llvm_module(
+    kernel: Kernel,
+    name: str,
+    target: Target,
+    library: MathLibrary,
+    fast_math: bool,
+) -> str:
+    """Return the module, in LLVM assembly, whose function `name` runs `kernel`.
+
+    `fast_math` lets LLVM contract and reassociate the kernel's own operations on real
+    numbers; products and quotients of complex numbers and the maths routines stay
+    exact.
+    """
     lanes = lanes_of(kernel, target)
     maths = MathsCalls(library, lanes)
-    bodies = emit_bodies(kernel, lanes, maths)
+    bodies = emit_bodies(kernel, lanes, maths, fast_math)
     width = 8 * target.vector_bytes
     return "\n".join(
         [
@@ -103,12 +114,14 @@ def _about(name: str, kernel: Kernel, lanes: int, updates: list[int]) -> str:
     The loop updates the arguments `updates` as vectors and folds other reductions.
     """
     most = POINTS_PER_CALL if reductions(kernel) else _ANY_NUMBER
-    words = [len(kernel.arguments), lanes.bit_length() - 1, most]
+    count = len(kernel.arguments) + len(kernel.indices)
+    words = [count, lanes.bit_length() - 1, most]
     for number, argument in enumerate(kernel.arguments):
         flags = READ * argument.reads | WRITE * argument.writes
         flags |= HOISTED * hoisted(kernel, number)
         if argument.reduces is not None:
             flags = READ | WRITE if number in updates else HOISTED
         words += [ITEMSIZE[argument.dtype], flags]
+    words += [1, INDEX] * len(kernel.indices)
     values = ", ".join(f"i64 {word}" for word in words)
     return f"{name} = internal constant [{len(words)} x i64] [{values}]"

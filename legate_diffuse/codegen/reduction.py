@@ -18,12 +18,20 @@ Where neighbouring points of the inner loop have elements of their own, a call *
 the elements, each with the value at its point, in the order of the outer loop.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal, memory_type
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, HALF, ITEMSIZE, SIGNED
-from legate_diffuse.kernel.ir import Kernel, Reduce
+from legate_diffuse.kernel.dtypes import (
+    COMPLEX,
+    COMPONENT,
+    FLOATS,
+    HALF,
+    ITEMSIZE,
+    SIGNED,
+)
+from legate_diffuse.kernel.ir import Argument, Kernel, Reduce
 from legate_diffuse.kernel.reductions import identity
 
 POINTS_PER_CALL: Final = 2**14
@@ -63,6 +71,25 @@ def combination(
     return f"{step} {kind} {old}, {new}"
 
 
+def multiplies_complex(argument: Argument) -> bool:
+    """Return whether an argument needs the function `@complex_mul` of its parts.
+
+    All other operators combine the parts of complex numbers by themselves.
+    """
+    return argument.reduces == "mul" and argument.dtype in COMPLEX
+
+
+def product(
+    lines: Lines, part: str, old: Sequence[str], new: Sequence[str]
+) -> tuple[str, str]:
+    """Emit the products of complex numbers; return the instructions for their parts."""
+    kind = lines.vector(LLVM_TYPE[part])
+    pair = f"{{ {kind}, {kind} }}"
+    passed = ", ".join(f"{kind} {each}" for each in (*old, *new))
+    both = lines.let(f"call {pair} @complex_mul.{part}({passed})")
+    return f"extractvalue {pair} {both}, 0", f"extractvalue {pair} {both}, 1"
+
+
 class Fold:
     """The accumulators of one reduction: a vector for each component of its element."""
 
@@ -76,7 +103,11 @@ class Fold:
         self._stored = COMPONENT.get(argument.dtype, argument.dtype)
         self._dtype = accumulation_type(self._stored)
         self._element = LLVM_TYPE[self._dtype]
-        self._identity = literal(self._dtype, identity(self._operator, self._stored))
+        self._identities = [
+            literal(self._dtype, number)
+            for number in (identity(self._operator, self._stored), 0)
+        ]
+        self._multiplies_complex = multiplies_complex(argument)
         self._pointer = f"%a{reduce.argument}"
         self._values = values
         self._lanes = lanes
@@ -86,18 +117,18 @@ class Fold:
         """Return the start of the loop block, which may end in `%fold`."""
         kind = self._kind(self._lanes)
         return [
-            f"  %{name} = phi {kind} [ {self._identity}, %entry ], "
-            f"[ %{name}.next, %fold ]"
-            for name in self._names
+            f"  %{name} = phi {kind} [ {start}, %entry ], [ %{name}.next, %fold ]"
+            for name, start in zip(self._names, self._identities, strict=False)
         ]
 
     def masked(self, lines: Lines, mask: str) -> None:
         """Emit, in the block `%part`, the values with the identity in unused lanes."""
         kind, flags = self._kind(self._lanes), lines.vector("i1")
-        for name, value in zip(self._names, self._values, strict=True):
+        parts = zip(self._names, self._values, self._identities, strict=False)
+        for name, value, neutral in parts:
             lines.do(
                 f"%{name}.part = select {flags} {mask}, {kind} {value}, "
-                f"{kind} {self._identity}"
+                f"{kind} {neutral}"
             )
 
     def joined(self) -> list[str]:
@@ -110,46 +141,86 @@ class Fold:
 
     def accumulated(self, lines: Lines) -> None:
         """Emit the new accumulators."""
-        kind = self._kind(self._lanes)
-        for name in self._names:
-            step = self._combination(lines, kind, f"%{name}", f"%{name}.value")
+        steps = self._combinations(
+            lines,
+            self._kind(self._lanes),
+            [f"%{name}" for name in self._names],
+            [f"%{name}.value" for name in self._names],
+        )
+        for name, step in zip(self._names, steps, strict=True):
             lines.do(f"%{name}.next = {step}")
 
     def finished(self, lines: Lines) -> None:
         """Emit the update of the element after the loop."""
         memory, size = memory_type(self._stored), ITEMSIZE[self._stored]
-        for part, name in enumerate(self._names):
-            value = self._folded(lines, f"%{name}.next")
+        places, old = [], []
+        for part in range(len(self._names)):
             offset = f"ptr {self._pointer}, i64 {part * size}"
-            place = lines.let(f"getelementptr i8, {offset}")
-            old = lines.let(f"load {memory}, ptr {place}, align {size}")
+            places.append(lines.let(f"getelementptr i8, {offset}"))
+            value = lines.let(f"load {memory}, ptr {places[-1]}, align {size}")
             if self._dtype == "bool":
-                old = lines.let(f"icmp ne i8 {old}, 0")
+                value = lines.let(f"icmp ne i8 {value}, 0")
             if self._stored == HALF:
-                old = lines.let(f"fpext half {old} to float")
-            new = lines.let(self._combination(lines, self._element, old, value))
+                value = lines.let(f"fpext half {value} to float")
+            old.append(value)
+        for place, value in zip(places, self._updated(lines, old), strict=True):
             if self._dtype == "bool":
-                new = lines.let(f"zext i1 {new} to i8")
+                value = lines.let(f"zext i1 {value} to i8")
             if self._stored == HALF:
-                new = lines.let(f"fptrunc float {new} to half")
-            lines.do(f"store {memory} {new}, ptr {place}, align {size}")
+                value = lines.let(f"fptrunc float {value} to half")
+            lines.do(f"store {memory} {value}, ptr {place}, align {size}")
 
-    def _folded(self, lines: Lines, vector: str) -> str:
+    def _updated(self, lines: Lines, old: list[str]) -> list[str]:
+        """Emit the combination of the element and all lanes."""
+        vectors = [f"%{name}.next" for name in self._names]
         lanes = self._lanes
         while lanes > 1:
-            whole, lanes = self._kind(lanes), lanes // 2
+            lanes //= 2
             halves = [
-                lines.let(
-                    f"shufflevector {whole} {vector}, {whole} poison, "
-                    f"{_indices(start, lanes)}"
-                )
+                [self._half(lines, vector, start, lanes) for vector in vectors]
                 for start in (0, lanes)
             ]
-            vector = lines.let(self._combination(lines, self._kind(lanes), *halves))
-        return lines.let(f"extractelement {self._kind(1)} {vector}, i64 0")
+            kind = self._kind(lanes)
+            steps = self._combinations(lines, kind, *halves)
+            vectors = [lines.let(step) for step in steps]
+        if self._multiplies_complex:
+            kind = self._kind(self._lanes)
+            old = [
+                lines.let(f"insertelement {kind} {vector}, {self._element} {x}, i64 0")
+                for vector, x in zip(vectors, old, strict=True)
+            ]
+            steps = self._combinations(lines, kind, old, vectors)
+            return [self._first(lines, lines.let(step), self._lanes) for step in steps]
+        values = [self._first(lines, vector, 1) for vector in vectors]
+        steps = self._combinations(lines, self._element, old, values)
+        return [lines.let(step) for step in steps]
 
-    def _combination(self, lines: Lines, kind: str, old: str, new: str) -> str:
-        return combination(lines, self._operator, self._dtype, kind, old, new)
+    def _half(self, lines: Lines, vector: str, start: int, lanes: int) -> str:
+        """Emit the lanes from `start` on.
+
+        The function of products takes all lanes: here the first of them count, and the
+        others hold numbers too, because it asks for what is in any of them.
+        """
+        whole, kept = self._kind(2 * lanes), lanes
+        if self._multiplies_complex:
+            whole, kept = self._kind(self._lanes), self._lanes
+        places = ", ".join(f"i32 {(start + n) % (2 * lanes)}" for n in range(kept))
+        indices = f"<{kept} x i32> <{places}>"
+        return lines.let(f"shufflevector {whole} {vector}, {whole} poison, {indices}")
+
+    def _first(self, lines: Lines, vector: str, lanes: int) -> str:
+        return lines.let(f"extractelement {self._kind(lanes)} {vector}, i64 0")
+
+    def _combinations(
+        self, lines: Lines, kind: str, old: Sequence[str], new: Sequence[str]
+    ) -> Sequence[str]:
+        """Return the instructions for the components of `old operator new`."""
+        if self._multiplies_complex:
+            return product(lines, self._dtype, old, new)
+        return [
+            combination(lines, self._operator, self._dtype, kind, before, value)
+            for before, value in zip(old, new, strict=True)
+        ]
 
     def _kind(self, lanes: int) -> str:
         return f"<{lanes} x {self._element}>"
@@ -165,8 +236,3 @@ def used_lanes(lines: Lines) -> str:
     limit = lines.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
     numbers = ", ".join(f"i16 {lane}" for lane in range(lanes))
     return lines.let(f"icmp ult {kind} <{numbers}>, {limit}")
-
-
-def _indices(start: int, lanes: int) -> str:
-    numbers = ", ".join(f"i32 {start + lane}" for lane in range(lanes))
-    return f"<{lanes} x i32> <{numbers}>"

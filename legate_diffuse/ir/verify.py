@@ -21,10 +21,10 @@ def verify_window(window: Window) -> None:
 
     Raises:
         InvalidWindowError: one number stands for two stores or views; a constant is
-            changed; a repeating view, or a replicated store at several points, is
-            written; a task changes nothing or has other numbers of inputs and
-            outputs than its kind; an access has a reduction operator without being
-            a reduction, or none although it is one.
+            changed; a view that repeats elements, or a replicated store at several
+            points, is written; a task changes nothing or has other numbers of inputs
+            and outputs than its kind; an access has a reduction operator without
+            being a reduction, or none although it is one.
     """
     stores: dict[int, Store] = {}
     views: dict[int, View] = {}
@@ -52,9 +52,9 @@ def _verify_access(access: Access, where: str) -> None:
     if access.privilege is not Privilege.READ:
         _require(not store.constant, where, f"constant {store.id} is changed")
     if access.privilege is Privilege.WRITE:
-        repeats = view.broadcast and view.affine
+        repeats = view.broadcast and view.affine and view.points is not Points.NONE
         _require(not repeats, where, f"view {view.id} repeats and is written")
-        fits = not store.replicated or view.points is Points.ONE
+        fits = not store.replicated or view.points is not Points.MANY
         _require(fits, where, f"replicated store {store.id} is written at many points")
 
 

@@ -5,6 +5,7 @@ from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
+    Index,
     Instruction,
     Kernel,
     Load,
@@ -20,6 +21,7 @@ __all__ = [
     "Argument",
     "Builder",
     "Constant",
+    "Index",
     "Instruction",
     "InvalidKernelError",
     "Kernel",

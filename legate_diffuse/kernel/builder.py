@@ -8,6 +8,7 @@ from legate_diffuse.kernel.dtypes import bits_of
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
+    Index,
     Instruction,
     Kernel,
     Load,
@@ -55,6 +56,10 @@ class Builder:
     def scalar(self, index: int) -> Value:
         """Return scalar number `index` of the scalar block."""
         return self._value(Scalar(index), self.scalars[index])
+
+    def index(self, dimension: int) -> Value:
+        """Return the index of the point along a dimension counted from the last."""
+        return self._value(Index(dimension), "int64")
 
     def constant(self, dtype: str, value: bool | int | float | complex) -> Value:
         """Return `value` as a `dtype`; integers wrap around and floats round."""

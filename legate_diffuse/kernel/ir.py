@@ -42,6 +42,17 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """The index, an int64, of the current point along a dimension of the loop nest.
+
+    Dimensions are counted from the last one, which is 0. The order of the loops does
+    not matter, nor which part of the points one call of the kernel runs over.
+    """
+
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A value that is part of the kernel, given by its bit pattern."""
 
@@ -78,7 +89,7 @@ class Reduce:
     value: int
 
 
-Pure = Load | Scalar | Constant | Op
+Pure = Load | Scalar | Index | Constant | Op
 Effect = Store | Reduce
 Instruction = Pure | Effect
 
@@ -97,6 +108,12 @@ class Kernel:
 
         return print_kernel(self)
 
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The dimensions along which the kernel uses the index of a point."""
+        found = {step.dimension for step in self.body if isinstance(step, Index)}
+        return tuple(sorted(found))
+
     def dtype_of(self, value: int) -> str:
         """Return the type of value number `value`."""
         match self.body[value]:
@@ -104,6 +121,8 @@ class Kernel:
                 return self.arguments[argument].dtype
             case Scalar(index):
                 return self.scalars[index]
+            case Index():
+                return "int64"
             case Constant(dtype, _) | Op(_, dtype, _):
                 return dtype
             case Store() | Reduce():

@@ -19,7 +19,7 @@ from legate_diffuse.kernel.dtypes import (
 
 REDUCTIONS: Final = {
     "add": (*INTEGERS, HALF, *FLOATS, *COMPLEX),
-    "mul": (*INTEGERS, HALF, *FLOATS),
+    "mul": (*INTEGERS, HALF, *FLOATS, "complex64"),
     "min": (*INTEGERS, HALF, *FLOATS),
     "max": (*INTEGERS, HALF, *FLOATS),
     "and": ("bool",),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text form of kernels, which the compile cache hashes and golden tests read.
+"""The text form of kernels, which golden tests read.
 
 For example::
 
@@ -12,7 +12,8 @@ For example::
     %2: float64 = mul %0 %1
     store 1 %2
 
-A constant is written as its bit pattern. A reducing argument ends in `reduce` and the
+A constant is written as its bit pattern, and `index 0` is that of a point along the
+last dimension. A reducing argument ends in `reduce` and the
 operator, and `reduce 2 %2` combines a value with its element.
 """
 
@@ -21,6 +22,7 @@ import re
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
+    Index,
     Instruction,
     Kernel,
     Load,
@@ -68,6 +70,8 @@ def _pure(instruction: Pure) -> str:
             return f"load {argument}"
         case Scalar(index):
             return f"scalar {index}"
+        case Index(dimension):
+            return f"index {dimension}"
         case Constant(_, bits):
             return f"constant {bits:#x}"
         case Op(name, _, operands):
@@ -136,6 +140,9 @@ def _parse_pure(line: str, number: int) -> Pure:
         return Load(int(operands[0]))
     if name == "scalar":
         return Scalar(int(operands[0]))
+    if name == "index":
+        _expect(dtype == "int64")
+        return Index(int(operands[0]))
     if name == "constant":
         return Constant(dtype, int(operands[0], 16))
     return Op(name, dtype, tuple(_parse_value(operand) for operand in operands))

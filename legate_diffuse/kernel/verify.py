@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that every kernel keeps, checked before code is generated."""
 
+from typing import Final
+
 from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
     Effect,
+    Index,
     Kernel,
     Load,
     Op,
@@ -16,6 +19,9 @@ from legate_diffuse.kernel.ir import (
 )
 from legate_diffuse.kernel.operators import mismatch
 from legate_diffuse.kernel.reductions import REDUCTIONS
+
+MAX_DIMENSIONS: Final = 6
+"""Of a loop nest, with the wheels' setting of Legate."""
 
 
 class InvalidKernelError(ValueError):
@@ -83,6 +89,9 @@ def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
         case Scalar(index):
             known = 0 <= index < len(kernel.scalars)
             _require(known, f"instruction {number} names no scalar")
+        case Index(dimension):
+            known = 0 <= dimension < MAX_DIMENSIONS
+            _require(known, f"instruction {number} names no dimension")
         case Constant(dtype, bits):
             fits = dtype in ALL and 0 <= bits < 1 << 8 * ITEMSIZE[dtype]
             _require(fits, f"constant {number} does not fit its type")

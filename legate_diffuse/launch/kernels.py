@@ -9,17 +9,22 @@ from legate_diffuse import settings
 from legate_diffuse.kernel import Kernel
 from legate_diffuse.observe.counters import Counters
 
-# Element operations from which a kernel is compiled when it is first needed.
-# Compiling takes 5 to 15 ms; unfused, this much work takes about as long.
+# Operations on elements from which a task's kernels are compiled when they are
+# first needed. Compiling takes 5 to 15 ms; unfused, this much work takes about as
+# long. Compiling in a thread while the original tasks run was no faster on two
+# processors, and took up to a third more processor time.
 COMPILE_AT_ONCE: Final = 4_000_000
+
+# What an original task costs beside its work, about 0.1 ms, in the same unit.
+WORK_OF_A_LAUNCH: Final = 100_000
 
 
 class KernelTable:
     """Compiles kernels and registers them with the native part.
 
-    A group on small arrays may never come again, as in a program's set-up, so
-    its kernel is compiled when it is needed for the second time, unless an
-    earlier run of the program has left it on disk.
+    A task with little work may never come again, as in a program's set-up, so
+    its kernels are compiled when they are needed for the second time, unless an
+    earlier run of the program has left them on disk.
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
@@ -49,7 +54,7 @@ class KernelTable:
 
         Args:
             kernel: the kernel.
-            work: elements of the launch domain times operations.
+            work: operations on elements in the task that needs the kernel.
         """
         number = self._numbers.get(kernel)
         if number is None:
@@ -73,7 +78,8 @@ class KernelTable:
         counters.compile_seconds = compiler.compile_seconds
         if compiled is None:
             return None
-        number: int = self._native.register_kernel(compiled.address)
+        register = self._native.register_kernel
+        number: int = register(compiled.address, kernel.indices)
         self._numbers[kernel] = number
         self._seen.discard(kernel)
         return number

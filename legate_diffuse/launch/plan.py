@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form, Launch, form_launches
+from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
 from legate_diffuse.fusion.recompute import recompute_scalars
@@ -95,7 +96,12 @@ def analyse(window: Window) -> tuple[tuple[Launch, Liveness], ...]:
 
 
 def covered(task: IndexTask) -> bool:
-    """Whether a kernel can express a task."""
+    """Whether a kernel can express a task.
+
+    Scalar work may be folded into a nest of any shape, where it has no index.
+    """
+    if cupynumeric.depends_on_index(task.kind) and is_scalar_work(task):
+        return False
     return cupynumeric.supported(task.kind) is None
 
 

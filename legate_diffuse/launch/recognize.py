@@ -34,8 +34,12 @@ _LAYOUTS: Final = {
     "WHERE": (0, None),
     "PUTMASK": (0, None),
     "CHOOSE": (0, None),
+    "SELECT": (0, None),
     "FILL": (0, None),
     "DOT": (0, None),
+    "ARANGE": (0, None),
+    "EYE": (0, None),
+    "TRILU": (0, None),
 }
 
 
@@ -108,7 +112,11 @@ class Recognizer:
             *[view.root.dtype for view in task.arguments],
         )
         if len(scalars) > own:
-            key += tuple(_scalar_dtype(value) for value, _ in scalars[own:])
+            extra = _scalar_dtypes(scalars[own:])
+            if None in extra:
+                scalars[own:] = map(_as_scalar, scalars[own:])
+                extra = _scalar_dtypes(scalars[own:])
+            key += extra
         try:
             return self._kinds[key]
         except KeyError:
@@ -158,9 +166,9 @@ class Recognizer:
             if view.root.dtype is None:
                 return None
             (inputs if role == _INPUT else outputs).append(view.root.dtype)
-        values = [value for value, _ in task.scalars]
-        code = "" if code_at is None else codes.get(int(values[code_at]), "")
-        extra = tuple(_scalar_dtype(value) for value in values[own:])
+        scalars = task.scalars
+        code = "" if code_at is None else codes.get(int(scalars[code_at][0]), "")
+        extra = _scalar_dtypes(scalars[own:])
         if (codes and not code) or None in extra:
             return self._recognize_opaque(task)
         operation = OperationKind(
@@ -181,5 +189,19 @@ class Recognizer:
         return Kind(len(self._kinds), operation, changed, pointwise, covered)
 
 
-def _scalar_dtype(value: Any) -> str | None:
-    return dtype_name(value.type) if type(value) is real.Scalar else None
+def _as_scalar(argument: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return a scalar argument as a Scalar, if it was passed as a value and a type."""
+    value, dtype = argument
+    if type(dtype) is not real.Type or type(value) is real.Scalar:
+        return argument
+    return real.Scalar(value, dtype), None
+
+
+def _scalar_dtypes(scalars: Sequence[tuple[Any, Any]]) -> tuple[str | None, ...]:
+    """Return the types of scalar arguments, None for what is not a Scalar."""
+    return tuple(
+        [
+            dtype_name(value.type) if type(value) is real.Scalar else None
+            for value, _ in scalars
+        ]
+    )

@@ -17,7 +17,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.storage import Root
 from legate_diffuse.interpose.view import View, over
 from legate_diffuse.launch.fill import Fill
-from legate_diffuse.launch.kernels import KernelTable
+from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.translate import translate
@@ -50,6 +50,8 @@ class Submitter:
         """Use the native part; Legate's runtime must be up."""
         self.native = native
         self._kernels.connect(native, real.runtime.node_count)
+        if (cache_bytes := settings.cache_bytes()) is not None:
+            native.set_cache_bytes(cache_bytes)
         rank = real.runtime.node_id
         self.explanation = open_explanation(rank)
         if settings.flag("LEGATE_DIFFUSE_CHECK"):
@@ -157,21 +159,23 @@ class Submitter:
         self, launch: PlannedLaunch, operations: list[Any], shapes: list[Any]
     ) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run."""
-        found = True
+        missing = [nest for nest in launch.nests if nest.kernel is None]
+        if not missing:
+            return True
         try:
-            for nest in launch.nests:
-                if nest.kernel is None:
-                    kernel = nest.lowered.kernel
-                    work = prod(shapes[nest.lowered.shape]) * len(kernel.body)
-                    nest.kernel = self._kernels.find(kernel, work)
-                    found = found and nest.kernel is not None
+            work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
+                prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
+                for nest in launch.nests
+            )
+            for nest in missing:
+                nest.kernel = self._kernels.find(nest.lowered.kernel, work)
         except Exception as error:
             self._give_up(launch, "compilation", error)
             return False
         except BaseException:  # an interrupt
             self._replay([operations[n] for n in launch.tasks])
             raise
-        return found
+        return all(nest.kernel is not None for nest in missing)
 
     def _launch(
         self,

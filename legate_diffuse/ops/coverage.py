@@ -130,9 +130,12 @@ def _covered() -> Counter[tuple[str, str, str]]:
 
 
 def _subject(kind: OperationKind) -> str:
-    """Return the type of the first operand that is no condition or index."""
+    """Return the type of the first operand that is no condition or index.
+
+    Of an operation without operands, return that of the result.
+    """
     conditional = kind.task in ("CHOOSE", "SELECT", "WHERE")
-    return kind.inputs[-1 if conditional else 0]
+    return (kind.inputs or kind.outputs)[-1 if conditional else 0]
 
 
 def page(found: Iterable[Pair]) -> str:

@@ -19,6 +19,7 @@ from legate_diffuse.kernel.dtypes import (
 )
 from legate_diffuse.ops import complex_numbers
 from legate_diffuse.ops.binary import BINARY
+from legate_diffuse.ops.indexed import INDEXED
 from legate_diffuse.ops.reductions import (
     REDUCTION_CODES,
     REDUCTIONS_OF_ARGUMENTS,
@@ -143,6 +144,7 @@ _MEANINGS: Final[dict[str, dict[str, tuple[Meaning, ...]]]] = {
     },
     "FILL": _COPY,
     "COPY": _COPY,
+    **INDEXED,
 }
 """By task and operation code. The value that FILL writes is its input."""
 
@@ -155,12 +157,9 @@ _TABLE: Final[dict[OperationKind, Lowering | LoweringToSeveral]] = {
 _OPERATORS: Final = {kind: operator for kind, operator, _ in reductions()}
 
 _REFUSED_TASKS: Final = {
-    "ARANGE": Refusal.INDEX,
     "ARGWHERE": Refusal.NUMBER,
-    "EYE": Refusal.INDEX,
     "FLIP": Refusal.ELSEWHERE,
     "NONZERO": Refusal.NUMBER,
-    "TRILU": Refusal.INDEX,
 }
 _REFUSED_CODES: Final = {
     **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Refusal.PLACE),
@@ -187,7 +186,7 @@ def supported(kind: OperationKind) -> Refusal | None:
     types = {*kind.inputs, *kind.outputs}
     if kind.code not in codes:
         return Refusal.CODE
-    if (kind.code, kind.inputs[0]) in _NOT_UPSTREAM:
+    if (kind.code, *kind.inputs[:1]) in _NOT_UPSTREAM:
         return Refusal.UPSTREAM
     return Refusal.COMPLEX if types & {*COMPLEX} else Refusal.TYPES
 
@@ -207,6 +206,11 @@ def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[
 def reduction(kind: OperationKind) -> str | None:
     """Return the operator that combines the values of `kind`; None if it has none."""
     return _OPERATORS.get(kind)
+
+
+def depends_on_index(kind: OperationKind) -> bool:
+    """Return whether the values of `kind` depend on the index of their point."""
+    return kind.task in INDEXED
 
 
 def kinds() -> tuple[OperationKind, ...]:

@@ -164,9 +164,12 @@ _OF_ONE: Final[dict[str, tuple[Reduction, ...]]] = {
     "MIN": _extremum("min", of_truth_values="and"),
     "NANMAX": _nan_ignored("max", FLOATS),
     "NANMIN": _nan_ignored("min", FLOATS),
-    "NANPROD": _nan_ignored("mul", FLOATS),
+    "NANPROD": _nan_ignored("mul", (*FLOATS, "complex64")),
     "NANSUM": _nan_ignored("add", FLOATS + COMPLEX),
-    "PROD": _accumulated("mul"),
+    "PROD": (
+        *_accumulated("mul"),
+        Reduction("mul", Meaning(("complex64",), "T -> T", same)),
+    ),
     "SUM": (*_accumulated("add"), Reduction("add", Meaning(COMPLEX, "T -> T", same))),
     "SUM_SQUARES": (
         Reduction("or", Meaning(LOGICAL, "T -> T", same)),

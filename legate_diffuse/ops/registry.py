@@ -38,7 +38,6 @@ class Refusal(Enum):
     CODE = "the operation is not covered by fusion"
     COMPLEX = "the operation is not covered by fusion for complex numbers"
     TYPES = "the operation is not covered by fusion for these types"
-    INDEX = "values depend on the place of their element, which kernels do not know"
     ELSEWHERE = "elements move to other places"
     NUMBER = "the number of results depends on the values"
     OPERANDS = "the operation has more operands than fusion covers"
@@ -75,6 +74,10 @@ class Emitter:
         """Return the complex number with these components."""
         dtype = "complex64" if real.dtype == "float32" else "complex128"
         return self._builder.op("complex", dtype, real, imag)
+
+    def index(self, dimension: int) -> Value:
+        """Return the index of the point along a dimension counted from the last."""
+        return self._builder.index(dimension)
 
     def constant(self, dtype: str, value: bool | int | float) -> Value:
         """Return a constant."""

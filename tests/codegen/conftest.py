@@ -17,7 +17,10 @@ def run_compiled(
     arrays: Sequence[np.ndarray],
     scalars: Sequence[object] = (),
 ) -> None:
-    """Call a kernel on arrays of at most two dimensions that broadcast together."""
+    """Call a kernel on arrays of at most two dimensions that broadcast together.
+
+    The index of the first element along each dimension is 10.
+    """
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     views = [
         array if argument.writes else np.broadcast_to(array, shape)
@@ -25,13 +28,16 @@ def run_compiled(
     ]
     missing = 2 - len(shape)
     strides = [s for view in views for s in (0,) * missing + view.strides]
+    strides += [s for index in kernel.indices for s in (index == 1, index == 0)]
     block = b"".join(
         np.dtype(dtype).type(scalar).tobytes().ljust(16, b"\0")
         for dtype, scalar in zip(kernel.scalars, scalars, strict=True)
     )
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(compiled.address)
     call(
-        (ctypes.c_void_p * len(views))(*(view.ctypes.data for view in views)),
+        (ctypes.c_void_p * (len(views) + len(kernel.indices)))(
+            *(view.ctypes.data for view in views), *(10,) * len(kernel.indices)
+        ),
         (ctypes.c_int64 * len(strides))(*strides),
         (ctypes.c_int64 * 2)(*(1,) * missing, *shape),
         ctypes.create_string_buffer(block, max(1, len(block))),

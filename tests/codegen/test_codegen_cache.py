@@ -50,6 +50,16 @@ def test_a_kernel_is_compiled_once_in_a_process(tmp_path):
     assert compiler.compile_seconds > 0
 
 
+def test_kernels_with_the_same_code_are_one_object(call, tmp_path):
+    compiler = Compiler(cache=ObjectCache(tmp_path))
+    twin = dataclasses.replace(kernel(2.0), scalars=("float64",))
+    for each, scalars in ((kernel(2.0), []), (twin, [5.0])):
+        x, y = np.arange(100.0), np.empty(100)
+        call(compiler.compile(each), each, [x, y], scalars)
+        assert np.array_equal(y, 2.0 * x)
+    assert (compiler.kernels_compiled, compiler.disk_hits) == (1, 1)
+
+
 def test_another_compiler_takes_the_object_from_disk(call, tmp_path):
     compile_and_check(call, tmp_path)
     again = compile_and_check(call, tmp_path)

@@ -138,9 +138,9 @@ def vector_functions(monkeypatch, name="exp", dtype="float64"):
     libraries = []
     module = machine.llvm_module
 
-    def spy(kernel, name, target, library):
+    def spy(kernel, name, target, library, fast_math):
         libraries.append(library)
-        return module(kernel, name, target, library)
+        return module(kernel, name, target, library, fast_math)
 
     monkeypatch.setattr(machine, "llvm_module", spy)
     Compiler().compile(function_kernel(name, dtype))

@@ -53,6 +53,8 @@ def values(name, dtype, shape, seed=0):
         return numbers | np.dtype(dtype).type(name == "mul")
     if name == "mul":
         factors = [1.0, -1.0] if dtype == "float16" else [0.5, 2.0, -1.0]
+        if dtype in COMPLEX:
+            factors = [0.5j, 2.0j, -1.0, 1.0j]
         return random.choice(factors, shape).astype(dtype)
     limit = 2 if dtype == "float16" else 1000
     numbers = random.integers(-limit, limit, shape)

@@ -33,7 +33,16 @@ from legate_diffuse.fusion.lowering import (
     LoweredNest,
 )
 from legate_diffuse.ir import View
-from legate_diffuse.kernel import Constant, Kernel, Load, Op, Reduce, Scalar, Store
+from legate_diffuse.kernel import (
+    Constant,
+    Index,
+    Kernel,
+    Load,
+    Op,
+    Reduce,
+    Scalar,
+    Store,
+)
 from legate_diffuse.launch.plan import Plan, PlannedLaunch
 
 _OPERATORS: Final[dict[str, Callable[..., int]]] = {
@@ -210,5 +219,5 @@ def _run_point(
                 assert operator is not None
                 combined = COMBINE[operator](operand.memory[element], values[value])
                 operand.memory[element] = combined
-            case Constant():
-                raise AssertionError("no operation here has a literal")
+            case Constant() | Index():
+                raise AssertionError("no operation here has a literal or an index")

@@ -24,6 +24,8 @@ view %0.20 shape 0 many broadcast nonaffine
 view %2.2 shape 1 one
 view %2.12 shape 0 many broadcast
 view %2.22 shape 2 none
+view %0.30 shape 2 none broadcast
+view %2.32 shape 0 many
 view %3.3 shape 1 one
 view %3.13 shape 0 many broadcast
 """
@@ -42,7 +44,7 @@ BROKEN = {
         "task 0: view 10 repeats and is written",
     ),
     "a replicated store is written at many points": (
-        "COPY(int8) -> (int8) shape 2: write %2.22, read %1.1",
+        "COPY(int8) -> (int8) shape 0: write %2.32, read %1.1",
         "task 0: replicated store 2 is written at many points",
     ),
     "nothing changes": (
@@ -81,6 +83,10 @@ BROKEN = {
 
 VALID = {
     "operands may repeat": "COPY(int8) -> (int8) shape 0: write %1.1, read %0.10",
+    "no element repeats": "COPY(int8) -> (int8) shape 2: write %0.30, read %1.1",
+    "no element is at many points": (
+        "COPY(int8) -> (int8) shape 2: write %2.22, read %1.1"
+    ),
     "what is not affine may seem to": (
         "SORT(int8) -> (int8) shape 0: write %0.20, read %1.1"
     ),

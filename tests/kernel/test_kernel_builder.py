@@ -21,6 +21,15 @@ def test_equal_instructions_are_one_value():
     assert len(builder.build().body) == 5
 
 
+def test_indices_are_those_that_values_need():
+    """A kernel lists the dimensions along which it uses the index of a point."""
+    builder = Builder([Argument("int64", reads=False, writes=True)], [])
+    unused, last = builder.index(1), builder.index(0)
+    assert unused.number != last.number == builder.index(0).number
+    builder.store(0, builder.op("mul", "int64", last, builder.index(3)))
+    assert builder.build().indices == (0, 3)
+
+
 def test_values_that_no_store_needs_are_left_out():
     builder = Builder([READ, WRITE], [])
     x = builder.load(0)

@@ -7,6 +7,7 @@ from legate_diffuse.kernel import (
     Argument,
     Builder,
     Constant,
+    Index,
     Kernel,
     KernelSyntaxError,
     Load,
@@ -100,6 +101,7 @@ def test_parses_what_it_prints():
         "kernel\n%1: float64 = load 0",
         "kernel\n%0 = load 0",
         "kernel\n%0: float64 = constant 1.5",
+        "kernel\n%0: int32 = index 0",
         "kernel\nstore 0",
         "kernel\nstore 0 1",
     ],
@@ -120,9 +122,10 @@ def kernels(draw) -> Kernel:
     any_argument = st.builds(Argument, dtypes, flags, flags, flags, operators)
     arguments = draw(st.lists(any_argument, min_size=1))
     scalars = draw(st.lists(dtypes))
-    body: list[Load | Scalar | Constant | Op | Store | Reduce] = []
+    body: list[Load | Scalar | Index | Constant | Op | Store | Reduce] = []
     for number in range(draw(st.integers(1, 8))):
         choices = [st.builds(Load, st.integers(0, len(arguments) - 1))]
+        choices.append(st.builds(Index, st.integers(0, 5)))
         if scalars:
             choices.append(st.builds(Scalar, st.integers(0, len(scalars) - 1)))
         dtype = draw(dtypes)

@@ -75,6 +75,7 @@ INVALID = {
     ),
     "load 0 reads argument 3, which it may not read": "%0: float64 = load 3",
     "reduction 1 has a value of another type": "%0: int32 = load 2\nreduce 3 %0",
+    "instruction 0 names no dimension": "%0: int64 = index 6\nstore 1 %0",
     "reduction 1 names no value": "%0: float64 = load 0\nreduce 3 %1",
     "reduction 1 names no argument": "%0: float64 = load 0\nreduce 4 %0",
     "instruction 3 follows a store or reduction": (
@@ -109,7 +110,7 @@ def test_rejects_an_argument_without_use():
     ("argument", "message"),
     [
         ("float64 reduce sub", "sub cannot reduce float64"),
-        ("complex64 reduce mul", "mul cannot reduce complex64"),
+        ("complex128 reduce mul", "mul cannot reduce complex128"),
         ("int32 reduce or", "or cannot reduce int32"),
         ("bool reduce max", "max cannot reduce bool"),
         ("int32 read reduce add", "cannot be read or written"),

@@ -10,6 +10,7 @@ import pytest
 from process import LEGATE, LEGATE_OPTIONS, REPORT, run, run_python
 
 from legate_diffuse import settings
+from legate_diffuse.codegen.target import host_target
 
 CONFIG = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
 
@@ -184,6 +185,10 @@ MISTAKES = {
     "LEGATE_DIFFUSE=1 or LEGATE_DIFFUSE=0\n",
     "LEGATE_DIFFUSE_STATS": "legate_diffuse: LEGATE_DIFFUSE_STATS=maybe is not "
     "understood; use LEGATE_DIFFUSE_STATS=1 or LEGATE_DIFFUSE_STATS=0\n",
+    "LEGATE_DIFFUSE_FAST_MATH": "legate_diffuse: LEGATE_DIFFUSE_FAST_MATH=maybe is "
+    "not understood; use LEGATE_DIFFUSE_FAST_MATH=1 or LEGATE_DIFFUSE_FAST_MATH=0\n",
+    "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
+    "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
 }
 
 
@@ -200,6 +205,31 @@ def test_an_unknown_value_of_a_variable_is_one_clear_line(
         assert done.returncode == 1
         assert done.stdout == ""
         assert done.stderr == MISTAKES[name]
+
+
+@pytest.mark.skipif(not host_target().fma, reason="nothing to contract to")
+def test_fast_math_rounds_sums_of_products_once() -> None:
+    # 1 + 2**-29 squared is 1 + 2**-28 + 2**-58, of which a product loses the end
+    rest = """
+        import cupynumeric as cn
+        x = cn.ones(1000) + 2.0**-29
+        y = x * x - (1.0 + 2.0**-28)
+        print(float(y[3]) == 2.0**-58, float(y[3]) == 0.0)
+        """
+    for value, printed in (("1", "True False\n"), ("0", "False True\n")):
+        done = run_python(rest, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_FAST_MATH=value)
+        assert done.stdout == printed
+
+
+def test_checking_with_fast_math_is_refused_in_one_line(program: str) -> None:
+    both = {"LEGATE_DIFFUSE_CHECK": "1", "LEGATE_DIFFUSE_FAST_MATH": "1"}
+    for switch in ("0", "1"):
+        done = run(sys.executable, program, LEGATE_DIFFUSE=switch, **both, **CONFIG)
+        assert done.returncode == 1
+        assert done.stderr == (
+            "legate_diffuse: LEGATE_DIFFUSE_CHECK=1 compares bits, which "
+            "LEGATE_DIFFUSE_FAST_MATH=1 changes; set only one of them\n"
+        )
 
 
 def test_an_unknown_value_does_not_concern_other_programs() -> None:

@@ -7,15 +7,17 @@ the last bit otherwise.
 
 import ctypes
 
+import cupynumeric as cn
 import numpy as np
 import pytest
 import upstream_tasks
-from comparison import differential
+from comparison import counts, differential
 
 from legate_diffuse.codegen import Compiler, MathMode
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
 from legate_diffuse.ops import OperationKind, kinds, lower, reduction
+from legate_diffuse.ops.cupynumeric import depends_on_index
 
 DIVISIONS = {"FLOOR_DIVIDE", "FMOD", "MOD", "GCD", "LCM"}
 SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}
@@ -25,6 +27,8 @@ SCALARS["ISCLOSE"] = [(1e-5, 1e-8), (0.1, 0.0)]
 def is_run_by_upstream(kind):
     """Upstream's front end copies, fills and puts in other ways."""
     if kind.task in ("COPY", "FILL", "PUTMASK", "CHOOSE", "SELECT"):
+        return False
+    if depends_on_index(kind):  # see test_indexed_operations.py
         return False
     return kind.task != "CONVERT" or kind.inputs != kind.outputs
 
@@ -199,3 +203,34 @@ def test_choices_in_a_program():
 
     a = np.random.default_rng(0).standard_normal((2, 50, 6))
     differential(program, a[0], a[1])
+
+
+def test_selections_in_a_program():
+    def program(n, a, b):
+        chosen = n.select([a > 0.5, b > 0, a + b > 0], [a, b + 1, a * b], -3.0)
+        return chosen * 2, n.select([a > 0], [a > 1], True), n.select([a > 0], [b])
+
+    a = np.random.default_rng(0).standard_normal((2, 50, 6))
+    differential(program, a[0], a[1])
+
+
+def test_a_selection_shares_a_task():
+    a = cn.ones((50, 6))
+
+    def program():
+        return cn.select([a > 0.5, a < -1], [a + 1, a * 2], -3.0) * 2
+
+    program()
+    found = counts(program)
+    assert found["tasks_seen"] == 6
+    assert found["tasks_submitted"] == 1
+
+
+def test_products_of_complex_numbers_in_a_program():
+    def program(n, a):
+        b = a * n.complex64(1j)
+        return n.prod(b), n.prod(b, axis=0), n.nanprod(a + b, axis=1)
+
+    random = np.random.default_rng(0)
+    units = random.choice([1, -1, 1j, -1j, np.nan], (40, 6), p=[0.24] * 4 + [0.04])
+    differential(program, units.astype("complex64"))

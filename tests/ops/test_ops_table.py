@@ -124,9 +124,10 @@ def test_covers_reductions(kind, operator):
         (to_scalar("SUM", "int32"), Refusal.TYPES),
         (to_scalar("ALL", "complex128", "bool"), Refusal.UPSTREAM),
         (binary("FLOOR_DIVIDE", "complex64"), Refusal.UPSTREAM),
-        (OperationKind("TRILU", "", ("int8",), ("int8",)), Refusal.INDEX),
+        (OperationKind("FLIP", "", ("int8",), ("int8",)), Refusal.ELSEWHERE),
+        (OperationKind("ARANGE", "", (), ("int8",), ("int8",)), Refusal.TYPES),
         (OperationKind("CHOOSE", "", ("int64",) * 9, ("int64",)), Refusal.OPERANDS),
-        (to_scalar("PROD", "complex64"), Refusal.COMPLEX),
+        (to_scalar("PROD", "complex128"), Refusal.UPSTREAM),
     ],
 )
 def test_refuses_with_a_reason(kind, reason):

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The index of each point of a vector, along one dimension of the loop nest.
+
+A kernel gets an index like an argument: a pointer that is a number, the index of the
+first point, and strides by which it grows. So the loops around the kernel, which may
+swap, merge and cut dimensions, need not know of it.
+"""
+
+from legate_diffuse.codegen.lines import Lines
+
+
+def emit_index(before: Lines, loop: Lines, number: int) -> str:
+    """Return the indices, int64, that come as argument `number`.
+
+    What is the same in all iterations is emitted into `before`.
+    """
+    kind = before.vector("i64")
+    place = f"getelementptr [2 x i64], ptr %strides, i64 {number}, i64 1"
+    stride = before.let(f"load i64, ptr {before.let(place)}, align 8")
+    first = before.let(f"ptrtoint ptr %a{number} to i64")
+    lanes = ", ".join(f"i64 {lane}" for lane in range(before.lanes))
+    steps = before.let(f"mul {kind} {_repeated(before, stride)}, <{lanes}>")
+    start = before.let(f"add {kind} {_repeated(before, first)}, {steps}")
+    moved = loop.let(f"mul i64 %i, {stride}")
+    return loop.let(f"add {kind} {start}, {_repeated(loop, moved)}")
+
+
+def _repeated(lines: Lines, number: str) -> str:
+    kind, zeros = lines.vector("i64"), f"{lines.vector('i32')} zeroinitializer"
+    first = lines.let(f"insertelement {kind} poison, i64 {number}, i64 0")
+    return lines.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")

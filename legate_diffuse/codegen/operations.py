@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of the kernel IR over vectors."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from legate_diffuse.codegen.casts import emit_cast
+from legate_diffuse.codegen.complex_arithmetic import (
+    product_function,
+    quotient_function,
+)
+from legate_diffuse.codegen.float_parts import emit_float_part
+from legate_diffuse.codegen.integer_division import (
+    emit_quotient,
+    emit_remainder,
+    gcd_function,
+)
+from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.codegen.llvm_types import (
+    INTRINSIC_SUFFIX,
+    LLVM_TYPE,
+    literal_of_bits,
+)
+from legate_diffuse.codegen.maths_calls import MathsCalls
+from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
+
+Parts = tuple[str, ...]
+"""Names of a value's vectors: one, or real and imaginary for a complex value."""
+
+_INTEGER_STEP: Final = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+    "shl": "shl",
+}
+_FLOAT_STEP: Final = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_FAST_MATH: Final = " contract reassoc"
+"""LLVM's flags for sums, products and quotients that may be rounded differently.
+
+A product may be added without being rounded, and chains may be combined in another
+order. Neither may assume that there are no NaN, infinities or negative zeros.
+"""
+_INTRINSIC: Final = {
+    "sqrt": "sqrt",
+    "floor": "floor",
+    "ceil": "ceil",
+    "trunc": "trunc",
+    "rint": "rint",
+    "round": "round",
+    "abs": "fabs",
+    "copysign": "copysign",
+    "fma": "fma",
+}
+_FLOAT_COMPARISON: Final = {
+    "eq": "oeq",
+    "ne": "une",
+    "lt": "olt",
+    "le": "ole",
+    "gt": "ogt",
+    "ge": "oge",
+}
+
+
+class Operations:
+    """Emits operators, and collects the functions that they call.
+
+    Attributes:
+        declarations: declarations and definitions of these functions, by name.
+    """
+
+    def __init__(self, maths: MathsCalls, lanes: int, fast_math: bool) -> None:
+        """Prepare to emit operators over vectors of `lanes` values."""
+        self.declarations: dict[str, str] = {}
+        self._maths = maths
+        self._lanes = lanes
+        self._flags = _FAST_MATH if fast_math else ""
+
+    def emit(
+        self,
+        lines: Lines,
+        name: str,
+        dtype: str,
+        dtypes: tuple[str, ...],
+        operands: Sequence[Parts],
+    ) -> Parts:
+        """Emit the operator that gives a `dtype` from operands of types `dtypes`."""
+        if name == "complex":
+            return (operands[0][0], operands[1][0])
+        if name in ("real", "imag"):
+            return (operands[0][name == "imag"],)
+        if name in COMPLEX_ARITHMETIC:
+            parts = [*operands[0], *operands[1]]
+            return self._complex_arithmetic(lines, name, dtype, parts)
+        if name == "cast":
+            return (emit_cast(lines, dtypes[0], dtype, operands[0][0]),)
+        return (self._real(lines, name, dtypes, [parts[0] for parts in operands]),)
+
+    def _complex_arithmetic(
+        self, lines: Lines, name: str, dtype: str, parts: list[str]
+    ) -> Parts:
+        part = COMPONENT[dtype]
+        helper = self.complex_function(name, part)
+        kind = lines.vector(LLVM_TYPE[part])
+        pair = f"{{ {kind}, {kind} }}"
+        passed = ", ".join(f"{kind} {value}" for value in parts)
+        both = lines.let(f"call {pair} {helper}({passed})")
+        return tuple(
+            lines.let(f"extractvalue {pair} {both}, {place}") for place in (0, 1)
+        )
+
+    def complex_function(self, name: str, part: str) -> str:
+        """Return the function of an operator over complex numbers."""
+        helper = f"@{name}.{part}"
+        if helper not in self.declarations:
+            made = product_function if name == "complex_mul" else quotient_function
+            text = made(helper, part, self._lanes, self.declarations.setdefault)
+            self.declarations[helper] = text
+        return helper
+
+    def _real(
+        self, lines: Lines, name: str, dtypes: tuple[str, ...], operands: list[str]
+    ) -> str:
+        dtype = dtypes[0]
+        kinds = [lines.vector(LLVM_TYPE[dtype]) for dtype in dtypes]
+        kind, x = kinds[0], operands[0]
+        is_float = dtype in FLOATS
+        if name == "select":
+            parts = zip(kinds, operands, strict=True)
+            return lines.let("select " + ", ".join(" ".join(pair) for pair in parts))
+        if name == "neg":
+            zero = f"sub {kind} zeroinitializer, {x}"
+            return lines.let(f"fneg {kind} {x}" if is_float else zero)
+        if name == "not":
+            ones = "splat (i1 true)" if dtype == "bool" else _literal_of_ones(dtype)
+            return lines.let(f"xor {kind} {x}, {ones}")
+        if name == "signbit":
+            bits = lines.vector("i64" if dtype == "float64" else "i32")
+            pattern = lines.let(f"bitcast {kind} {x} to {bits}")
+            return lines.let(f"icmp slt {bits} {pattern}, zeroinitializer")
+        if name in _FLOAT_COMPARISON:
+            test = _comparison(name, dtype)
+            return lines.let(f"{test} {kind} {x}, {operands[1]}")
+        if name == "shr":
+            step = "ashr" if dtype in SIGNED else "lshr"
+            return lines.let(f"{step} {kind} {x}, {operands[1]}")
+        if is_float and name in _FLOAT_STEP:
+            step = _FLOAT_STEP[name] + self._flags
+            return lines.let(f"{step} {kind} {x}, {operands[1]}")
+        if not is_float and name in _INTEGER_STEP:
+            return lines.let(f"{_INTEGER_STEP[name]} {kind} {x}, {operands[1]}")
+        if name in FLOAT_PARTS:
+            return emit_float_part(lines, name, dtype, x)
+        if name == "quotient":
+            return emit_quotient(lines, dtype, x, operands[1])
+        if name == "remainder":
+            return emit_remainder(lines, dtype, x, operands[1])
+        if name == "gcd":
+            helper = f"@gcd.{dtype}"
+            self.declarations[helper] = gcd_function(helper, dtype, lines.lanes)
+            return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
+        if name not in _INTRINSIC:
+            return self._maths.call(lines, name, dtypes, operands)
+        function = self._intrinsic(lines, name, dtype, kind, len(operands))
+        passed = ", ".join(f"{kind} {operand}" for operand in operands)
+        return lines.let(f"call {kind} {function}({passed})")
+
+    def _intrinsic(
+        self, lines: Lines, name: str, dtype: str, kind: str, arity: int
+    ) -> str:
+        suffix = f"v{lines.lanes}{INTRINSIC_SUFFIX[dtype]}"
+        function = f"@llvm.{_INTRINSIC[name]}.{suffix}"
+        parameters = ", ".join([kind] * arity)
+        self.declarations[function] = f"declare {kind} {function}({parameters})"
+        return function
+
+
+def _literal_of_ones(dtype: str) -> str:
+    """Return a vector of integers with all bits set."""
+    return literal_of_bits(dtype, (1 << 8 * ITEMSIZE[dtype]) - 1)
+
+
+def _comparison(name: str, dtype: str) -> str:
+    if dtype in FLOATS:
+        return f"fcmp {_FLOAT_COMPARISON[name]}"
+    if name in ("eq", "ne"):
+        return f"icmp {name}"
+    return f"icmp {'s' if dtype in SIGNED else 'u'}{name}"

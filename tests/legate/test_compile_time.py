@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When kernels are compiled: at once if a task's work is worth it, else the next time.
+
+Each program prints how many groups were fused after each of its windows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from process import run_python
+
+BEGIN = """
+import legate_diffuse
+legate_diffuse.enable()
+import cupynumeric as cn
+
+def fused():
+    legate_diffuse.launch.window.window.flush("test")
+    return legate_diffuse.stats()["groups"]
+
+"""
+SMALL = """
+x = cn.ones(8)
+x += x
+before = fused()
+for _ in range(3):
+    x = x * 2.0 + 1.0
+    print(fused() - before)
+"""
+LARGE_AND_SMALL = """
+large, small = cn.ones(1_000_000), cn.ones(8)
+large *= 2.0
+large += 1.0
+large *= large
+large -= 3.0
+small *= 2.0
+small += 1.0
+print(fused(), float(large[5]), float(small[5]))
+"""
+MANY = """
+x = cn.ones(8)
+for _ in range(25):
+    x = x * 0.5 + 1.0
+print(fused(), float(x[5]))
+"""
+
+
+def run(program: str, folder: Path, **environment: str) -> str:
+    """Return the output of a program that finds kernels in a folder only."""
+    environment.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "0")
+    done = run_python(
+        BEGIN + program, LEGATE_DIFFUSE_CACHE_DIR=str(folder), **environment
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_a_small_group_is_fused_when_it_comes_again(tmp_path: Path) -> None:
+    assert run(SMALL, tmp_path).split() == ["0", "1", "2"]
+
+
+def test_a_small_group_is_fused_at_once_from_disk(tmp_path: Path) -> None:
+    run(SMALL, tmp_path)
+    assert run(SMALL, tmp_path).split() == ["1", "2", "3"]
+
+
+def test_a_small_group_is_fused_at_once_if_that_is_wanted(tmp_path: Path) -> None:
+    printed = run(SMALL, tmp_path, LEGATE_DIFFUSE_SYNC_COMPILE="1")
+    assert printed.split() == ["1", "2", "3"]
+
+
+def test_a_group_of_many_small_tasks_is_fused_at_once(tmp_path: Path) -> None:
+    fused, value = run(MANY, tmp_path).split()
+    assert (fused, float(value)) == ("1", 2.0 - 2.0**-25)
+
+
+def test_a_small_loop_of_a_large_task_does_not_keep_it_unfused(tmp_path: Path) -> None:
+    assert run(LARGE_AND_SMALL, tmp_path) == "1 6.0 3.0\n"
