@@ -163,11 +163,7 @@ class _Results:
 def _is_source(operation: Any) -> bool:
     """Whether an operation computes from nothing what fusion knows nothing of."""
     kind = operation.kind.operation
-    return (
-        kind.task.endswith("_TASK")
-        and not kind.inputs
-        and not any(view.root.scalar_storage for view in operation.views)
-    )
+    return kind.task.endswith("_TASK") and not kind.inputs
 
 
 def _twin(root: Root, *, used: bool) -> Root:

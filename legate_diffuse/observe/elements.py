@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from legate_diffuse.interpose.originals import real
+
 Array = np.ndarray[Any, Any]
 
 
@@ -17,8 +19,12 @@ def read(root: Any) -> Array:
 
 
 def write(root: Any, elements: Array) -> None:
-    """Set the elements of a root's storage, which is no future."""
-    physical = root.materialize().get_physical_store()
+    """Set the elements of a root's storage."""
+    store = root.materialize()
+    if root.scalar_storage:
+        real.runtime.issue_fill(store, real.Scalar(elements.item(), root.type))
+        return
+    physical = store.get_physical_store()
     np.asarray(physical.get_inline_allocation())[...] = elements
 
 

@@ -109,6 +109,7 @@ RIGHT = {
             x = (a @ x) / cn.sqrt(cn.dot(x, x))
             x = cn.sort(x) + x[0]
         r = cn.random.rand(20) * 2.0
+        one = cn.random.rand(1) * 2.0
         print(float(x.sum()), float(r.max()) < 2.0)
     """,
     "set-up that ends by itself": """
