@@ -14,12 +14,15 @@ def start() -> None:
         RuntimeError: the Legate runtime is not running.
     """
 
-def register_kernel(address: int, indices: Sequence[int] = ()) -> int:
+def register_kernel(
+    address: int, indices: Sequence[int] = (), repeated: Sequence[int] = ()
+) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
     The code at ``address`` has to stay in place for as long as the process lives.
     ``indices`` are the dimensions, counted from the last, along which it uses the index
-    of a point. Ids count up from zero, so that ranks that register the same kernels in
+    of a point; ``repeated`` the arguments that should not move along its inner loop,
+    as it reads them before the loop, or reduces to them. Ids count up from zero, so that ranks that register the same kernels in
     the same order agree on them.
 
     Raises:

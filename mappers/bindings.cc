@@ -153,15 +153,16 @@ nb::bytes scalar_bytes(std::uintptr_t handle) {
   return nb::bytes{scalar.ptr(), scalar.size()};
 }
 
-std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices) {
-  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0};
+std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices,
+                                      std::vector<std::uint32_t> repeated) {
+  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated)};
 
   if (address == 0) throw nb::value_error("a kernel's address is null");
   for (const auto index : indices) {
     if (index < 0 || index >= LEGATE_MAX_DIM) throw nb::value_error("no such dimension");
     kernel.indices |= std::uint32_t{1} << index;
   }
-  return register_kernel(kernel);
+  return register_kernel(std::move(kernel));
 }
 
 }  // namespace
@@ -174,7 +175,8 @@ NB_MODULE(_native, module) {
   module.doc() = "Submission of fused tasks. Import legate.core first.";
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
-             nb::arg("indices") = std::vector<int>{});
+             nb::arg("indices") = std::vector<int>{},
+             nb::arg("repeated") = std::vector<std::uint32_t>{});
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
              nb::arg("scalars"), nb::arg("provenance").none());
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 namespace legate_diffuse {
 
@@ -23,10 +24,10 @@ Table& table() {
 
 }  // namespace
 
-std::uint32_t register_kernel(const Kernel& kernel) {
+std::uint32_t register_kernel(Kernel kernel) {
   const std::unique_lock lock{table().mutex};
 
-  table().kernels.push_back(kernel);
+  table().kernels.push_back(std::move(kernel));
   return static_cast<std::uint32_t>(table().kernels.size() - 1);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace legate_diffuse {
 
@@ -16,16 +17,19 @@ using KernelFunction = void (*)(char* const* pointers, const std::int64_t* strid
 // Bit d of `indices` is set if the kernel uses the index of a point along dimension d, counted from
 // the last one. It gets it as an argument more, after the others and in the order of the bits: a
 // pointer that is the index of the first point, and the strides by which the index grows.
+// `repeated` are the numbers of the arguments for which the kernel is slow unless their inner
+// stride is 0: it reads them before the loop, or reduces to them.
 struct Kernel {
   KernelFunction function;
   std::uint32_t indices;
+  std::vector<std::uint32_t> repeated;
 };
 
 // The kernels of this process. A kernel is known by an id and not by its address, because a task
 // may run in another process than the one that submitted it: every rank registers the same kernels
 // in the same order. Both functions may be called from any thread at any time. A kernel stays where
 // it is; the result is null if none is registered.
-std::uint32_t register_kernel(const Kernel& kernel);
+std::uint32_t register_kernel(Kernel kernel);
 const Kernel* find_kernel(std::uint32_t id);
 
 }  // namespace legate_diffuse

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,11 @@ class LoopNest {
       order_dims(leader());
       merge_dims();
     }
-    call(kernel, scalars);
+    if (dim_ > 1 && extents_[dim_ - 1] < SHORT_LOOP && move_longest_dim_in(kernel)) {
+      call_in_parts(kernel, scalars);
+    } else {
+      call(kernel, scalars);
+    }
   }
 
  private:
@@ -144,6 +149,40 @@ class LoopNest {
       }
     }
     dim_ = last + 1;
+  }
+
+  // Kernels are slow at short rows: 60 ns each on Zen 5, while elements that don't lie one after
+  // the other take 1 ns for each argument.
+  static constexpr std::int64_t SHORT_LOOP = 16;
+  // As many elements as kernels copy at a time, so that what they touch of a row stays in the
+  // cache.
+  static constexpr std::int64_t PART = 128;
+
+  // Returns false if the longest loop isn't long enough, or doesn't suit the kernel.
+  bool move_longest_dim_in(const Kernel& kernel) {
+    const auto end = extents_.begin() + dim_;
+    const auto longest =
+        static_cast<std::size_t>(std::max_element(extents_.begin(), end) - extents_.begin());
+
+    if (extents_[longest] < 4 * SHORT_LOOP ||
+        std::any_of(
+            kernel.repeated.begin(), kernel.repeated.end(),
+            [&](auto argument) { return strides_[argument][longest] != 0; })) {
+      return false;
+    }
+    for (auto dim = longest; dim + 1 < dim_; ++dim) swap_dims(dim, dim + 1);
+    return true;
+  }
+
+  void call_in_parts(const Kernel& kernel, const char* scalars) {
+    const auto inner = dim_ - 1;
+    const auto extent = extents_[inner];
+
+    for (std::int64_t start = 0; start < extent; start += PART) {
+      extents_[inner] = std::min(PART, extent - start);
+      call(kernel, scalars);
+      advance(inner, PART);
+    }
   }
 
   // The two innermost loops are the kernel's; an odometer turns those outside of them.

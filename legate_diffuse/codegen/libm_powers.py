@@ -234,17 +234,17 @@ def _log2f(f: VectorFunction, x: Vector) -> Vector:
 
 
 def _powf(f: VectorFunction, x: Vector, y: Vector) -> Vector:
-    k, r, log = _reduced_f(f, x, "log2f")
+    x_size, y_size = f.fabs(x), f.fabs(y)
+    k, r, log = _reduced_f(f, x_size, "log2f")
     a1, a2, a3, a4, a5 = tables.POWF_LOG2_POLYNOMIAL
     square = r * r
     p = f.fma(square, f.fma(r, a3, a2), f.fma(r, a1, k + log))
     log2 = f.fma(f.fma(r, a5, a4), square * square, p)
     product = y.converted("fpext", "double") * log2
     result = _exp2_of_double(f, product)
-    size = f.fabs(y)
-    odd_y = size.compare("ueq", 0.0) | size.compare("ueq", _INFINITY)
-    special = _not_normal(x) | odd_y | f.fabs(product).compare("uge", 126.0)
-    return f.where_any(special, result, lambda: f.libm("powf", special, x, y))
+    odd_y = y_size.compare("ueq", 0.0) | y_size.compare("ueq", _INFINITY)
+    far = f.fabs(product).compare("uge", 126.0)
+    return _of_any_base(f, x, y, result, odd_y, far, "powf")
 
 
 def _reduced_f(
@@ -275,8 +275,9 @@ def _between(x: Vector, low: int, high: int) -> Vector:
 
 
 def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
-    k, r, log = _reduced(f, x, "pow", tables.POW_LOG_START, tables.LOG_STEPS)
-    i = ((x.bits() - tables.POW_LOG_START) >> 45) & (tables.LOG_STEPS - 1)
+    x_size, y_size = f.fabs(x), f.fabs(y)
+    k, r, log = _reduced(f, x_size, "pow", tables.POW_LOG_START, tables.LOG_STEPS)
+    i = ((x_size.bits() - tables.POW_LOG_START) >> 45) & (tables.LOG_STEPS - 1)
     log_tail = f.lookup("pow_tail", i)
     a2, a3, a4, a5, a6, a7, a8 = tables.POW_LOG_POLYNOMIAL
     t1 = f.fma(k, tables.LN2_HIGH, log)
@@ -297,10 +298,43 @@ def _pow(f: VectorFunction, x: Vector, y: Vector) -> Vector:
     product = y * log
     tail = f.fma(y, log_tail, f.fma(log, y, -product))
     result = _exp_of_sum(f, product, tail)
-    size = f.fabs(y)
-    odd_y = size.compare("ult", 2.0**-65) | size.compare("uge", 2.0**63)
-    special = _not_normal(x) | odd_y | f.fabs(product).compare("uge", 512.0)
-    return f.where_any(special, result, lambda: f.libm("pow", special, x, y))
+    odd_y = y_size.compare("ult", 2.0**-65) | y_size.compare("uge", 2.0**63)
+    far = f.fabs(product).compare("uge", 512.0)
+    return _of_any_base(f, x, y, result, odd_y, far, "pow")
+
+
+def _of_any_base(
+    f: VectorFunction,
+    x: Vector,
+    y: Vector,
+    result: Vector,
+    odd_y: Vector,
+    far: Vector,
+    function: str,
+) -> Vector:
+    """Return x^y, given |x|^y where that is neither `far` nor `odd_y`."""
+    size = f.fabs(x)
+    least = 2.0**-1022 if x.element == "double" else 2.0**-126
+    normal = size.compare("oge", least) & size.compare("olt", _INFINITY)
+    extreme = size.compare("oeq", 0.0) | size.compare("ueq", _INFINITY)
+
+    def signed() -> Vector:
+        # beyond 2^62 all numbers are even integers
+        bounded = f.select(f.fabs(y).compare("olt", 2.0**62), y, 2.0)
+        integer = bounded.converted("fptosi", "i64")
+        is_integer = integer.converted("sitofp", y.element).compare("oeq", bounded)
+        odd = is_integer & (integer & 1).compare("ne", 0)
+        negative = f.copysign(f.constant(x.element, 1.0), x).compare("olt", 0.0)
+        square = x * x
+        square = f.select(negative & odd, -square, square)
+        edge = f.select(y.compare("olt", 0.0), 1.0 / square, square)
+        power = f.select(negative & odd, -result, result)
+        power = f.select(negative & ~is_integer, float("nan"), power)
+        return f.select(extreme, edge, power)
+
+    anywhere = f.where_any(~normal | x.compare("ult", 0.0), result, signed)
+    special = odd_y | ~(normal | extreme) | (normal & far)
+    return f.where_any(special, anywhere, lambda: f.libm(function, special, x, y))
 
 
 ROUTINES: Final = {

@@ -78,8 +78,13 @@ class KernelTable:
         counters.compile_seconds = compiler.compile_seconds
         if compiled is None:
             return None
+        repeated = [
+            number
+            for number, argument in enumerate(kernel.arguments)
+            if argument.broadcast and not argument.writes
+        ]
         register = self._native.register_kernel
-        number: int = register(compiled.address, kernel.indices)
+        number: int = register(compiled.address, kernel.indices, repeated)
         self._numbers[kernel] = number
         self._seen.discard(kernel)
         return number

@@ -27,6 +27,9 @@ def operands_of(name, dtype, size, seed=0):
     special = np.array(_SPECIAL.split(), float).astype(dtype)
     special = np.concatenate([special, -special])
     pairs = [each.ravel() for each in np.meshgrid(special, special)]
+    if name == "pow":
+        whole = generator.integers(-9, 10, x.size).astype(dtype)
+        x, y = np.concatenate([x, x]), np.concatenate([y, whole])
     return [np.concatenate([a, b]) for a, b in zip((x, y), pairs, strict=True)]
 
 

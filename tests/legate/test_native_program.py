@@ -103,10 +103,14 @@ def test_an_operand_repeats_along_dimensions() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_any_view_of_any_dimensionality(seed: int) -> None:
+@pytest.mark.parametrize("longest", [1, 70])
+def test_any_view_of_any_dimensionality(seed: int, longest: int) -> None:
+    """Kernels run along the longest dimension if the last one is short."""
     generator = np.random.default_rng(seed)
     dim = 1 + seed % 4
-    shape = tuple(int(extent) for extent in generator.integers(1, 6, dim))
+    extents = generator.integers(1, 6, dim)
+    extents[generator.integers(dim)] *= longest
+    shape = tuple(int(extent) for extent in extents)
     operands, arrays, views = [], [], []
     for number in range(3):
         dims = tuple(int(axis) for axis in generator.permutation(dim))
