@@ -22,8 +22,8 @@ def register_kernel(
     The code at ``address`` has to stay in place for as long as the process lives.
     ``indices`` are the dimensions, counted from the last, along which it uses the index
     of a point; ``repeated`` the arguments that should not move along its inner loop,
-    as it reads them before the loop, or reduces to them. Ids count up from zero, so that ranks that register the same kernels in
-    the same order agree on them.
+    as it reads them before the loop, or reduces to them. Ids count up from zero, so
+    that ranks that register the same kernels in the same order agree on them.
 
     Raises:
         ValueError: the address is zero, or Legate's arrays have no such dimension.
