@@ -35,6 +35,18 @@ from rich.table import Table
 
 PROGRAM = Path(__file__).parent / "apps" / "issue.py"
 KINDS = {"loop": "nothing between chains", "fenced": "a fence after each chain"}
+# The figures' labels.
+ROWS = (
+    ("unfused, issue", "unfused_issue_us"),
+    ("unfused, in all", "unfused_in_all_us"),
+    ("stand-ins but fusion off, issue", "stand_ins_issue_us"),
+    ("stand-ins but fusion off, in all", "stand_ins_in_all_us"),
+    ("fused, issue", "fused_issue_us"),
+    ("fused, in all", "fused_in_all_us"),
+    ("  of the issue: cuPyNumeric and stand-ins", "built_us"),
+    ("  of the issue: recording and planning", "recording_and_planning_us"),
+    ("  of the issue: fused tasks in Legate", "fused_tasks_us"),
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -96,17 +108,7 @@ def table(rows: list[dict[str, Any]]) -> Table:
     made.add_column("")
     for one in rows:
         made.add_column(KINDS[one["kind"]], justify="right")
-    for label, key in (
-        ("unfused, issue", "unfused_issue_us"),
-        ("unfused, in all", "unfused_in_all_us"),
-        ("stand-ins but fusion off, issue", "stand_ins_issue_us"),
-        ("stand-ins but fusion off, in all", "stand_ins_in_all_us"),
-        ("fused, issue", "fused_issue_us"),
-        ("fused, in all", "fused_in_all_us"),
-        ("  of the issue: cuPyNumeric and stand-ins", "built_us"),
-        ("  of the issue: recording and planning", "recording_and_planning_us"),
-        ("  of the issue: fused tasks in Legate", "fused_tasks_us"),
-    ):
+    for label, key in ROWS:
         cells = []
         for one in rows:
             low, high = one[f"{key}_quartiles"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conjugate gradients for Poisson's equation, the operator a five-point stencil.
+"""Conjugate gradients for Poisson's equation, as a stencil or a sparse matrix.
 
 Reference: M. Hestenes and E. Stiefel, "Methods of Conjugate Gradients for
 Solving Linear Systems", J. Res. NBS 49 (1952).
@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from harness import Parameter, Program, State, run
-from poisson import energy_error, laplacian, problem, residual_gap
+from poisson import OPERATOR, energy_error, residual_gap, system
 
 TOLERANCE = Parameter(
     "tolerance", 0.0, "read the residual, and start over once it has shrunk to this"
@@ -19,11 +19,14 @@ TOLERANCE = Parameter(
 SOLVE = Parameter("solve", 0, "start over after this many iterations, if not 0")
 
 
-def setup(np: Any, size: int, dtype: str, tolerance: float, solve: int) -> State:
+def setup(
+    np: Any, size: int, dtype: str, operator: str, tolerance: float, solve: int
+) -> State:
     """Make the problem."""
-    right, solution = problem(np, size, dtype)
+    apply, right, solution = system(np, size, dtype, operator)
     return {
         "size": size,
+        "operator": apply,
         "right": right,
         "solution": solution,
         "limit": tolerance * float(np.sqrt(np.sum(right * right))),
@@ -48,7 +51,7 @@ def step(np: Any, state: State) -> None:
     if state["solved"]:
         start(np, state)
     x, r, p, rr_old = state["x"], state["r"], state["p"], state["rr"]
-    q = laplacian(np, p)
+    q = state["operator"](p)
     alpha = rr_old / np.sum(p * q)
     x += alpha * p
     r -= alpha * q
@@ -73,11 +76,13 @@ def error(np: Any, state: State) -> float:
     After k iterations the error's energy norm has shrunk at least to
     2 ((c - 1) / (c + 1))^k, with c^2 the operator's condition number.
     """
-    gap = residual_gap(np, state["right"], state["x"], state["r"])
+    operator, x = state["operator"], state["x"]
+    gap = residual_gap(np, operator, state["right"], x, state["r"])
     c = 1.0 / math.tan(math.pi / (2.0 * (state["size"] + 1)))
     bound = 2.0 * ((c - 1.0) / (c + 1.0)) ** state["count"]
-    return max(gap, energy_error(np, state["x"], state["solution"]) - bound)
+    return max(gap, energy_error(np, operator, x, state["solution"]) - bound)
 
 
 if __name__ == "__main__":
-    run(Program("cg", 2_000, setup, step, results, error, (TOLERANCE, SOLVE)))
+    parameters = (OPERATOR, TOLERANCE, SOLVE)
+    run(Program("cg", 2_000, setup, step, results, error, parameters))

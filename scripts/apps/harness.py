@@ -28,6 +28,7 @@ class Parameter:
     name: str
     default: int | float | str
     help: str
+    choices: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,7 @@ def run(program: Program) -> None:
         fence(block=True)
         return (time.perf_counter() - start) * 1e3 / count
 
-    first = iterate(1)
-    iterate(max(1, options.iterations // 2))
+    opening = [iterate(1) for _ in range(1 + max(1, options.iterations // 2))]
     before = _statistics()
     batches = [iterate(options.iterations) for _ in range(options.batches)]
     after = _statistics()
@@ -78,7 +78,7 @@ def run(program: Program) -> None:
         "app": program.name,
         "size": options.size,
         "dtype": options.dtype,
-        "first_iteration_ms": first,
+        "opening_ms": opening,
         "iteration_ms": batches,
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "statistics_per_iteration": {
@@ -111,6 +111,7 @@ def _parse(program: Program) -> argparse.Namespace:
             f"--{one.name}",
             type=type(one.default),
             default=one.default,
+            choices=one.choices,
             help=f"{one.help} ({one.default})",
         )
     return parser.parse_args()

@@ -22,7 +22,9 @@ from poisson import energy_error, laplacian, problem, residual_gap
 WEIGHT = 0.8
 SWEEPS = 2
 COARSEST_SWEEPS = 16
-RESTRICTION = Parameter("restriction", "linear", "'linear' or 'injection'")
+RESTRICTION = Parameter(
+    "restriction", "linear", "to the coarser level", choices=("linear", "injection")
+)
 COARSEST = Parameter("coarsest", 1, "points on a side that are not halved")
 SOLVE = Parameter("solve", 10, "start over after this many iterations")
 
@@ -129,8 +131,13 @@ def results(state: State) -> dict[str, Any]:
 
 def error(np: Any, state: State) -> float:
     """Return how wrong the residual is, or how much farther off x is than 0."""
-    gap = residual_gap(np, state["right"], state["x"], state["r"])
-    return max(gap, energy_error(np, state["x"], state["solution"]) - 1.0)
+    x = state["x"]
+
+    def operator(u: Any) -> Any:
+        return laplacian(np, u)
+
+    gap = residual_gap(np, operator, state["right"], x, state["r"])
+    return max(gap, energy_error(np, operator, x, state["solution"]) - 1.0)
 
 
 if __name__ == "__main__":

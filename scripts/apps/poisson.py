@@ -13,7 +13,21 @@ Reference: Y. Saad, "Iterative Methods for Sparse Linear Systems", 2nd edition
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Callable
 from typing import Any
+
+from harness import Parameter
+
+Operator = Callable[[Any], Any]
+
+OPERATOR = Parameter(
+    "operator",
+    "stencil",
+    "a stencil on the grid, or a sparse matrix",
+    choices=("stencil", "sparse"),
+)
 
 
 def laplacian(np: Any, u: Any) -> Any:
@@ -38,15 +52,48 @@ def problem(np: Any, size: int, dtype: str) -> tuple[Any, Any]:
     return right, (bend_x * bend_y).astype(dtype)
 
 
-def residual_gap(np: Any, right: Any, x: Any, r: Any) -> float:
+def system(np: Any, size: int, dtype: str, operator: str) -> tuple[Operator, Any, Any]:
+    """Return the operator, the right-hand side and its solution.
+
+    They are grids with their frame for the stencil, vectors of the unknowns for the
+    sparse matrix.
+    """
+    right, solution = problem(np, size, dtype)
+    if operator == "stencil":
+        return lambda u: laplacian(np, u), right, solution
+    a = matrix(np, size, dtype)
+    right, solution = (grid[1:-1, 1:-1].flatten() for grid in (right, solution))
+    return lambda u: a @ u, right, solution
+
+
+def matrix(np: Any, size: int, dtype: str) -> Any:
+    """Return the stencil as a sparse matrix, by SciPy or Legate Sparse."""
+    package = "scipy.sparse" if np.__name__ == "numpy" else "legate_sparse"
+    try:
+        sparse = importlib.import_module(package)
+    except ModuleNotFoundError:
+        sys.exit(
+            f"--operator sparse needs {package}, which is not installed"
+            " (legate_sparse has no wheel: see conda-env.yml)"
+        )
+    unknowns = size * size
+    # the first unknown of a row of the grid is no neighbour of the row before
+    beside = np.where(np.arange(1, unknowns) % size == 0, 0.0, -1.0)
+    above = np.full(unknowns - size, -1.0)
+    diagonals = [above, beside, np.full(unknowns, 4.0), beside, above]
+    offsets = [-size, -1, 0, 1, size]
+    return sparse.diags(diagonals, offsets, dtype=np.dtype(dtype)).tocsr()
+
+
+def residual_gap(np: Any, operator: Operator, right: Any, x: Any, r: Any) -> float:
     """Return how far ``r`` is from the residual of ``x``, relative to its terms."""
-    gap = right - laplacian(np, x) - r
+    gap = right - operator(x) - r
     terms = np.max(np.abs(right)) + 8.0 * np.max(np.abs(x))
     return float(np.max(np.abs(gap)) / terms)
 
 
-def energy_error(np: Any, x: Any, solution: Any) -> float:
+def energy_error(np: Any, operator: Operator, x: Any, solution: Any) -> float:
     """Return the error of ``x`` in the operator's norm, relative to that of 0."""
     off = x - solution
-    energy = float(np.sum(off * laplacian(np, off)))
-    return float(energy / float(np.sum(solution * laplacian(np, solution)))) ** 0.5
+    energy = float(np.sum(off * operator(off)))
+    return float(energy / float(np.sum(solution * operator(solution)))) ** 0.5

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -27,9 +28,14 @@ OPTIONS = {
     "heat": "--size 12",
     "softmax": "--size 20",
     "layer_norm": "--size 20",
+    "kmeans": "--size 1000",
+    "logistic_regression": "--size 200",
+    "lstm": "--size 20",
+    "nbody": "--size 50",
+    "mandelbrot": "--size 50",
 }
 # Without sums: fused results have the bits of the unfused ones.
-POINT_WISE = ("channel_flow", "shallow_water", "heat")
+POINT_WISE = ("channel_flow", "shallow_water", "heat", "mandelbrot")
 Results = dict[str, np.ndarray]
 
 
@@ -44,6 +50,36 @@ def test_applications_agree_with_numpy(case: str, cpus: int, tmp_path: Path) -> 
     if case in POINT_WISE:
         for name, array in unfused.items():
             assert np.array_equal(array, fused[name])
+
+
+@pytest.mark.parametrize("app", ["cg", "bicgstab"])
+def test_the_matrix_is_the_stencil(app: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    by_stencil = _run(app, tmp_path, "numpy")["x"]
+    by_matrix = _run(app, tmp_path, "numpy", "--operator", "sparse")["x"]
+    assert np.max(np.abs(by_stencil[1:-1, 1:-1].ravel() - by_matrix)) < 1e-12
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("legate_sparse") is not None, reason="it is installed"
+)
+def test_a_missing_package_is_one_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, str(APPS / "cg.py"), "--size", "4", "--operator", "sparse"],
+        env=os.environ
+        | {
+            "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
+            "LEGATE_DIFFUSE": "0",
+            "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+        },
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    assert "--operator sparse needs legate_sparse" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("case", OPTIONS)

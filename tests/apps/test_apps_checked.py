@@ -29,6 +29,11 @@ OPTIONS = {
     "heat": "--size 12",
     "softmax": "--size 20",
     "layer_norm": "--size 20",
+    "kmeans": "--size 1000",
+    "logistic_regression": "--size 200",
+    "lstm": "--size 20",
+    "nbody": "--size 50",
+    "mandelbrot": "--size 50",
 }
 
 

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures a program unfused and fused, in alternating processes."""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from applications import APPLICATIONS, QUICK_ITERATIONS, SMALL_ITERATIONS, scaled
+from records import json_line
+
+APPS = Path(__file__).parent / "apps"
+BATCHES = 3
+# How far a program may be from the answer that it knows otherwise.
+ERROR_BOUNDS = {"float32": 1e-4, "float64": 1e-10}
+GIVEN_ITERATIONS = 10
+# Huge pages for both sides. The first small pages that a process touches are the most
+# scattered ones of the machine, and a matrix on them takes up to twice as long to read;
+# fused programs touch fewer before they come to it.
+TUNABLES = "glibc.malloc.hugetlb=1"
+Quartiles = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program at one size on a number of CPUs.
+
+    ``kind`` is "large", "small" or "quick" for the program's own sizes, "given" for
+    one from the command line.
+    """
+
+    app: str
+    kind: str
+    size: int
+    cpus: int
+    iterations: int
+    dtype: str
+    repeat: int
+    sysmem: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was measured of one case; times in milliseconds per iteration.
+
+    The cold process is the first fused one, with an empty cache on disk; the others
+    are warm. ``bandwidth_gbs`` is the memory's at that time, for large sizes.
+    """
+
+    app: str
+    kind: str
+    size: int
+    elements: int
+    cpus: int
+    dtype: str
+    iterations: int
+    repeat: int
+    options: tuple[str, ...]
+    unfused_ms: float
+    unfused_quartiles: Quartiles
+    fused_ms: float
+    fused_quartiles: Quartiles
+    ratio: float
+    tasks_unfused: float
+    tasks_fused: float
+    agree: bool
+    largest_difference: float
+    error: float
+    first_iteration_unfused_ms: float
+    first_iteration_ms: float
+    first_iteration_warm_ms: float | None
+    break_even_iterations: int | None
+    break_even_warm_iterations: int | None
+    compile_seconds: float
+    plans_made: float
+    kernels_compiled: float
+    temporaries_removed_bytes: float
+    peak_rss_unfused_mb: float
+    peak_rss_fused_mb: float
+    bandwidth_gbs: float | None
+    load_average: float
+
+    @property
+    def right(self) -> bool:
+        """Whether both sides agree, and the program finds its answer right."""
+        return self.agree and self.error <= ERROR_BOUNDS[self.dtype]
+
+
+def cases(
+    apps: list[str],
+    sizes: list[str],
+    cpus: list[int],
+    iterations: int | None,
+    **settings: Any,
+) -> list[Case]:
+    """Return the cases in the order in which they are measured.
+
+    Large sizes grow with the CPUs, so that each one has as much to do as a single one
+    (weak scaling). Legate does not partition small arrays: they run on the first
+    number of CPUs only.
+    """
+    found = []
+    for app in apps:
+        known = APPLICATIONS[app]
+        for kind in sizes:
+            for count in cpus[:1] if kind == "small" else cpus:
+                if kind == "large":
+                    size, default = scaled(app, known.large, count), known.iterations
+                elif kind == "small":
+                    size, default = known.small, SMALL_ITERATIONS
+                elif kind == "quick":
+                    size, default = known.quick, QUICK_ITERATIONS
+                else:
+                    size, default = int(kind), GIVEN_ITERATIONS
+                label = "given" if kind.isdecimal() else kind
+                case = (app, label, size, count, iterations or default)
+                found.append(Case(*case, **settings))
+    return found
+
+
+def measure(case: Case, done: Callable[[], None]) -> Record:
+    """Run one program ``case.repeat`` times each way; calls ``done`` after each run."""
+    known = APPLICATIONS[case.app]
+    load = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as folder:
+        sides: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+        for repeat in range(case.repeat):
+            order = (False, True) if repeat % 2 == 0 else (True, False)
+            for is_fused in order:
+                output = Path(folder) / f"{is_fused}.npz" if repeat == 0 else None
+                sides[is_fused].append(_run(case, is_fused, folder, output))
+                done()
+        difference = _difference(*(Path(folder) / f"{side}.npz" for side in sides))
+    unfused, fused = sides[False], sides[True]
+    unfused_ms, unfused_quartiles = _spread(unfused)
+    fused_ms, fused_quartiles = _spread(fused)
+    counts = fused[-1]["statistics_per_iteration"]
+    opening, cold, warm = (_opening(runs) for runs in (unfused, fused[:1], fused[1:]))
+    return Record(
+        app=case.app,
+        kind=case.kind,
+        size=case.size,
+        elements=known.elements(case.size),
+        cpus=case.cpus,
+        dtype=case.dtype,
+        iterations=case.iterations,
+        repeat=case.repeat,
+        options=known.options,
+        unfused_ms=unfused_ms,
+        unfused_quartiles=unfused_quartiles,
+        fused_ms=fused_ms,
+        fused_quartiles=fused_quartiles,
+        ratio=unfused_ms / fused_ms,
+        # a fill is no task: Legion keeps its value until the array is used
+        tasks_unfused=counts["tasks_seen"] - counts["fills_seen"],
+        tasks_fused=counts["tasks_submitted"] - counts["fills_submitted"],
+        agree=difference <= known.roundings * float(np.finfo(case.dtype).eps),
+        largest_difference=difference,
+        error=max(run["error"] for run in unfused + fused),
+        first_iteration_unfused_ms=opening[0],
+        first_iteration_ms=cold[0],
+        first_iteration_warm_ms=warm[0] if warm else None,
+        break_even_iterations=break_even(opening, cold, unfused_ms, fused_ms),
+        break_even_warm_iterations=(
+            break_even(opening, warm, unfused_ms, fused_ms) if warm else None
+        ),
+        compile_seconds=fused[0]["compile_seconds"],
+        plans_made=counts["plans_made"],
+        kernels_compiled=counts["kernels_compiled"],
+        temporaries_removed_bytes=counts["temporaries_removed_bytes"],
+        peak_rss_unfused_mb=max(run["peak_rss_mb"] for run in unfused),
+        peak_rss_fused_mb=max(run["peak_rss_mb"] for run in fused),
+        bandwidth_gbs=machine.bandwidth(case.cpus) if case.kind == "large" else None,
+        load_average=load,
+    )
+
+
+def break_even(
+    unfused_opening: list[float],
+    fused_opening: list[float],
+    unfused_ms: float,
+    fused_ms: float,
+) -> int | None:
+    """Return after how many iterations the fused program is ahead in total.
+
+    The first iterations count with their own times, those after them with the median.
+    None: never.
+    """
+    behind = 0.0
+    for count, (unfused, fused) in enumerate(
+        zip(unfused_opening, fused_opening, strict=True), start=1
+    ):
+        behind += fused - unfused
+        if behind <= 0.0:
+            return count
+    if fused_ms >= unfused_ms:
+        return None
+    return len(fused_opening) + math.ceil(behind / (unfused_ms - fused_ms))
+
+
+def _run(
+    case: Case, is_fused: bool, folder: str, output: Path | None
+) -> dict[str, Any]:
+    known = APPLICATIONS[case.app]
+    command = [sys.executable, str(APPS / f"{known.script or case.app}.py")]
+    command += ["--size", str(case.size), "--dtype", case.dtype, *known.options]
+    command += ["--iterations", str(case.iterations), "--batches", str(BATCHES)]
+    if output is not None:
+        command += ["--output", str(output)]
+    environment = os.environ | {
+        "LEGATE_CONFIG": f"--cpus {case.cpus} --gpus 0 --sysmem {case.sysmem}",
+        "GLIBC_TUNABLES": TUNABLES,
+        "LEGATE_DIFFUSE": "1" if is_fused else "0",
+        # Legate's wheels need a CUDA driver, or its stand-in, on the unfused side too
+        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+        # an empty cache, so that the first fused process is a cold start
+        "LEGATE_DIFFUSE_CACHE_DIR": str(Path(folder) / "cache"),
+    }
+    done = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    )
+    return json_line(done.stdout)
+
+
+def _spread(runs: list[dict[str, Any]]) -> tuple[float, Quartiles]:
+    """Return the median of all batches, and their quartiles."""
+    times = [time for run in runs for time in run["iteration_ms"]]
+    low, middle, high = statistics.quantiles(times, n=4, method="inclusive")
+    return middle, (low, high)
+
+
+def _opening(runs: list[dict[str, Any]]) -> list[float]:
+    """Return the medians of the first iterations' times, iteration by iteration."""
+    return [
+        statistics.median(times)
+        for times in zip(*(run["opening_ms"] for run in runs), strict=True)
+    ]
+
+
+def _difference(left: Path, right: Path) -> float:
+    """Return the largest difference of two results, relative to the largest value."""
+    worst = 0.0
+    with np.load(left) as old, np.load(right) as new:
+        if sorted(old) != sorted(new):
+            return math.inf
+        for key in old:
+            a, b = old[key], new[key]
+            if a.dtype != b.dtype or a.shape != b.shape:
+                return math.inf
+            if not (np.isfinite(a).all() and np.isfinite(b).all()):
+                return math.inf
+            scale = float(np.max(np.abs(a), initial=0.0)) or 1.0
+            worst = max(worst, float(np.max(np.abs(a - b), initial=0.0)) / scale)
+    return worst
