@@ -30,11 +30,17 @@ constexpr std::size_t round_up(std::size_t size) {
 struct LaunchHeader {
   std::uint32_t kernel;
   std::uint32_t num_arguments;
+  // Of all arguments. Tiles may reach beyond them: Legate doesn't clip what it derives from a
+  // partition that a task has chosen, as sorting does.
+  Nest::Strides extents;
 };
 
 std::vector<std::uint8_t> pack_launch(std::uint32_t kernel, const std::vector<Argument>& arguments,
                                       std::string_view scalars) {
-  const LaunchHeader header{kernel, static_cast<std::uint32_t>(arguments.size())};
+  LaunchHeader header{kernel, static_cast<std::uint32_t>(arguments.size()), {}};
+  const auto extents = arguments.front().store->extents();
+  std::copy(extents.data().begin(), extents.data().end(), header.extents.begin());
+
   const auto scalars_offset = round_up(sizeof(header) + arguments.size());
   std::vector<std::uint8_t> buffer(scalars_offset + scalars.size());
 
@@ -58,6 +64,7 @@ struct Launch {
       std::abort();
     }
     num_arguments = header.num_arguments;
+    extents = header.extents;
     privileges = bytes + sizeof(header);
 
     // Legate packs scalars without regard to the alignment that kernels rely on.
@@ -68,6 +75,7 @@ struct Launch {
 
   const Kernel* kernel;
   std::size_t num_arguments;
+  Nest::Strides extents;
   const std::uint8_t* privileges;
   std::vector<ScalarBlock> scalars;
 };
@@ -117,6 +125,11 @@ void run_fused_task(legate::TaskContext context) noexcept {
       lower[index] = std::max(lower[index], argument.lower[index]);
       upper[index] = std::min(upper[index], argument.upper[index]);
     }
+  }
+
+  for (std::int32_t index = 0; index < dim; ++index) {
+    lower[index] = std::max<std::int64_t>(lower[index], 0);
+    upper[index] = std::min(upper[index], launch.extents[index] - 1);
   }
 
   Nest nest;

@@ -305,7 +305,8 @@ class Submitter:
 
 
 def _provenance(operations: list[Any]) -> str:
-    return "; ".join(dict.fromkeys(operation.provenance_ for operation in operations))
+    found = dict.fromkeys(operation.provenance_ for operation in operations)
+    return "; ".join(filter(None, found))
 
 
 def _share_future(changed: list[Root]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 import legate_diffuse
 from legate_diffuse.launch.window import window
+from legate_diffuse.observe.elements import same_bits
 
 
 @contextmanager
@@ -45,17 +46,40 @@ def counts(program: Callable[[], Any]) -> dict[str, Any]:
     }
 
 
-def same(left: Any, right: Any) -> None:
-    """Assert that two arrays have one shape, one dtype and the same bits."""
+def same(left: Any, right: Any, name: str = "result") -> None:
+    """Assert that two arrays have one shape, one dtype and the same bits.
+
+    Only the signs and payloads of NaNs may differ.
+    """
     left, right = np.asarray(left), np.asarray(right)
+    assert left.dtype == right.dtype, name
+    assert left.shape == right.shape, name
+    wrong = ~same_bits(left, right)
+    if wrong.any():
+        np.testing.assert_array_equal(left, right, name)
+        # array_equal takes -0.0 for 0.0
+        raise AssertionError(f"{name}: signs of zeros differ:\n{left}\n{right}")
+
+
+def same_but_for_rounding(left: Any, right: Any, scale: Any, terms: int) -> None:
+    """Assert that two results differ by the roundings of so many terms of a scale.
+
+    Two ways to add n numbers x_i differ by at most 2 n eps (|x_1| + ... + |x_n|)
+    (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM
+    2002, section 4.2). Where the scale is not finite, or partial results may not be,
+    results may be anything.
+    """
     assert left.dtype == right.dtype
     assert left.shape == right.shape
-    np.testing.assert_array_equal(left, right)
-    if left.dtype.kind in "fc":
-        # array_equal takes -0.0 for 0.0
-        assert np.array_equal(np.signbit(left.real), np.signbit(right.real)) or (
-            np.isnan(left).any()
-        )
+    limits = np.finfo(left.dtype)
+    with np.errstate(all="ignore"):
+        error = np.abs(left.astype("float64") - right.astype("float64"))
+        near = error <= 2 * terms * limits.eps * scale
+        anything = ~(scale < limits.max / 2)
+    right_enough = near | same_bits(left, right) | anything
+    assert right_enough.all(), (
+        f"{left} and {right} differ by more than {scale} explains"
+    )
 
 
 def differential(

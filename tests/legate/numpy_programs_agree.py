@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs on the machine that ``LEGATE_CONFIG`` describes.
+
+``test_programs.py`` runs this file on several of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+from comparison import same, same_but_for_rounding, unfused
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy_programs import Agreement, Choices, NoChoiceError, Program, Writer
+from numpy_reductions import REDUCTIONS
+from numpy_statements import DTYPES, STATEMENTS
+from numpy_writes import WRITES
+
+import legate_diffuse
+from legate_diffuse.launch.window import window
+
+PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
+ALL = STATEMENTS | WRITES | REDUCTIONS
+# What has many forms comes more often.
+KINDS = [*ALL, "unary", "unary", "binary", "chain", "in_place", "delete"]
+# Shapes that broadcast to the first.
+SHAPES = (
+    ((5,), (1,), ()),
+    ((4, 6), (6,), (4, 1)),
+    ((3, 4, 5), (4, 5), (5,)),
+    ((1,), (), (1, 1)),
+    ((16, 16), (16,), (1, 16)),
+    ((67,), (), (1,)),
+    ((2, 3), (2, 1), (3,)),
+    ((0,), (1,), ()),
+    ((3, 0), (3, 1), ()),
+    ((300,), (1,), ()),
+)
+# Relative errors of functions that round as the maths library pleases.
+ERRORS = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-12}
+
+
+def write_program(
+    shapes: tuple[tuple[int, ...], ...],
+    inputs: list[tuple[str, int]],
+    statements: list[tuple[str, list[int]]],
+) -> Program:
+    """Write a program of statements, but for those that have nothing to work on."""
+    writer = Writer()
+    for shape, (dtype, seed) in zip(shapes, inputs, strict=False):
+        text = f'n.array(sample({shape}, "{dtype}", {seed}))'
+        # upstream shares constants of one element, changes in them as well
+        writer.assign(f"{text}.copy()" if shape == () else text, Agreement.BITS)
+    for name, numbers in statements:
+        with suppress(NoChoiceError):
+            ALL[name](writer, Choices(numbers))
+    return writer.program()
+
+
+@st.composite
+def programs(draw: Callable[[Any], Any]) -> Program:
+    inputs = st.tuples(st.sampled_from(DTYPES), st.integers(0, 15))
+    statement = st.tuples(
+        st.sampled_from(KINDS),
+        st.lists(st.integers(0, 255), min_size=8, max_size=8),
+    )
+    shapes = draw(st.sampled_from(SHAPES))
+    arrays = draw(st.lists(inputs, min_size=1, max_size=3))
+    # two lists: hypothesis prefers short ones
+    statements = draw(st.lists(statement, min_size=1, max_size=9))
+    return write_program(
+        shapes, arrays, statements + draw(st.lists(statement, max_size=9))
+    )
+
+
+def check(program: Program) -> None:
+    """Assert that a program gives the same fused, unfused and in NumPy."""
+    failures = window.counters.failures
+    fused = program.run(cn)
+    # the windows are known now
+    again = program.run(cn)
+    window.flush("test")
+    assert window.counters.failures == failures, "a group fell back to its tasks"
+    with unfused():
+        original = program.run(cn)
+    rounded = {rounding.name for rounding in program.rounded}
+    rounded |= {rounding.scale for rounding in program.rounded}
+    for name, result in fused.items():
+        if name not in rounded:
+            same(result, original[name], f"{name} fused and unfused")
+            same(again[name], original[name], f"{name} fused again and unfused")
+            check_with_numpy(name, result, program)
+    for rounding in program.rounded:
+        name, scale = rounding.name, original[rounding.scale]
+        same_but_for_rounding(fused[name], original[name], scale, rounding.terms)
+
+
+def check_with_numpy(name: str, result: Any, program: Program) -> None:
+    expected, agreement = program.results[name], program.agreements[name]
+    assert result.dtype == expected.dtype, f"{name} in NumPy"
+    assert result.shape == expected.shape, f"{name} in NumPy"
+    if agreement is Agreement.BITS:
+        same(result, expected, f"{name} fused and in NumPy")
+    elif agreement is Agreement.NEAR:
+        np.testing.assert_allclose(result, expected, rtol=ERRORS[result.dtype.name])
+
+
+@settings(
+    max_examples=PROGRAMS,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(programs())
+def test_fused_unfused_and_numpy(program: Program) -> None:
+    print(program, flush=True)
+    check(program)
+
+
+def test_the_programs_were_fused() -> None:
+    counts = legate_diffuse.stats()
+    assert counts["groups"] >= PROGRAMS
+    assert counts["temporaries_removed"] >= PROGRAMS
