@@ -186,6 +186,9 @@ def unary(writer: Writer, choices: Choices) -> None:
         functions += SINGLE_UNARY
     function = choices.of(functions)
     kinds, agreement = UNARY.get(function, ("f", NEAR))
+    if function == "signbit" and np.isnan(writer.value(name)).any():
+        # the sign of NaN is nobody's to define
+        raise NoChoiceError
     # of NaN in float16 cuPyNumeric's sign is 0
     unlike = function == "sign" and not has_plain_order(writer.value(name))
     if kind not in kinds or unlike:
@@ -204,6 +207,8 @@ def binary(writer: Writer, choices: Choices) -> None:
     function = choices.of(functions)
     agreement = max(BINARY[function][1], writer.agreement(left, right))
     values = writer.value(left), writer.value(right)
+    if function == "copysign" and np.isnan(values[1]).any():
+        raise NoChoiceError
     if function in ("maximum", "minimum") and not has_plain_order(*values):
         agreement = NONE
     if kind == "c" and function in ("multiply", "true_divide"):
