@@ -9,8 +9,8 @@ the number of processors. So sums and products of floats may differ from upstrea
 their last bits, and of zeros with different signs `MAX` and `MIN` may give another one.
 Of float16 sums and products differ in more: upstream rounds them at every point,
 kernels and NumPy do not. All other results are upstream's: `MAX` and `MIN` never give a
-NaN, and of no other values than infinities beyond the finite numbers they give a finite
-number.
+NaN (upstream's of float16 do if the last value is one), and of no other values than
+infinities beyond the finite numbers they give a finite number.
 """
 
 from collections.abc import Iterable
