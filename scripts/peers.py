@@ -9,8 +9,8 @@ with all others. Results are compared with NumPy's.
 
 Peers allocate their results anew in each iteration. glibc gives large blocks back
 to the system, and the page faults of the next ones can take most of the time;
-so peers run with glibc's default and with heaps that keep them, and the best
-median counts.
+so peers run with glibc's default and with heaps that keep them, cuPyNumeric with its
+pools in small pages and in huge ones, and the best median counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BOUND = 1e-11
 BATCHES = 3
 # Settings of glibc: its default; all blocks from one heap that never shrinks (a high
 # mmap_threshold does that only where no other thread allocates); the same in huge
-# pages.
+# pages; only these.
 KEEP = (
     "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=68719476736"
     ":glibc.malloc.arena_max=1"
@@ -53,8 +53,12 @@ MALLOC: dict[str, dict[str, str]] = {
     "default": {},
     "keep": {"GLIBC_TUNABLES": KEEP},
     "keep, huge pages": {"GLIBC_TUNABLES": f"{KEEP}:glibc.malloc.hugetlb=1"},
+    "huge pages": {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
 }
-MARKS = {"keep": "*", "keep, huge pages": "**"}
+MARKS = {"keep": "*", "keep, huge pages": "**", "huge pages": "***"}
+# Legate's pools keep their memory by themselves.
+FOR_PEERS = ("default", "keep", "keep, huge pages")
+FOR_LEGATE = ("default", "huge pages")
 
 
 @dataclass(frozen=True)
@@ -86,13 +90,12 @@ class Contender:
     label: str
     package: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
-    malloc: tuple[str, ...] = tuple(MALLOC)
+    malloc: tuple[str, ...] = FOR_PEERS
 
 
 NUMPY = Contender("NumPy")
-# As users run them; Legate's pools keep their memory by themselves.
 UNFUSED, FUSED = (
-    Contender(label, None, (("LEGATE_DIFFUSE", switch),), ("default",))
+    Contender(label, None, (("LEGATE_DIFFUSE", switch),), FOR_LEGATE)
     for label, switch in (
         ("cuPyNumeric, unfused", "0"),
         ("cuPyNumeric, fused", "1"),
