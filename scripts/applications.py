@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 # The geometric mean of the paper's speed-ups.
 PAPER_MEAN = 1.86
-SMALL_ITERATIONS = 20
+SMALL_ITERATIONS = 100
 QUICK_ITERATIONS = 2
 
 
@@ -91,7 +91,7 @@ KERNELS = {
     "heat": Application(250, 16, 12, 3, 0, moved=2, dimensions=3),
     "softmax": Application(10_000, 4, 20, 4, 64, moved=2_000, values=1_000),
     "layer_norm": Application(10_000, 4, 20, 3, 64, moved=2_048, values=1_024),
-    "kmeans": Application(1_000_000, 1_024, 1_000, 2, 64, moved=4, values=4),
+    "kmeans": Application(1_000_000, 1_024, 1_000, 2, 2**10, moved=4, values=4),
     "logistic_regression": Application(
         1_000_000, 256, 1_000, 10, 2**10, moved=17, values=16
     ),
