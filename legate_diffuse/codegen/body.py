@@ -39,6 +39,9 @@ from legate_diffuse.kernel.reductions import identity
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
 
+PREFETCH_AHEAD: Final = 2048
+"""Bytes. Of 512, 1,024, 2,048 and 4,096 this is the best on Zen 5."""
+
 _CACHE_LINE: Final = 64
 
 
@@ -277,6 +280,8 @@ class _BodyEmitter:
         place = self._element(lines, dtype, argument)
         part = COMPONENT.get(dtype, dtype)
         element, size = memory_type(part), ITEMSIZE[part]
+        if self._kernel.arguments[argument].prefetch:
+            self._prefetch(lines, place)
         if dtype not in COMPONENT:
             loaded = self._loaded(lines, lines.lanes, element, place, size)
             return (_from_memory(lines, dtype, loaded),)
@@ -289,6 +294,13 @@ class _BodyEmitter:
             shuffle = f"shufflevector {pairs} {both}, {pairs} poison, {which}"
             parts.append(lines.let(shuffle))
         return tuple(parts)
+
+    def _prefetch(self, lines: Lines, place: str) -> None:
+        function = "@llvm.prefetch.p0"
+        declaration = f"declare void {function}(ptr, i32, i32, i32)"
+        self._operations.declarations[function] = declaration
+        ahead = lines.let(f"getelementptr i8, ptr {place}, i64 {PREFETCH_AHEAD}")
+        lines.do(f"call void {function}(ptr {ahead}, i32 0, i32 3, i32 1)")
 
     def _loaded(
         self, lines: Lines, lanes: int, element: str, place: str, size: int

@@ -7,6 +7,7 @@ stored, and only what was there before is loaded.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -83,6 +84,7 @@ def lower_nest(
         return None
     views = {**writes, **{key: a.view for key, a in reductions.items()}, **reads}
     positions = {key: position for position, key in enumerate(views)}
+    read = Counter(view.store.id for view in reads.values())
     arguments = tuple(
         Argument(
             view.store.dtype,
@@ -90,6 +92,9 @@ def lower_nest(
             writes=key in writes,
             broadcast=view.broadcast or view.store.replicated,
             reduces=reductions[key].operator if key in reductions else None,
+            # Only the foremost of several views comes to memory, and a processor does
+            # not fill its bandwidth by itself where it sees one or two streams.
+            prefetch=key in reads and read[view.store.id] > 1 and not view.broadcast,
         )
         for key, view in views.items()
     )

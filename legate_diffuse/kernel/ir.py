@@ -17,7 +17,8 @@ class Argument:
     share an element where the strides say so: all are 0 for a reduction to a scalar.
 
     `broadcast` says that the inner stride is expected to be 0. It is a hint: the kernel
-    is correct for any strides.
+    is correct for any strides. `prefetch` is another one: the kernel should ask for
+    what it will read before it comes to it.
     """
 
     dtype: str
@@ -25,6 +26,7 @@ class Argument:
     writes: bool
     broadcast: bool = False
     reduces: str | None = None
+    prefetch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ def print_kernel(kernel: Kernel) -> str:
         words = ["argument", str(number), argument.dtype]
         words += ["read"] * argument.reads + ["write"] * argument.writes
         words += ["broadcast"] * argument.broadcast
+        words += ["prefetch"] * argument.prefetch
         if argument.reduces is not None:
             words += ["reduce", argument.reduces]
         lines.append(" ".join(words))
@@ -119,11 +120,10 @@ def _parse_argument(dtype: str, flags: list[str]) -> Argument:
     operator = None
     if len(flags) > 1 and flags[-2] == "reduce":
         *flags, _, operator = flags
-    _expect(set(flags) <= {"read", "write", "broadcast"})
-    reads, writes, broadcast = (
-        word in flags for word in ("read", "write", "broadcast")
-    )
-    return Argument(dtype, reads, writes, broadcast, operator)
+    names = ("read", "write", "broadcast", "prefetch")
+    _expect(set(flags) <= set(names))
+    reads, writes, broadcast, prefetch = (word in flags for word in names)
+    return Argument(dtype, reads, writes, broadcast, operator, prefetch)
 
 
 def _parse_value(word: str) -> int:

@@ -180,8 +180,8 @@ def test_views_of_one_store_are_arguments_of_their_own() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read
-        argument 2 int8 read
+        argument 1 int8 read prefetch
+        argument 2 int8 read prefetch
         %0: int8 = load 1
         %1: int8 = load 2
         %2: int8 = sub %0 %1

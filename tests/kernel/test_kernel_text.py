@@ -22,7 +22,7 @@ from legate_diffuse.kernel.reductions import REDUCTIONS
 
 AXPY = """\
 kernel
-argument 0 float64 read
+argument 0 float64 read prefetch
 argument 1 float64 read write
 argument 2 float64 read broadcast
 scalar 0 float64
@@ -64,7 +64,7 @@ def test_reductions_print_as_documented():
 def axpy() -> Kernel:
     builder = Builder(
         [
-            Argument("float64", reads=True, writes=False),
+            Argument("float64", reads=True, writes=False, prefetch=True),
             Argument("float64", reads=True, writes=True),
             Argument("float64", reads=True, writes=False, broadcast=True),
         ],
