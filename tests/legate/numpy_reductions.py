@@ -42,6 +42,19 @@ def multiplies_exactly(values: Array) -> bool:
     return float(np.log2(wide).sum()) < 10
 
 
+def stays_in_range(values: Array) -> bool:
+    """Whether no order of multiplying floats overflows or underflows on the way."""
+    sizes = np.abs(values.astype("float64"))
+    if not np.isfinite(sizes).all():
+        return False
+    powers = np.log2(sizes[sizes > 0])
+    limits = np.finfo(values.dtype)
+    return bool(
+        powers[powers > 0].sum() < limits.maxexp - 1
+        and powers[powers < 0].sum() > limits.minexp + 1
+    )
+
+
 def rounded_to_integers(name: str, kind: str) -> str:
     """Write small integers made of floating-point numbers, without -0.0."""
     real = f"{name}.real" if kind == "c" else name
@@ -106,6 +119,8 @@ def rounded_total(writer: Writer, choices: Choices) -> None:
         scale = f"n.sum(n.absolute({wide}){over})"
         writer.reduce_with_rounding(f"n.sum({name}{over})", scale, value.size)
     elif form == 1:
+        if not stays_in_range(value):
+            raise NoChoiceError
         scale = f"n.absolute(n.prod({wide}{over}))"
         writer.reduce_with_rounding(f"n.prod({name}{over})", scale, value.size)
     elif form == 2:
