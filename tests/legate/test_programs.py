@@ -2,8 +2,9 @@
 """Random cuPyNumeric programs: fused, unfused and NumPy agree.
 
 ``PROGRAMS=50000 pytest --timeout=0 tests/legate/test_programs.py`` makes as many
-programs, others every time; without ``PROGRAMS`` it is the same 2,000. A program that fails is printed as source, as short as
-hypothesis can make it; one that ends the process as it is.
+programs, others every time; without ``PROGRAMS`` it is the same 2,000. A program that
+fails is printed as source, as short as hypothesis can make it; one that ends the
+process as it is.
 """
 
 from __future__ import annotations
