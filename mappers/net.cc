@@ -11,22 +11,21 @@
 
 #include "net.h"
 
-#include <dlfcn.h>
 #include <legate.h>
 #include <legate/timing/timing.h>
-#include <link.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "symbols.h"
+
+using legate_diffuse::find_function;
+using legate_diffuse::real;
 
 namespace {
 
@@ -48,48 +47,6 @@ void call_back() {
 
 void flush() {
   if (pending.load(std::memory_order_relaxed)) call_back();
-}
-
-int save_path_of_legate(dl_phdr_info* info, std::size_t /*size*/, void* result) {
-  const std::string_view path{info->dlpi_name};
-
-  if (path.substr(path.rfind('/') + 1).rfind("liblegate.so", 0) != 0) return 0;
-  *static_cast<std::string*>(result) = path;
-  return 1;
-}
-
-void* find_symbol(const char* mangled_name) {
-  static void* const legate = [] {
-    std::string path;
-    dl_iterate_phdr(save_path_of_legate, &path);
-    return path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  }();
-  void* const symbol = legate ? dlsym(legate, mangled_name) : nullptr;
-
-  if (!symbol) {
-    std::fprintf(stderr, "legate_diffuse: liblegate has no symbol %s\n", mangled_name);
-    std::abort();
-  }
-  return symbol;
-}
-
-template <typename Function>
-Function find_function(const char* mangled_name) {
-  return reinterpret_cast<Function>(find_symbol(mangled_name));
-}
-
-// The real counterpart of a function defined below, given as a pointer to it or to a member. The
-// first word of a pointer to a non-virtual member is the function's address (Itanium C++ ABI).
-template <typename Function>
-Function real(Function ours) {
-  void* address = nullptr;
-  Dl_info info{};
-
-  std::memcpy(&address, &ours, sizeof(address));
-  if (!dladdr(address, &info) || !info.dli_sname) std::abort();
-  address = find_symbol(info.dli_sname);
-  std::memcpy(&ours, &address, sizeof(address));
-  return ours;
 }
 
 // Scopes that changed something which operations depend on, known by their implementation because a

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace legate_diffuse {
+
+// Returns the address of a function of liblegate, or of a library that it needs, in the process;
+// ends the process if there is none.
+void* find_symbol(const char* mangled_name);
+
+template <typename Function>
+Function find_function(const char* mangled_name) {
+  return reinterpret_cast<Function>(find_symbol(mangled_name));
+}
+
+// The real counterpart of a function defined below, given as a pointer to it or to a member. The
+// first word of a pointer to a non-virtual member is the function's address (Itanium C++ ABI).
+template <typename Function>
+Function real(Function ours) {
+  void* address = nullptr;
+  Dl_info info{};
+
+  std::memcpy(&address, &ours, sizeof(address));
+  if (!dladdr(address, &info) || !info.dli_sname) std::abort();
+  address = find_symbol(info.dli_sname);
+  std::memcpy(&ours, &address, sizeof(address));
+  return ours;
+}
+
+}  // namespace legate_diffuse
