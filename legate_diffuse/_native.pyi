@@ -15,18 +15,25 @@ def start() -> None:
     """
 
 def register_kernel(
-    address: int, indices: Sequence[int] = (), repeated: Sequence[int] = ()
+    address: int,
+    indices: Sequence[int] = (),
+    repeated: Sequence[int] = (),
+    reductions: Sequence[tuple[int, int, bytes]] = (),
 ) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
     The code at ``address`` has to stay in place for as long as the process lives.
     ``indices`` are the dimensions, counted from the last, along which it uses the index
     of a point; ``repeated`` the arguments that should not move along its inner loop,
-    as it reads them before the loop, or reduces to them. Ids count up from zero, so
-    that ranks that register the same kernels in the same order agree on them.
+    as it reads them before the loop, or reduces to them. ``reductions`` are the
+    arguments that threads may reduce to apart, each with the id of the kernel that
+    reduces its second argument to its first, and the bytes of the value to start from;
+    without them one thread runs the whole nest. Ids count up from zero, so that ranks
+    that register the same kernels in the same order agree on them.
 
     Raises:
-        ValueError: the address is zero, or Legate's arrays have no such dimension.
+        ValueError: the address is zero, Legate's arrays have no such dimension, there
+            is no kernel to combine with, or a value takes more than 16 bytes.
     """
 
 def submit(
@@ -83,7 +90,20 @@ def launch_policy() -> tuple[int, int]:
     """Return how Legate partitions in the current scope: (pieces, threshold).
 
     A store is not partitioned if there is one piece, or if it has fewer elements than
-    the threshold.
+    the threshold. There is one piece, too, where threads share the loops of a task.
+    """
+
+def num_threads() -> int:
+    """Return how many threads share the loops of a program that is submitted now.
+
+    They are as many as the scope's machine has CPUs, if these are all in this process,
+    unless ``set_num_threads`` has chosen another number.
+    """
+
+def set_num_threads(threads: int) -> int:
+    """Choose the number of threads, 0 leaves it to the machine.
+
+    Returns what was chosen before.
     """
 
 def set_cache_bytes(bytes: int) -> int:

@@ -129,6 +129,7 @@ def _start() -> None:
         on, stub, *_ = map(settings.flag, settings.FLAGS)
         settings.refuse_contradictions()
         settings.cache_bytes()
+        settings.threads()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

@@ -59,14 +59,27 @@ def cache_bytes() -> int | None:
     Raises:
         ValueError: the value of ``LEGATE_DIFFUSE_CACHE_BYTES`` is no such number.
     """
-    value = os.environ.get("LEGATE_DIFFUSE_CACHE_BYTES", "")
+    advice = "a number of bytes, or 0 to turn the blocking of loops off"
+    return _number("LEGATE_DIFFUSE_CACHE_BYTES", 0, 10**18 - 1, advice)
+
+
+def threads() -> int | None:
+    """Return how many threads share the loops of a task; None: as many as CPUs.
+
+    Raises:
+        ValueError: the value of ``LEGATE_DIFFUSE_THREADS`` is no such number.
+    """
+    advice = "a number of threads, or 1 to let Legate partition arrays over the CPUs"
+    return _number("LEGATE_DIFFUSE_THREADS", 1, 1024, advice)
+
+
+def _number(name: str, least: int, most: int, advice: str) -> int | None:
+    value = os.environ.get(name, "")
     if not value:
         return None
-    if not (value.isascii() and value.isdigit() and len(value) < 18):
-        raise ValueError(
-            f"LEGATE_DIFFUSE_CACHE_BYTES={value} is not understood; use a number of "
-            "bytes, or 0 to turn the blocking of loops off"
-        )
+    is_number = value.isascii() and value.isdigit() and len(value) < 19
+    if not (is_number and least <= int(value) <= most):
+        raise ValueError(f"{name}={value} is not understood; use {advice}")
     return int(value)
 
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,7 @@
 #include "program.h"
 #include "program_task.h"
 #include "schedule.h"
+#include "team.h"
 
 namespace nb = nanobind;
 
@@ -139,12 +142,15 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   call_legate(provenance, [&] { submit_program_task(arguments, words); });
 }
 
-// Decides what Legate partitions (PartitionManager::compute_launch_shape).
+// Decides what Legate partitions (PartitionManager::compute_launch_shape): in how many pieces, and
+// from how many elements on. Where threads share the loops of a task, there is one piece.
 std::pair<std::uint64_t, std::uint64_t> launch_policy() {
   const auto machine = legate::Scope::machine();
   const auto& policy = legate::Scope::parallel_policy();
 
-  return {std::uint64_t{machine.count()} * policy.overdecompose_factor(),
+  const auto pieces = std::uint64_t{machine.count()} * policy.overdecompose_factor();
+
+  return {current_sharing().num_threads > 1 ? 1 : pieces,
           policy.partitioning_threshold(machine.preferred_target())};
 }
 
@@ -153,14 +159,25 @@ nb::bytes scalar_bytes(std::uintptr_t handle) {
   return nb::bytes{scalar.ptr(), scalar.size()};
 }
 
+// An argument, the kernel that combines its values, and their identity.
+using NamedReduction = std::tuple<std::uint32_t, std::uint32_t, nb::bytes>;
+
 std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices,
-                                      std::vector<std::uint32_t> repeated) {
-  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated)};
+                                      std::vector<std::uint32_t> repeated,
+                                      const std::vector<NamedReduction>& reductions) {
+  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated), {}};
 
   if (address == 0) throw nb::value_error("a kernel's address is null");
   for (const auto index : indices) {
     if (index < 0 || index >= LEGATE_MAX_DIM) throw nb::value_error("no such dimension");
     kernel.indices |= std::uint32_t{1} << index;
+  }
+  for (const auto& [argument, combine, identity] : reductions) {
+    auto& reduction = kernel.reductions.emplace_back(Reduction{argument, combine, {}});
+
+    if (identity.size() > SCALAR_SIZE) throw nb::value_error("a value takes at most 16 bytes");
+    if (!find_kernel(combine)) throw nb::value_error("no kernel is registered under this id");
+    std::memcpy(reduction.identity.bytes.data(), identity.c_str(), identity.size());
   }
   return register_kernel(std::move(kernel));
 }
@@ -175,13 +192,15 @@ NB_MODULE(_native, module) {
   module.doc() = "Submission of fused tasks. Import legate.core first.";
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
-             nb::arg("indices") = std::vector<int>{},
-             nb::arg("repeated") = std::vector<std::uint32_t>{});
+             nb::arg("indices") = nb::tuple(), nb::arg("repeated") = nb::tuple(),
+             nb::arg("reductions") = nb::tuple());
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
              nb::arg("scalars"), nb::arg("provenance").none());
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("provenance").none());
   module.def("launch_policy", &launch_policy);
+  module.def("num_threads", [] { return current_sharing().num_threads; });
+  module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());

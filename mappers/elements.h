@@ -14,13 +14,6 @@ namespace legate_diffuse {
 
 using Nest = LoopNest<LEGATE_MAX_DIM>;
 
-// Kernels read scalars in blocks of this size, aligned to it.
-constexpr std::size_t SCALAR_SIZE = 16;
-
-struct alignas(SCALAR_SIZE) ScalarBlock {
-  std::array<char, SCALAR_SIZE> bytes;
-};
-
 // One argument's elements in memory. `lower` is the point that `pointer` belongs to; strides are in
 // bytes.
 struct Elements {

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +16,21 @@ namespace legate_diffuse {
 using KernelFunction = void (*)(char* const* pointers, const std::int64_t* strides,
                                 const std::int64_t* extents, const char* scalars);
 
+// Kernels read values in blocks of this size, aligned to it.
+constexpr std::size_t SCALAR_SIZE = 16;
+
+struct alignas(SCALAR_SIZE) ScalarBlock {
+  std::array<char, SCALAR_SIZE> bytes;
+};
+
+// An argument that a kernel reduces to. `combine` is the id of the kernel that reduces its second
+// argument to its first one with the same operator; `identity` is the value to start from.
+struct Reduction {
+  std::uint32_t argument;
+  std::uint32_t combine;
+  ScalarBlock identity;
+};
+
 // Bit d of `indices` is set if the kernel uses the index of a point along dimension d, counted from
 // the last one. It gets it as an argument more, after the others and in the order of the bits: a
 // pointer that is the index of the first point, and the strides by which the index grows.
@@ -23,6 +40,7 @@ struct Kernel {
   KernelFunction function;
   std::uint32_t indices;
   std::vector<std::uint32_t> repeated;
+  std::vector<Reduction> reductions;
 };
 
 // The kernels of this process. A kernel is known by an id and not by its address, because a task

@@ -8,6 +8,7 @@
 #include "fused_task.h"
 #include "mapper.h"
 #include "program_task.h"
+#include "team.h"
 
 namespace legate_diffuse {
 
@@ -28,6 +29,7 @@ void start_library() {
     register_fused_task(result);
     register_program_task(result);
   }
+  Team::set_cores_of_caller();
   instance = result;
 }
 

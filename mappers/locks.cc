@@ -22,9 +22,9 @@ namespace {
 using State = FastReservation::State;
 
 // What only the real function deals with.
-constexpr State EXCEPTIONAL =
-    FastReservation::STATE_SLEEPER | FastReservation::STATE_BASE_RSRV |
-    FastReservation::STATE_BASE_RSRV_WAITING | FastReservation::STATE_SLOW_FALLBACK;
+constexpr State EXCEPTIONAL = FastReservation::STATE_SLEEPER | FastReservation::STATE_BASE_RSRV |
+                              FastReservation::STATE_BASE_RSRV_WAITING |
+                              FastReservation::STATE_SLOW_FALLBACK;
 constexpr State WRITING = FastReservation::STATE_WRITER | FastReservation::STATE_WRITER_WAITING;
 
 // Long enough for a holder that runs; under a microsecond.

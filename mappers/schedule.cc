@@ -74,8 +74,13 @@ struct Root {
 // Builds the segments of a program one after the other.
 class Scheduler {
  public:
-  Scheduler(const Program& program, const std::vector<RootShape>& arguments)
-      : program_{program}, num_arguments_{arguments.size()} {
+  Scheduler(const Program& program, const std::vector<RootShape>& arguments, const Sharing& sharing)
+      : program_{program},
+        num_arguments_{arguments.size()},
+        cache_bytes_{cache_bytes() * sharing.num_threads},
+        min_points_{
+            std::max(cache_bytes_ / BYTES_PER_POINT,
+                     sharing.num_threads > 1 ? sharing.num_threads * sharing.min_points : 0)} {
     for (const auto& [extents, itemsize] : arguments) {
       add_root(itemsize, static_cast<std::int64_t>(extents.size()), extents.data(), nullptr);
     }
@@ -122,7 +127,7 @@ class Scheduler {
     for (const auto& root : roots_) {
       bytes += static_cast<double>(root.num_rows) * static_cast<double>(root.row_bytes);
     }
-    return bytes > static_cast<double>(cache_bytes());
+    return bytes > static_cast<double>(cache_bytes_);
   }
 
   static std::int64_t num_points(const NestHead& head) {
@@ -251,9 +256,9 @@ class Scheduler {
 
   // How many rows the segment's nests can take at a time; 0 if that is not worth while.
   std::int64_t block() const {
-    const auto rows = block(cache_bytes());
+    const auto rows = block(cache_bytes_);
 
-    return rows > 0 ? rows : block(LAST_LEVEL * cache_bytes());
+    return rows > 0 ? rows : block(LAST_LEVEL * cache_bytes_);
   }
 
   std::int64_t block(std::int64_t left) const {
@@ -278,7 +283,7 @@ class Scheduler {
 
       points = std::max(points, num_points(nests_[nest].head) / rows_of_nest);
     }
-    return rows * points < cache_bytes() / BYTES_PER_POINT ? 0 : rows;
+    return rows * points < min_points_ ? 0 : rows;
   }
 
   // Whether several nests of the segment use the same data.
@@ -332,6 +337,8 @@ class Scheduler {
 
   const Program& program_;
   std::size_t num_arguments_;
+  std::int64_t cache_bytes_;  // of all threads
+  std::int64_t min_points_;   // of a block
   std::vector<ParsedNest> nests_;
   std::vector<Root> roots_;
   Schedule schedule_;
@@ -377,9 +384,10 @@ std::int64_t set_cache_bytes(std::int64_t bytes) {
   return cache_size().exchange(bytes);
 }
 
-Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments) {
+Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,
+                       const Sharing& sharing) {
   if (program.num_nests < 2 || cache_bytes() <= 0) return {};
-  return Scheduler{program, arguments}.run();
+  return Scheduler{program, arguments, sharing}.run();
 }
 
 // The largest buffers are placed first, each at the lowest offset where no buffer lies that lives

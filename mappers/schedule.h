@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "program.h"
+#include "team.h"
 
 namespace legate_diffuse {
 
@@ -38,8 +39,10 @@ std::int64_t cache_bytes();
 // Returns what it was before.
 std::int64_t set_cache_bytes(std::int64_t bytes);
 
-// `program` was checked for `arguments`.
-Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments);
+// `program` was checked for `arguments`. Each of the threads that share the rows of a block has a
+// cache of its own.
+Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,
+                       const Sharing& sharing);
 
 // Where the scratch buffers of a program lie in one block of memory. Buffers whose lives do not
 // overlap may lie in the same place.

@@ -180,7 +180,7 @@ def _run_petsc(
     """Return what PETSc's side printed, and its solution as a vector."""
     output = folder / "solution.petsc"
     # what scripts/apps/harness.py runs in all; the last solve may not be a whole one
-    steps = 1 + max(1, iterations // 2) + BATCHES * iterations
+    steps = 1 + max(1, iterations // 2) + (1 + BATCHES) * iterations
     record = petsc_side.run(
         petsc,
         case.ranks,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which groups share a task.
 
-Tasks that Legate would run on one processor depend on one another inside of
-that processor only. So their groups, whatever their shapes and views, become
+Tasks over arrays that are not partitioned depend on one another inside of
+one process only. So their groups, whatever their shapes and views, become
 one task: a program of loop nests that run one after the other.
 """
 
@@ -31,7 +31,7 @@ class Form(enum.Enum):
 
     ORIGINAL = "as they were submitted"
     ALIGNED = "one loop nest over arrays that are partitioned alike"
-    PROGRAM = "loop nests on one processor"
+    PROGRAM = "loop nests over whole arrays"
 
 
 @dataclass(frozen=True, slots=True)

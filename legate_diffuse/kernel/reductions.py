@@ -15,6 +15,7 @@ from legate_diffuse.kernel.dtypes import (
     INTEGERS,
     ITEMSIZE,
     SIGNED,
+    bits_of,
 )
 
 REDUCTIONS: Final = {
@@ -50,3 +51,8 @@ def identity(operator: str, dtype: str) -> bool | int | float:
     if least:
         return -(1 << width) if dtype in SIGNED else 0
     return (1 << width) - 1
+
+
+def identity_bytes(operator: str, dtype: str) -> bytes:
+    """Return the same as it lies in memory."""
+    return bits_of(dtype, identity(operator, dtype)).to_bytes(ITEMSIZE[dtype], "little")

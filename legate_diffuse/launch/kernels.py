@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from legate_diffuse import settings
-from legate_diffuse.kernel import Kernel
+from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
 
 # Operations on elements from which a task's kernels are compiled when they are
@@ -32,9 +33,12 @@ class KernelTable:
         self._counters = counters
         self._native: Any = None
         self._always = False
+        self._threads = 1
         self._compiler: Any = None
         self._numbers: dict[Kernel, int] = {}
         self._seen: set[Kernel] = set()
+        # by operator and type
+        self._combining: dict[tuple[str, str], int] = {}
 
     def connect(self, native: Any, ranks: int) -> None:
         """Use the native part.
@@ -43,6 +47,7 @@ class KernelTable:
         not depend on what each of them finds on its disk.
         """
         self._native = native
+        self._threads = native.num_threads()
         self._always = (
             ranks > 1
             or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
@@ -83,8 +88,34 @@ class KernelTable:
             for number, argument in enumerate(kernel.arguments)
             if argument.broadcast and not argument.writes
         ]
-        register = self._native.register_kernel
-        number: int = register(compiled.address, kernel.indices, repeated)
+        number: int = self._native.register_kernel(
+            compiled.address, kernel.indices, repeated, self._reductions(kernel)
+        )
         self._numbers[kernel] = number
         self._seen.discard(kernel)
         return number
+
+    def _reductions(self, kernel: Kernel) -> list[tuple[int, int, bytes]]:
+        """Return what threads need to reduce apart: see ``register_kernel``."""
+        if self._threads == 1:
+            return []
+        return [
+            (
+                number,
+                self._combine(argument.reduces, argument.dtype),
+                identity_bytes(argument.reduces, argument.dtype),
+            )
+            for number, argument in enumerate(kernel.arguments)
+            if argument.reduces is not None
+        ]
+
+    def _combine(self, operator: str, dtype: str) -> int:
+        """Return the kernel that reduces its second argument to its first one."""
+        key = operator, dtype
+        if key not in self._combining:
+            target = Argument(dtype, reads=False, writes=False, reduces=operator)
+            builder = Builder((target, Argument(dtype, reads=True, writes=False)), ())
+            builder.reduce(0, builder.load(1))
+            compiled = self._compiler.compile(builder.build())
+            self._combining[key] = self._native.register_kernel(compiled.address)
+        return self._combining[key]

@@ -49,9 +49,11 @@ class Submitter:
     def start(self, native: Any) -> None:
         """Use the native part; Legate's runtime must be up."""
         self.native = native
-        self._kernels.connect(native, real.runtime.node_count)
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
+        if (threads := settings.threads()) is not None:
+            native.set_num_threads(threads)
+        self._kernels.connect(native, real.runtime.node_count)
         rank = real.runtime.node_id
         self.explanation = open_explanation(rank)
         if settings.flag("LEGATE_DIFFUSE_CHECK"):

@@ -203,7 +203,7 @@ class LaunchWindow:
         state.operations.append(operation)
 
     def is_single(self, root: Root) -> bool:
-        """Whether Legate would not partition a root: its tasks run on one processor.
+        """Whether Legate would not partition a root, or threads share its tasks' loops.
 
         Source: ``PartitionManager::compute_launch_shape``
         (``src/cpp/legate/runtime/detail/partition_manager.cc``).

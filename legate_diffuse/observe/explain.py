@@ -215,8 +215,8 @@ class _LaunchWriter:
             yield from self._refusals()
         else:
             count = len(launch.groups)
-            loops = "one loop" if count == 1 else f"{count} loops one after the other,"
-            yield f"  {numbers.take(1)}: {loops} on one processor"
+            loops = "one loop" if count == 1 else f"{count} loops one after the other"
+            yield f"  {numbers.take(1)}: {loops} over whole arrays"
             yield from self._loops()
         yield from self._arrays()
 

@@ -77,4 +77,8 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("black_scholes", 10_000_000, setup, step, results, error))
+    run(
+        Program(
+            "black_scholes", 10_000_000, setup, step, results, error, independent=True
+        )
+    )

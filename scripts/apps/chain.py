@@ -40,4 +40,4 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("chain", 20_000_000, setup, step, results, error))
+    run(Program("chain", 20_000_000, setup, step, results, error, independent=True))

@@ -40,6 +40,10 @@ class Program:
     ``results(state)`` returns the arrays that must agree between runs, and
     ``error(np, state)`` the distance from an answer that is known otherwise,
     relative to its size.
+
+    Iterations of an ``independent`` program start from the same data and have a
+    fence between them; else only the last one's results would be computed, when
+    fused.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Program:
     results: Callable[[State], dict[str, Any]]
     error: Callable[[Any, State], float]
     parameters: tuple[Parameter, ...] = ()
+    independent: bool = False
 
 
 def run(program: Program) -> None:
@@ -65,11 +70,14 @@ def run(program: Program) -> None:
         start = time.perf_counter()
         for _ in range(count):
             program.step(np, state)
-            fence(block=False)
+            if program.independent:
+                fence(block=False)
         fence(block=True)
         return (time.perf_counter() - start) * 1e3 / count
 
     opening = [iterate(1) for _ in range(1 + max(1, options.iterations // 2))]
+    # what is fused across iterations is planned and compiled here
+    iterate(options.iterations)
     before = _statistics()
     batches = [iterate(options.iterations) for _ in range(options.batches)]
     after = _statistics()
@@ -118,7 +126,7 @@ def _parse(program: Program) -> argparse.Namespace:
 
 
 def _fence(package: str) -> Callable[..., None]:
-    """Return what separates iterations; with ``block``, what waits for them."""
+    """Return what keeps tasks apart and, with ``block``, waits for the earlier ones."""
     if package == "numpy":
         return lambda block: None
     from legate.core import get_legate_runtime

@@ -4,7 +4,7 @@
 The operations are those of chain.py, on the values that the chain before has
 left. Two times are taken for each operation: until the program has issued all
 chains, and until they have run ("in all"). Both with nothing between chains,
-and with a fence after each, as between iterations of the other programs.
+and with a fence after each.
 
 Under legate_diffuse batches of four modes take turns, so that their times can
 be compared; without it there is one, ``unfused``.

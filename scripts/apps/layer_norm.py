@@ -51,4 +51,4 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("layer_norm", 10_000, setup, step, results, error))
+    run(Program("layer_norm", 10_000, setup, step, results, error, independent=True))

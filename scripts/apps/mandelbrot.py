@@ -61,4 +61,8 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("mandelbrot", 2_000, setup, step, results, error, (LIMIT,)))
+    run(
+        Program(
+            "mandelbrot", 2_000, setup, step, results, error, (LIMIT,), independent=True
+        )
+    )

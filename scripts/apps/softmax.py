@@ -39,4 +39,4 @@ def error(np: Any, state: State) -> float:
 
 
 if __name__ == "__main__":
-    run(Program("softmax", 10_000, setup, step, results, error))
+    run(Program("softmax", 10_000, setup, step, results, error, independent=True))

@@ -37,9 +37,9 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize(("cpus", "threads"), [(1, 1), (2, 2), (2, 1)])
 @pytest.mark.parametrize("case", OPTIONS)
-def test_applications_pass_the_check(case: str, cpus: int) -> None:
+def test_applications_pass_the_check(case: str, cpus: int, threads: int) -> None:
     name = case.split()[0]
     command = [sys.executable, str(APPS / f"{name}.py"), *OPTIONS[case].split()]
     done = subprocess.run(
@@ -49,6 +49,7 @@ def test_applications_pass_the_check(case: str, cpus: int) -> None:
             "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 500",
             "LEGATE_TEST": "1",
             "LEGATE_DIFFUSE": "1",
+            "LEGATE_DIFFUSE_THREADS": str(threads),
             "LEGATE_DIFFUSE_CHECK": "1",
             "LEGATE_DIFFUSE_STATS": "1",
         },

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts real Legate in this process, with fusion on.
 
-``LEGATE_TEST=1`` makes Legate split even small arrays over the two CPUs.
+``LEGATE_TEST=1`` makes Legate split even small arrays over the two CPUs, and
+``LEGATE_DIFFUSE_THREADS=1`` leaves them split.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import legate_diffuse
 
 os.environ.setdefault("LEGATE_CONFIG", "--cpus 2 --gpus 0 --sysmem 2000 --utility 1")
 os.environ.setdefault("LEGATE_TEST", "1")
+os.environ.setdefault("LEGATE_DIFFUSE_THREADS", "1")
 # small arrays would otherwise be fused the second time only
 os.environ.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
 legate_diffuse.enable()

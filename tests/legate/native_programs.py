@@ -15,6 +15,7 @@ from legate_diffuse import _native
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.kernel.reductions import identity_bytes
 
 lc: Any = legate.core
 RUNTIME: Any = real.runtime
@@ -31,7 +32,11 @@ def _compiler() -> Compiler:
 
 
 def register(builder: Builder) -> int:
-    return _native.register_kernel(_compiler().compile(builder.build()).address)
+    return _native.register_kernel(_address(builder))
+
+
+def _address(builder: Builder) -> int:
+    return _compiler().compile(builder.build()).address
 
 
 def read() -> Argument:
@@ -69,11 +74,17 @@ def kernel(name: str) -> int:
 
 @cache
 def reduction(operator: str, dtype: str) -> int:
-    """Return the number of a kernel that reduces its second argument to its first."""
+    """Return the number of a kernel that reduces its second argument to its first.
+
+    Threads may share its points.
+    """
     target = Argument(dtype, reads=False, writes=False, reduces=operator)
     builder = Builder([target, Argument(dtype, reads=True, writes=False)], [])
     builder.reduce(0, builder.load(1))
-    return register(builder)
+    address = _address(builder)
+    combine = _native.register_kernel(address)
+    start = identity_bytes(operator, dtype)
+    return _native.register_kernel(address, (), (), [(0, combine, start)])
 
 
 # -- programs --------------------------------------------------------------------

@@ -22,7 +22,11 @@ print("own output", *sys.argv[1:])
 
 # Two windows that depend on the number of processors in nothing but their tasks.
 ONE = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
-TWO = {"LEGATE_CONFIG": ONE["LEGATE_CONFIG"].replace("1", "2", 1), "LEGATE_TEST": "1"}
+TWO = {
+    "LEGATE_CONFIG": ONE["LEGATE_CONFIG"].replace("1", "2", 1),
+    "LEGATE_DIFFUSE_THREADS": "1",
+    "LEGATE_TEST": "1",
+}
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
         **ONE,
     )
     text = target.read_text()
-    assert "Task 1: 2 loops one after the other, on one processor" in text
+    assert "Task 1: 2 loops one after the other over whole arrays" in text
     assert "loop  2 over 3 x 4: operations " in text
     assert "not with the loop before: its loop has another shape" in text
 

@@ -34,12 +34,14 @@ from legate_diffuse import _native
 
 
 @contextmanager
-def cache_of(size: int) -> Iterator[None]:
-    before = _native.set_cache_bytes(size)
+def cache_of(size: int, threads: int = 1) -> Iterator[None]:
+    """Block programs for a cache of ``size`` bytes, and let threads share them."""
+    before = _native.set_cache_bytes(size), _native.set_num_threads(threads)
     try:
         yield
     finally:
-        _native.set_cache_bytes(before)
+        _native.set_cache_bytes(before[0])
+        _native.set_num_threads(before[1])
 
 
 # -- random programs -------------------------------------------------------------
@@ -193,12 +195,12 @@ def indices(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 @settings(max_examples=600, deadline=None)
-@given(st.data(), st.sampled_from((0, 40, 200, 700, 2000)))
-def test_random_nests(data: st.DataObject, size: int) -> None:
+@given(st.data(), st.sampled_from((0, 40, 200, 700, 2000)), st.sampled_from((1, 2, 5)))
+def test_random_nests(data: st.DataObject, size: int, threads: int) -> None:
     nests = Nests(data)
     arrays = [random(*shape) for shape in nests.shapes[:2]]
     stores = [store_of(array) for array in arrays]
-    with cache_of(size):
+    with cache_of(size, threads):
         submit_program(stores, [READ_WRITE] * 2, nests.text())
     roots = [*arrays, *[np.empty(shape) for shape in nests.shapes[2:]]]
     nests.run(roots)
@@ -313,3 +315,53 @@ def test_a_sum_is_complete_before_it_is_used() -> None:
             ),
         )
     np.testing.assert_array_equal(values_of(target), x + x.sum() + x[0, 0])
+
+
+# -- threads ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept", [(), (0,), (1,)])
+@pytest.mark.parametrize("size", [0, 50_000])
+def test_threads_reduce_to_places_of_their_own(
+    kept: tuple[int, ...], size: int
+) -> None:
+    """Sums of all elements, of rows and of columns, long enough to be taken at once."""
+    x = random(3000, 300)
+    source, target = store_of(x), filled(x.shape, 0.0)
+    sums = operand(1, tuple(d if d in kept else -1 for d in range(2)), (0, 0))
+    total = nest(reduction("add", FLOAT), x.shape, sums, whole(0, 2))
+    with cache_of(size, threads=4):
+        for _ in range(10):
+            submit_program([source, target], [READ, READ_WRITE], program(*[total] * 2))
+    expected = np.zeros(x.shape)
+    axes = tuple(d for d in range(2) if d not in kept)
+    first = expected[tuple(slice(None) if d in kept else slice(1) for d in range(2))]
+    first[...] = 20 * x.sum(axes, keepdims=True)
+    np.testing.assert_array_equal(values_of(target), expected)
+
+
+def test_threads_begin_and_end_with_loops() -> None:
+    """Short loops of one thread and long ones of all take turns."""
+    x, y = random(40_000), random(10)
+    stores = [store_of(x), store_of(y)]
+    turn = (
+        nest(kernel("double"), (40_000,), whole(0, 1)),
+        nest(kernel("double"), (10,), whole(1, 1)),
+        nest(kernel("add"), (39_990,), operand(0, (0,), (0,)), *_ends(39_990)),
+    )
+    with cache_of(0, threads=3):
+        for _ in range(30):
+            submit_program(stores, [READ_WRITE] * 2, program(*turn, *turn[:2]))
+    for _ in range(30):
+        x *= 2.0
+        y *= 2.0
+        x[:39_990] = y[3] + x[39_990]
+        x *= 2.0
+        y *= 2.0
+    np.testing.assert_array_equal(values_of(stores[0]), x)
+    np.testing.assert_array_equal(values_of(stores[1]), y)
+
+
+def _ends(last: int) -> tuple[bytes, bytes]:
+    """Return two operands that repeat: an element of one root, and one of another."""
+    return operand(1, (-1,), (3,)), operand(0, (-1,), (last,))

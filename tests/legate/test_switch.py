@@ -189,6 +189,9 @@ MISTAKES = {
     "not understood; use LEGATE_DIFFUSE_FAST_MATH=1 or LEGATE_DIFFUSE_FAST_MATH=0\n",
     "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
     "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
+    "LEGATE_DIFFUSE_THREADS": "legate_diffuse: LEGATE_DIFFUSE_THREADS=maybe is not "
+    "understood; use a number of threads, or 1 to let Legate partition arrays over the "
+    "CPUs\n",
 }
 
 

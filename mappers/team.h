@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace legate_diffuse {
+
+// How threads share the loops of a task on one point.
+struct Sharing {
+  std::int64_t num_threads;
+  // What a thread takes of a loop nest at least; less than that is done before another thread has
+  // noticed.
+  std::int64_t min_points;
+};
+
+// For a task that is submitted now. The threads are as many as the machine's processors if these
+// are all CPUs of one process, and 1 else; or what was set.
+Sharing current_sharing();
+// 0 leaves the number to the machine. Returns what it was before.
+std::int64_t set_num_threads(std::int64_t threads);
+
+// Threads that help the one that runs a task; the other processors of the machine are idle while a
+// task on one point runs. Made when they are first needed, for as long as the process lives. They
+// may run on all cores of the process; Legate's own threads may be bound to one.
+class Team {
+ public:
+  // Notes the cores that the calling thread may run on, for all helpers.
+  static void set_cores_of_caller();
+
+  // Calls work(part) once for each part in [0, num_parts), and returns when all calls have
+  // returned. The calling thread does what no helper has begun. Any thread may call this; only one
+  // at a time has helpers. `work` must not throw.
+  template <typename Work>
+  static void run(std::int64_t num_parts, Work&& work) {
+    using Function = std::remove_reference_t<Work>;
+    run(
+        num_parts,
+        [](void* context, std::int64_t part) { (*static_cast<Function*>(context))(part); },
+        std::addressof(work));
+  }
+
+ private:
+  using Call = void (*)(void* context, std::int64_t part);
+
+  static void run(std::int64_t num_parts, Call call, void* context);
+};
+
+}  // namespace legate_diffuse
