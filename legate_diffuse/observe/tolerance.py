@@ -296,6 +296,7 @@ _TERMS: Final[dict[str, Function]] = {
     "COUNT_NONZERO": _nonzero,
     "DOT": np.multiply,
     "EQUAL": np.equal,
+    "MATVECMUL": np.multiply,
     "MATVECMUL_TASK": np.multiply,
     "MATMUL_TASK": np.multiply,
     "NANSUM": lambda x: np.where(np.isnan(x), 0, x),

@@ -88,6 +88,8 @@ def pairs() -> list[Pair]:
     for code, dtypes in _OF_TWO.items():
         for dtype in dtypes:
             found["BINARY_RED", code, dtype] = _pair("BINARY_RED", code, dtype)
+    for dtype in (HALF, *FLOATS, *COMPLEX):
+        found["MATVECMUL", "", dtype] = _pair("MATVECMUL", "", dtype)
     for task in _WITHOUT_CODE:
         for dtype in ALL:
             found[task, "", dtype] = _pair(task, "", dtype)

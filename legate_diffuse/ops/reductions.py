@@ -2,7 +2,7 @@
 """Meanings of cuPyNumeric's reductions: the value at each point, and the operator.
 
 From `unary/unary_red_util.h`, `unary/scalar_unary_red_template.inl`,
-`binary/binary_red.cc` and `matrix/dot.cc`.
+`binary/binary_red.cc`, `matrix/dot.cc` and `matrix/matvecmul.cc`.
 
 In what order values are combined is not part of a meaning, and upstream's depends on
 the number of processors. So sums and products of floats may differ from upstream's in
@@ -200,11 +200,20 @@ _DOT: Final[dict[str, tuple[Reduction, ...]]] = {
     )
 }
 
+_MATVECMUL: Final[dict[str, tuple[Reduction, ...]]] = {
+    "": (
+        Reduction("add", Meaning(FLOATS + COMPLEX, "T T -> T", _product)),
+        Reduction("add", Meaning((HALF,), "T T -> float32", _single_product)),
+    )
+}
+"""Along an axis: the vector repeats over the rows, the result over the columns."""
+
 REDUCTION_CODES: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
     "SCALAR_UNARY_RED": _OF_ONE_TO_SCALAR,
     "UNARY_RED": _OF_ONE,
     "BINARY_RED": _OF_TWO,
     "DOT": _DOT,
+    "MATVECMUL": _MATVECMUL,
 }
 """By task and operation code."""
 

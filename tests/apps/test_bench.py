@@ -23,8 +23,8 @@ TASKS = {
     # a task for two iterations; partitioned, the grid is written after all was read
     "stencil": (0.5, 0.5, 2),
     "update": (0.5, 0.5, 0.5),
-    # the matrix-vector product is a task of its own
-    "jacobi": (2, 2, 2),
+    # small matrix-vector products are fused, large ones are tasks of their own
+    "jacobi": (0.5, 0.5, 2),
     # partitioned: operator, p q, x and r with r r, p
     "cg": (0.5, 0.5, 4),
     "bicgstab": (0.5, 0.5, 7),
@@ -35,7 +35,7 @@ TASKS = {
     "softmax": (1, 1, 3),
     "layer_norm": (1, 1, 7),
     "kmeans": (6.5, 25.5, 28.5),
-    "logistic_regression": (4, 4, 4),
+    "logistic_regression": (0.5, 0.5, 4),
     "lstm": (3, 25, 26),
     "nbody": (0.5, 0.5, 2.5),
     "mandelbrot": (1, 1, 2),

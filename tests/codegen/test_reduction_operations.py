@@ -39,7 +39,7 @@ def inputs_of(kind):
     """Lists of inputs without the mask."""
     dtype = kind.inputs[0]
     plain = ordinary(dtype).astype(dtype)
-    if kind.task in ("BINARY_RED", "DOT"):
+    if kind.task in ("BINARY_RED", "DOT", "MATVECMUL"):
         yield plain, plain
         yield plain, np.roll(plain, 1)
         return
@@ -79,7 +79,7 @@ def reference(kind, inputs, mask, scalars):
         value = is_close(*inputs, *scalars)
     elif kind.code == "EQUAL":
         value = inputs[0] == inputs[1]
-    elif kind.task == "DOT":
+    elif kind.task in ("DOT", "MATVECMUL"):
         value = inputs[0] * inputs[1]
     elif kind.code == "VARIANCE" and x.dtype == "bool":
         value = x ^ scalars[0]

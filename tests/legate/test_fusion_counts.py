@@ -57,6 +57,25 @@ def test_a_stencil_is_two_tasks() -> None:
     assert found["tasks_submitted"] == 2
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "fused"),
+    [(256, 256, True), (257, 256, False), (8, 100, True), (7, 100, False)],
+)
+def test_products_of_small_matrices_are_fused(
+    rows: int, columns: int, fused: bool
+) -> None:
+    values = np.arange(float(rows * columns)).reshape(rows, columns) % 7.0
+    a, x = cn.array(values), cn.arange(float(columns)) % 5.0
+    window.flush("test")
+    results: list[Any] = []
+    found = counts(lambda: results.append(2.0 * (a @ x)))
+    # the opaque product, and a loop after it; partitioned, a loop that uses a
+    # reduction is another task too
+    assert found["groups"] == (2 if fused else 1)
+    expected = 2.0 * (values @ (np.arange(float(columns)) % 5.0))
+    np.testing.assert_array_equal(np.asarray(results[0]), expected)
+
+
 def test_what_nobody_reads_is_not_computed() -> None:
     x = made()
 
