@@ -16,6 +16,7 @@
 #include "program.h"
 #include "schedule.h"
 #include "team.h"
+#include "team_runner.h"
 
 namespace legate_diffuse {
 
@@ -46,10 +47,11 @@ std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
   std::vector<std::int64_t> words;
 
   if (schedule.segments.empty()) return words;
-  for (const auto& [num_nests, block] : schedule.segments) {
-    words.insert(words.end(), {num_nests, block});
+  for (const auto& [num_nests, block, apart] : schedule.segments) {
+    words.insert(words.end(), {num_nests, block, apart});
   }
-  for (const auto* const part : {&schedule.row_dims, &schedule.shifts, &schedule.rings}) {
+  for (const auto* const part :
+       {&schedule.row_dims, &schedule.shifts, &schedule.begins, &schedule.ends, &schedule.rings}) {
     words.insert(words.end(), part->begin(), part->end());
   }
   return words;
@@ -64,12 +66,15 @@ Schedule unpack_schedule(Words& words, std::int64_t num_segments, std::int64_t n
   };
 
   for (std::int64_t index = 0; index < num_segments; ++index) {
-    const auto& segment = schedule.segments.emplace_back(Segment{words.take(), words.take()});
+    const auto& segment =
+        schedule.segments.emplace_back(Segment{words.take(), words.take(), words.take() != 0});
     num_nests += segment.num_nests;
   }
   if (num_segments > 0) {
     schedule.row_dims = take(num_nests);
     schedule.shifts = take(num_nests);
+    schedule.begins = take(num_nests);
+    schedule.ends = take(num_nests);
     schedule.rings = take(num_scratch);
   }
   return schedule;
@@ -100,15 +105,6 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
                  [](const Argument& argument) { return argument.privilege; });
   return buffer;
 }
-
-// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
-// byte strides.
-struct Root {
-  char* origin{};
-  Nest::Strides strides{};
-  // Row i lies in the place of row i % ring, if it is not 0.
-  std::int64_t ring{};
-};
 
 Root root_of(const Elements& elements) {
   Root root{elements.pointer, elements.strides};
@@ -169,322 +165,6 @@ char* allocate_scratch(std::int64_t size) {
   return static_cast<char*>(std::align(SCRATCH_ALIGNMENT, size, pointer, room));
 }
 
-const Kernel& kernel_of(const NestHead& head) {
-  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
-
-  if (!found) {
-    std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
-                 static_cast<long long>(head.kernel));
-    std::abort();
-  }
-  return *found;
-}
-
-// The rows of a nest run along one of its dimensions, or there is one row if `dim` is -1.
-struct Rows {
-  std::int64_t dim;
-  std::int64_t first;
-  std::int64_t count;
-};
-
-// Whether an operand is one element for all points of a nest.
-bool is_one_element(const Operand& operand, std::int64_t dim) {
-  return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
-}
-
-// What a thread reduces to, in the place of a nest's operands of one element: one line of a cache
-// for each of the kernel's reductions. Null if it reduces to the operands.
-using Partials = char*;
-constexpr std::int64_t PARTIAL_SIZE = 64;
-
-// Runs loop nests, or some rows of them, in one thread. The memory is used again for each nest.
-class Runner {
- public:
-  explicit Runner(const std::vector<Root>& roots, std::size_t num_arguments)
-      : roots_{roots}, num_arguments_{num_arguments} {}
-
-  void run(Words& words) {
-    const NestHead head{words};
-
-    nest_.reset(head.num_operands);
-    for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d]);
-    for (std::int64_t index = 0; index < head.num_operands; ++index) {
-      set_operand(index, Operand{words, head.dim}, head.dim);
-    }
-    nest_.run(kernel_of(head), scalars(head));
-  }
-
-  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, Partials partials = nullptr) {
-    const auto& [head, operands] = nest;
-
-    while (rows.count > 0) {
-      const auto count = rows_in_one_piece(nest, rows);
-
-      nest_.reset(operands.size());
-      for (std::int64_t d = 0; d < head.dim; ++d) {
-        if (d == rows.dim) {
-          nest_.add_dim(count, rows.first);
-        } else {
-          nest_.add_dim(head.extents[d]);
-        }
-      }
-      for (std::size_t index = 0; index < operands.size(); ++index) {
-        const auto& operand = operands[index];
-
-        set_operand(index, operand, head.dim);
-        if (rows.dim >= 0 && operand.dims[rows.dim] >= 0) {
-          nest_.move_argument(index, row_offset(operand, rows));
-        }
-      }
-      if (partials) {
-        for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
-          const auto argument = kernel.reductions[index].argument;
-
-          if (!is_one_element(operands[argument], head.dim)) continue;
-          nest_.set_argument(argument, partials + index * PARTIAL_SIZE, {});
-        }
-      }
-      nest_.run(kernel, scalars(head));
-      rows.first += count;
-      rows.count -= count;
-    }
-  }
-
-  // The address of an operand's first element.
-  char* address(const Operand& operand) const {
-    const auto& root = root_of(operand);
-    auto* pointer = root.origin;
-
-    for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * root.strides[d];
-    return pointer;
-  }
-
- private:
-  const Root& root_of(const Operand& operand) const {
-    return roots_[operand.base >= 0 ? operand.base
-                                    : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
-  }
-
-  void set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
-    const auto& root = root_of(operand);
-    Nest::Strides strides{};
-
-    for (std::int64_t d = 0; d < dim; ++d) {
-      strides[d] = operand.dims[d] >= 0 ? root.strides[operand.dims[d]] : 0;
-    }
-    nest_.set_argument(index, address(operand), strides);
-  }
-
-  // How many of the rows lie one after the other in all of a nest's rings.
-  std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const {
-    auto count = rows.count;
-
-    for (const auto& operand : nest.operands) {
-      if (const auto ring = root_of(operand).ring; ring > 0) {
-        count = std::min(count, ring - (operand.low[0] + rows.first) % ring);
-      }
-    }
-    return count;
-  }
-
-  // The bytes from an operand's first row to another one. Rings are only those whose rows all their
-  // nests run along.
-  std::int64_t row_offset(const Operand& operand, const Rows& rows) const {
-    const auto& root = root_of(operand);
-    const auto low = operand.low[0];
-
-    return (root.ring > 0 ? (low + rows.first) % root.ring - low : rows.first) *
-           root.strides[operand.dims[rows.dim]];
-  }
-
-  const char* scalars(const NestHead& head) {
-    scalars_.resize(head.num_scalars);
-    std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
-    return reinterpret_cast<const char*>(scalars_.data());
-  }
-
-  const std::vector<Root>& roots_;
-  std::size_t num_arguments_;
-  Nest nest_;
-  std::vector<ScalarBlock> scalars_;
-};
-
-// Runs nests in several threads, which share the rows of each. Every thread reduces to values of
-// its own, which are combined in the threads' order when all have come to the end of the nest: the
-// result depends on the number of threads, and on nothing else.
-class TeamRunner {
- public:
-  TeamRunner(const std::vector<Root>& roots, std::size_t num_arguments, const Sharing& sharing)
-      : runners_(sharing.num_threads, Runner{roots, num_arguments}),
-        min_points_{sharing.min_points} {}
-
-  void run(Words& words) {
-    if (num_threads() == 1) {
-      runners_[0].run(words);
-      return;
-    }
-    const ParsedNest nest{words};
-    run(nest, kernel_of(nest.head));
-  }
-
-  // Runs a whole nest.
-  void run(const ParsedNest& nest, const Kernel& kernel) {
-    const auto dim = longest_dim(nest, kernel);
-
-    run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]});
-  }
-
-  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows) {
-    const auto num_parts = count_parts(nest, kernel, rows);
-
-    if (num_parts < 2) {
-      runners_[0].run(nest, kernel, rows);
-      return;
-    }
-    reset_partials(kernel, num_parts - 1);
-    Team::run(num_parts, [&](std::int64_t part) {
-      const auto begin = rows.count * part / num_parts;
-      const auto end = rows.count * (part + 1) / num_parts;
-
-      runners_[part].run(nest, kernel, {rows.dim, rows.first + begin, end - begin},
-                         part == 0 ? nullptr : partials_of(kernel, part - 1));
-    });
-    combine_partials(nest, kernel, num_parts - 1);
-  }
-
-  [[nodiscard]] std::int64_t num_threads() const {
-    return static_cast<std::int64_t>(runners_.size());
-  }
-
- private:
-  // Whether threads may share the rows along a dimension: what they write lies apart, or they
-  // reduce to one element.
-  static bool is_shared(const ParsedNest& nest, const Kernel& kernel, std::int64_t dim) {
-    const auto& [head, operands] = nest;
-
-    for (std::int64_t index = 0; index < head.num_written; ++index) {
-      const auto* const dims = operands[index].dims;
-      const auto reduces =
-          std::any_of(kernel.reductions.begin(), kernel.reductions.end(),
-                      [&](const Reduction& reduction) { return reduction.argument == index; });
-
-      if (dims[dim] < 0 && !(reduces && is_one_element(operands[index], head.dim))) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // The outermost dimension that has rows enough for all threads, else the longest one; -1 if there
-  // is none that they may share.
-  std::int64_t longest_dim(const ParsedNest& nest, const Kernel& kernel) const {
-    constexpr std::int64_t ENOUGH = 16;  // rows of a thread, so that they all have as much to do
-    const auto* const extents = nest.head.extents;
-    std::int64_t found = -1;
-
-    if (num_threads() == 1) return found;
-    for (std::int64_t dim = 0; dim < nest.head.dim; ++dim) {
-      if (!is_shared(nest, kernel, dim)) continue;
-      if (found < 0 || extents[dim] > extents[found]) found = dim;
-      if (extents[dim] >= ENOUGH * num_threads()) break;
-    }
-    return found;
-  }
-
-  std::int64_t count_parts(const ParsedNest& nest, const Kernel& kernel, const Rows& rows) const {
-    const auto& head = nest.head;
-
-    if (num_threads() == 1 || rows.dim < 0 || !is_shared(nest, kernel, rows.dim)) return 1;
-
-    auto points = rows.count;
-    for (std::int64_t d = 0; d < head.dim; ++d) {
-      if (d != rows.dim) points *= head.extents[d];
-    }
-    return std::min({num_threads(), rows.count, points / min_points_});
-  }
-
-  [[nodiscard]] Partials partials_of(const Kernel& kernel, std::int64_t helper) {
-    return partials_[helper * kernel.reductions.size()].bytes.data();
-  }
-
-  void reset_partials(const Kernel& kernel, std::int64_t num_helpers) {
-    partials_.resize(num_helpers * kernel.reductions.size());
-
-    auto partial = partials_.begin();
-    for (std::int64_t helper = 0; helper < num_helpers; ++helper) {
-      for (const auto& [argument, combine, identity] : kernel.reductions) {
-        std::copy(identity.bytes.begin(), identity.bytes.end(), (partial++)->bytes.begin());
-      }
-    }
-  }
-
-  void combine_partials(const ParsedNest& nest, const Kernel& kernel, std::int64_t num_helpers) {
-    const std::array<std::int64_t, 2> extents{1, num_helpers};
-    const std::array<std::int64_t, 4> strides{
-        0, 0, 0, PARTIAL_SIZE * static_cast<std::int64_t>(kernel.reductions.size())};
-
-    for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
-      const auto& reduction = kernel.reductions[index];
-      const auto& target = nest.operands[reduction.argument];
-      if (!is_one_element(target, nest.head.dim)) continue;
-
-      const auto* const combine = find_kernel(reduction.combine);
-      const std::array<char*, 2> pointers{runners_[0].address(target),
-                                          partials_[index].bytes.data()};
-
-      combine->function(pointers.data(), strides.data(), extents.data(), nullptr);
-    }
-  }
-
-  struct alignas(PARTIAL_SIZE) Partial {
-    std::array<char, PARTIAL_SIZE> bytes;
-  };
-
-  std::vector<Runner> runners_;
-  std::int64_t min_points_;
-  std::vector<Partial> partials_;  // by helper, and then by reduction
-};
-
-// Runs the nests of a segment in turns; `first` is the number of the first one.
-void run_blocked(TeamRunner& runner, Words& words, const Schedule& schedule, const Segment& segment,
-                 std::int64_t first) {
-  struct Part {
-    ParsedNest nest;
-    const Kernel& kernel;
-    std::int64_t row_dim;
-    std::int64_t num_rows;
-    std::int64_t shift;
-  };
-  std::vector<Part> parts;
-  auto start = INT64_MAX;
-  auto end = INT64_MIN;
-
-  for (auto number = first; number < first + segment.num_nests; ++number) {
-    ParsedNest nest{words};
-    const auto& kernel = kernel_of(nest.head);
-    const auto row_dim = schedule.row_dims[number];
-    const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
-    const auto shift = schedule.shifts[number];
-
-    start = std::min(start, shift);
-    end = std::max(end, shift + num_rows);
-    parts.push_back({std::move(nest), kernel, row_dim, num_rows, shift});
-  }
-  for (auto time = start; time < end; time += segment.block) {
-    for (const auto& part : parts) {
-      const auto row = std::max(time - part.shift, std::int64_t{0});
-      const auto row_end = std::min(time + segment.block - part.shift, part.num_rows);
-
-      if (row >= row_end) continue;
-      if (part.row_dim < 0) {
-        runner.run(part.nest, part.kernel);
-      } else {
-        runner.run(part.nest, part.kernel, {part.row_dim, row, row_end - row});
-      }
-    }
-  }
-}
-
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -520,7 +200,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   std::int64_t first = 0;
   for (const auto& segment : schedule.segments) {
     if (segment.block > 0) {
-      run_blocked(runner, words, schedule, segment, first);
+      runner.run_segment(words, schedule, segment, first);
     } else {
       for (std::int64_t nest = 0; nest < segment.num_nests; ++nest) runner.run(words);
     }

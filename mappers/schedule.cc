@@ -77,6 +77,7 @@ class Scheduler {
   Scheduler(const Program& program, const std::vector<RootShape>& arguments, const Sharing& sharing)
       : program_{program},
         num_arguments_{arguments.size()},
+        num_threads_{sharing.num_threads},
         cache_bytes_{cache_bytes() * sharing.num_threads},
         min_points_{
             std::max(cache_bytes_ / BYTES_PER_POINT,
@@ -102,6 +103,8 @@ class Scheduler {
     for (std::size_t nest = 0; nest < nests_.size(); ++nest) {
       schedule_.row_dims.push_back(row_dim(nests_[nest]));
       schedule_.shifts.push_back(0);
+      schedule_.begins.push_back(0);
+      schedule_.ends.push_back(0);
       if (!join(nest)) {
         close();
         join(nest);
@@ -255,13 +258,15 @@ class Scheduler {
   }
 
   // How many rows the segment's nests can take at a time; 0 if that is not worth while.
-  std::int64_t block() const {
-    const auto rows = block(cache_bytes_);
+  std::int64_t block() const { return block(cache_bytes_, min_points_); }
 
-    return rows > 0 ? rows : block(LAST_LEVEL * cache_bytes_);
+  std::int64_t block(std::int64_t bytes, std::int64_t min_points) const {
+    const auto rows = rows_in(bytes, min_points);
+
+    return rows > 0 ? rows : rows_in(LAST_LEVEL * bytes, min_points);
   }
 
-  std::int64_t block(std::int64_t left) const {
+  std::int64_t rows_in(std::int64_t left, std::int64_t min_points) const {
     std::int64_t bytes = 0;
     std::int64_t points = 1;
 
@@ -283,7 +288,7 @@ class Scheduler {
 
       points = std::max(points, num_points(nests_[nest].head) / rows_of_nest);
     }
-    return rows * points < min_points_ ? 0 : rows;
+    return rows * points < min_points ? 0 : rows;
   }
 
   // Whether several nests of the segment use the same data.
@@ -299,21 +304,73 @@ class Scheduler {
     if (num_nests_ == 0) return;
 
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
-    const auto is_blocked = rows > 0 && rows < duration();
+    Segment segment{num_nests_, rows > 0 && rows < duration() ? rows : 0, false};
 
-    schedule_.segments.push_back({num_nests_, is_blocked ? rows : 0});
-    for (std::size_t number = 0; number < roots_.size(); ++number) {
-      auto& root = roots_[number];
+    if (segment.block > 0 && !set_rings(rows) && num_threads_ > 1 && set_margins()) {
+      const auto own_rows = block(cache_bytes(), cache_bytes() / BYTES_PER_POINT);
 
-      if (is_blocked && can_be_ring(root)) {
-        const auto ring = rows + spread(root);
-
-        if (ring < root.num_rows) schedule_.rings[number - num_arguments_] = ring;
-      }
-      root.uses.clear();
+      if (own_rows > 0) segment = {num_nests_, std::min(own_rows, duration()), true};
     }
+    schedule_.segments.push_back(segment);
+    for (auto& root : roots_) root.uses.clear();
     first_nest_ += num_nests_;
     num_nests_ = 0;
+  }
+
+  // Returns whether there are any.
+  bool set_rings(std::int64_t rows) {
+    bool found = false;
+
+    for (auto number = num_arguments_; number < roots_.size(); ++number) {
+      const auto& root = roots_[number];
+      if (!can_be_ring(root)) continue;
+
+      const auto ring = rows + spread(root);
+      if (ring >= root.num_rows) continue;
+
+      schedule_.rings[number - num_arguments_] = ring;
+      found = true;
+    }
+    return found;
+  }
+
+  // Finds where the nests of a part begin and end. Returns false if the segment has no such parts.
+  bool set_margins() {
+    std::optional<std::int64_t> origin;
+
+    for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
+      const auto has_rows = schedule_.row_dims[nest] >= 0;
+      std::optional<std::int64_t> low;
+      std::vector<Use> uses;
+
+      for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
+        uses.push_back(use(nest, number));
+        if (uses.back().moves && !low) low = uses.back().rows.first;
+      }
+      if (has_rows && !low) return false;
+      if (has_rows && !origin) origin = low;
+
+      auto begin = origin.value_or(0) - low.value_or(0);
+      auto end = begin;
+
+      for (const auto& later : uses) {
+        for (const auto& earlier : root_of(*later.operand).uses) {
+          const auto conflicts = (earlier.written || later.written) && meet(earlier, later);
+          if (earlier.nest >= nest || !conflicts) continue;
+
+          const auto earlier_has_rows = schedule_.row_dims[earlier.nest] >= 0;
+          if (!earlier_has_rows) continue;
+          if (!earlier.moves || !later.moves) return false;
+
+          const auto distance = later.rows.first - earlier.rows.first;
+          begin = std::max(begin, schedule_.begins[earlier.nest] - distance);
+          end = std::min(end, schedule_.ends[earlier.nest] - distance);
+        }
+      }
+      schedule_.begins[nest] = begin;
+      schedule_.ends[nest] = end;
+    }
+    return origin.has_value();
   }
 
   // The times from the first to the last row of the segment.
@@ -337,6 +394,7 @@ class Scheduler {
 
   const Program& program_;
   std::size_t num_arguments_;
+  std::int64_t num_threads_;
   std::int64_t cache_bytes_;  // of all threads
   std::int64_t min_points_;   // of a block
   std::vector<ParsedNest> nests_;
@@ -363,7 +421,7 @@ Interval life(const Scratch& scratch, const Schedule& schedule) {
   Interval life{scratch.first_nest, scratch.last_nest};
   std::int64_t first = 0;
 
-  for (const auto& [num_nests, block] : schedule.segments) {
+  for (const auto& [num_nests, block, apart] : schedule.segments) {
     const auto last = first + num_nests - 1;
 
     if (block > 0 && first <= life.last && life.first <= last) {

@@ -16,10 +16,18 @@ namespace legate_diffuse {
 // the nests of one block of times in program order. Shifts are such that whatever conflicts keeps
 // its order (loop fusion with shifting: Darte and Huard, "Loop Shifting for Loop Compaction",
 // International Journal of Parallel Programming 28, 2000).
+//
+// Threads share the rows of a block, and wait for each other after every nest of it; or, where a
+// segment allows it, each takes a part of all rows with blocks of its own, and waits once. A part
+// from row b of the segment's first nest to row e has the rows from b + begin(n) to e + end(n) of
+// nest n, which conflict with rows of the same part only. What lies between two parts is done when
+// all are.
 struct Segment {
   std::int64_t num_nests{};
   // Rows of a block; 0 if the nests run one after the other, each as a whole.
   std::int64_t block{};
+  // Whether threads take parts of their own. Nests of one row then come before all others.
+  bool apart{};
 };
 
 struct Schedule {
@@ -28,6 +36,8 @@ struct Schedule {
   // For each nest the dimension that runs along rows, or -1 if it has one row only, and its shift.
   std::vector<std::int64_t> row_dims;
   std::vector<std::int64_t> shifts;
+  std::vector<std::int64_t> begins;
+  std::vector<std::int64_t> ends;
   // For each scratch buffer how many rows it has memory for: row i lies in the place of row
   // i % rows. 0 if it has memory for all of them.
   std::vector<std::int64_t> rings;

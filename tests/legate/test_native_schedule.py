@@ -80,12 +80,15 @@ class Part:
 
 
 class Nests:
-    """Random nests over two arguments and two scratch buffers."""
+    """Random nests over four roots: arguments, and scratch buffers after them."""
 
-    def __init__(self, data: st.DataObject) -> None:
+    def __init__(self, data: st.DataObject, arguments: int) -> None:
         self._draw = data.draw
-        arguments, buffers = st.sampled_from(SHAPES[:-1]), st.sampled_from(SHAPES)
-        self.shapes = [self._draw(s) for s in (arguments, arguments, buffers, buffers)]
+        self.arguments = arguments
+        self.shapes = [
+            self._draw(st.sampled_from(SHAPES[:-1] if root < arguments else SHAPES))
+            for root in range(4)
+        ]
         self.nests = [
             self._nest(root, self.shapes[root], "copy", whole_=True) for root in (2, 3)
         ]
@@ -143,9 +146,10 @@ class Nests:
         return Part(root, tuple(dims), low)
 
     def text(self) -> bytes:
+        arguments = self.arguments
         lives = {
             root: [n for n, (*_, parts) in enumerate(self.nests) if uses(parts, root)]
-            for root in (2, 3)
+            for root in range(arguments, 4)
         }
         return program(
             *[
@@ -153,7 +157,11 @@ class Nests:
                     reduction("add", FLOAT) if name == "total" else kernel(name),
                     shape,
                     *[
-                        operand(p.root if p.root < 2 else 1 - p.root, p.dims, p.low)
+                        operand(
+                            p.root if p.root < arguments else arguments - 1 - p.root,
+                            p.dims,
+                            p.low,
+                        )
                         for p in parts
                     ],
                 )
@@ -194,17 +202,24 @@ def indices(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
     )
 
 
-@settings(max_examples=600, deadline=None)
-@given(st.data(), st.sampled_from((0, 40, 200, 700, 2000)), st.sampled_from((1, 2, 5)))
-def test_random_nests(data: st.DataObject, size: int, threads: int) -> None:
-    nests = Nests(data)
-    arrays = [random(*shape) for shape in nests.shapes[:2]]
+@settings(max_examples=900, deadline=None)
+@given(
+    st.data(),
+    st.sampled_from((0, 40, 200, 700, 2000)),
+    st.sampled_from((1, 2, 5)),
+    st.sampled_from((2, 4)),
+)
+def test_random_nests(
+    data: st.DataObject, size: int, threads: int, arguments: int
+) -> None:
+    nests = Nests(data, arguments)
+    arrays = [random(*shape) for shape in nests.shapes[:arguments]]
     stores = [store_of(array) for array in arrays]
     with cache_of(size, threads):
-        submit_program(stores, [READ_WRITE] * 2, nests.text())
-    roots = [*arrays, *[np.empty(shape) for shape in nests.shapes[2:]]]
+        submit_program(stores, [READ_WRITE] * arguments, nests.text())
+    roots = [*arrays, *[np.empty(shape) for shape in nests.shapes[arguments:]]]
     nests.run(roots)
-    for store, root in zip(stores, roots[:2], strict=True):
+    for store, root in zip(stores, roots, strict=False):
         np.testing.assert_array_equal(values_of(store), root)
 
 
@@ -320,6 +335,59 @@ def test_a_sum_is_complete_before_it_is_used() -> None:
 # -- threads ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("rows", [50, 333, 4000])
+@pytest.mark.parametrize("size", [3_000, 100_000])
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_threads_take_parts_of_rows(rows: int, size: int, threads: int) -> None:
+    """A step of conjugate gradients, and a stencil in place behind another one."""
+    shape, inner, deep = (rows, 40), (rows - 2, 40), (rows - 4, 40)
+    p, q, r, z = (random(*shape) * (1.0 + n) for n in range(4))
+    stores = [*map(store_of, (p, q, r, z)), filled((), 5.0), filled((), 0.0)]
+    one = operand(4, (-1, -1), ())
+    two = operand(5, (-1, -1), ())
+    add, total = kernel("add"), reduction("add", FLOAT)
+    step = (
+        nest(add, shape, whole(0, 2), whole(2, 2), whole(0, 2)),
+        nest(
+            add,
+            inner,
+            operand(1, (0, 1), (1, 0)),
+            operand(0, (0, 1), (0, 0)),
+            operand(0, (0, 1), (2, 0)),
+        ),
+        nest(kernel("copy"), (), operand(5, (), ()), operand(4, (), ())),
+        nest(total, shape, two, whole(1, 2)),
+        nest(
+            add,
+            deep,
+            operand(3, (0, 1), (2, 0)),
+            operand(1, (0, 1), (3, 0)),
+            operand(1, (0, 1), (1, 0)),
+        ),
+        nest(kernel("accumulate"), inner, operand(1, (0, 1), (1, 0)), _low(3, 2)),
+        nest(kernel("double"), deep, operand(0, (0, 1), (3, 0))),
+    )
+    # uses what was summed: not in the same turns
+    end = nest(add, shape, whole(2, 2), whole(3, 2), one)
+    with cache_of(size, threads):
+        for _ in range(3):
+            submit_program(stores, [READ_WRITE] * 6, program(*step, end))
+    for _ in range(3):
+        p[...] = r + p
+        q[1:-1] = p[:-2] + p[2:]
+        total_of_q = 5.0 + q.sum()
+        z[2:-2] = q[3:-1] + q[1:-3]
+        q[1:-1] += z[2:]
+        p[3:-1] *= 2.0
+        r[...] = z + 5.0
+    for store, array in zip(stores, (p, q, r, z, 5.0, total_of_q), strict=True):
+        np.testing.assert_array_equal(values_of(store), array)
+
+
+def _low(root: int, row: int) -> bytes:
+    return operand(root, (0, 1), (row, 0))
+
+
 @pytest.mark.parametrize("kept", [(), (0,), (1,)])
 @pytest.mark.parametrize("size", [0, 50_000])
 def test_threads_reduce_to_places_of_their_own(
@@ -327,12 +395,16 @@ def test_threads_reduce_to_places_of_their_own(
 ) -> None:
     """Sums of all elements, of rows and of columns, long enough to be taken at once."""
     x = random(3000, 300)
-    source, target = store_of(x), filled(x.shape, 0.0)
-    sums = operand(1, tuple(d if d in kept else -1 for d in range(2)), (0, 0))
-    total = nest(reduction("add", FLOAT), x.shape, sums, whole(0, 2))
+    source, copy, target = store_of(x), filled(x.shape, 0.0), filled(x.shape, 0.0)
+    stores = [source, copy, target]
+    sums = operand(2, tuple(d if d in kept else -1 for d in range(2)), (0, 0))
+    turn = (
+        nest(kernel("copy"), x.shape, whole(1, 2), whole(0, 2)),
+        nest(reduction("add", FLOAT), x.shape, sums, whole(1, 2)),
+    )
     with cache_of(size, threads=4):
-        for _ in range(10):
-            submit_program([source, target], [READ, READ_WRITE], program(*[total] * 2))
+        for _ in range(20):
+            submit_program(stores, [READ, READ_WRITE, READ_WRITE], program(*turn))
     expected = np.zeros(x.shape)
     axes = tuple(d for d in range(2) if d not in kept)
     first = expected[tuple(slice(None) if d in kept else slice(1) for d in range(2))]

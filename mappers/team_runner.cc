@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "team_runner.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace legate_diffuse {
+
+namespace {
+
+const Kernel& kernel_of(const NestHead& head) {
+  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
+
+  if (!found) {
+    std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
+                 static_cast<long long>(head.kernel));
+    std::abort();
+  }
+  return *found;
+}
+
+// Whether an operand is one element for all points of a nest.
+bool is_one_element(const Operand& operand, std::int64_t dim) {
+  return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
+}
+
+// Whether threads may share the rows along a dimension: what they write lies apart, or they
+// reduce to one element.
+bool is_shared(const ParsedNest& nest, const Kernel& kernel, std::int64_t dim) {
+  const auto& [head, operands] = nest;
+
+  for (std::int64_t index = 0; index < head.num_written; ++index) {
+    const auto* const dims = operands[index].dims;
+    const auto reduces =
+        std::any_of(kernel.reductions.begin(), kernel.reductions.end(),
+                    [&](const Reduction& reduction) { return reduction.argument == index; });
+
+    if (dims[dim] < 0 && !(reduces && is_one_element(operands[index], head.dim))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t num_points(const NestHead& head) {
+  std::int64_t points = 1;
+
+  for (std::int64_t d = 0; d < head.dim; ++d) points *= head.extents[d];
+  return points;
+}
+
+}  // namespace
+
+void Partials::reset(const Kernel& kernel, std::int64_t num_helpers) {
+  num_reductions_ = kernel.reductions.size();
+  values_.resize(num_helpers * num_reductions_);
+
+  auto value = values_.begin();
+  for (std::int64_t helper = 0; helper < num_helpers; ++helper) {
+    for (const auto& reduction : kernel.reductions) {
+      const auto& identity = reduction.identity.bytes;
+
+      std::copy(identity.begin(), identity.end(), (value++)->bytes.begin());
+    }
+  }
+}
+
+char* Partials::of_thread(std::int64_t thread) {
+  if (thread == 0 || values_.empty()) return nullptr;
+  return values_[(thread - 1) * num_reductions_].bytes.data();
+}
+
+void Partials::combine(std::size_t reduction, const Reduction& how, char* target) {
+  const auto num_helpers = static_cast<std::int64_t>(values_.size() / num_reductions_);
+  const std::array<std::int64_t, 2> extents{1, num_helpers};
+  const std::array<std::int64_t, 4> strides{0, 0, 0,
+                                            static_cast<std::int64_t>(SIZE * num_reductions_)};
+  const std::array<char*, 2> pointers{target, values_[reduction].bytes.data()};
+
+  find_kernel(how.combine)->function(pointers.data(), strides.data(), extents.data(), nullptr);
+}
+
+void Runner::run(Words& words) {
+  const NestHead head{words};
+
+  nest_.reset(head.num_operands);
+  for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d]);
+  for (std::int64_t index = 0; index < head.num_operands; ++index) {
+    set_operand(index, Operand{words, head.dim}, head.dim);
+  }
+  nest_.run(kernel_of(head), scalars(head));
+}
+
+void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, char* partials) {
+  const auto& [head, operands] = nest;
+
+  while (rows.count > 0) {
+    const auto count = rows_in_one_piece(nest, rows);
+
+    nest_.reset(operands.size());
+    for (std::int64_t d = 0; d < head.dim; ++d) {
+      if (d == rows.dim) {
+        nest_.add_dim(count, rows.first);
+      } else {
+        nest_.add_dim(head.extents[d]);
+      }
+    }
+    for (std::size_t index = 0; index < operands.size(); ++index) {
+      const auto& operand = operands[index];
+
+      set_operand(index, operand, head.dim);
+      if (rows.dim >= 0 && operand.dims[rows.dim] >= 0) {
+        nest_.move_argument(index, row_offset(operand, rows));
+      }
+    }
+    if (partials) {
+      for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
+        const auto argument = kernel.reductions[index].argument;
+
+        if (!is_one_element(operands[argument], head.dim)) continue;
+        nest_.set_argument(argument, Partials::of_reduction(partials, index), {});
+      }
+    }
+    nest_.run(kernel, scalars(head));
+    rows.first += count;
+    rows.count -= count;
+  }
+}
+
+char* Runner::address(const Operand& operand) const {
+  const auto& root = root_of(operand);
+  auto* pointer = root.origin;
+
+  for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * root.strides[d];
+  return pointer;
+}
+
+const Root& Runner::root_of(const Operand& operand) const {
+  return roots_[operand.base >= 0 ? operand.base
+                                  : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
+}
+
+void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
+  const auto& root = root_of(operand);
+  Nest::Strides strides{};
+
+  for (std::int64_t d = 0; d < dim; ++d) {
+    strides[d] = operand.dims[d] >= 0 ? root.strides[operand.dims[d]] : 0;
+  }
+  nest_.set_argument(index, address(operand), strides);
+}
+
+// How many of the rows lie one after the other in all of a nest's rings.
+std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const {
+  auto count = rows.count;
+
+  for (const auto& operand : nest.operands) {
+    if (const auto ring = root_of(operand).ring; ring > 0) {
+      count = std::min(count, ring - (operand.low[0] + rows.first) % ring);
+    }
+  }
+  return count;
+}
+
+// The bytes from an operand's first row to another one. Rings are only those whose rows all their
+// nests run along.
+std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
+  const auto& root = root_of(operand);
+  const auto low = operand.low[0];
+
+  return (root.ring > 0 ? (low + rows.first) % root.ring - low : rows.first) *
+         root.strides[operand.dims[rows.dim]];
+}
+
+const char* Runner::scalars(const NestHead& head) {
+  scalars_.resize(head.num_scalars);
+  std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
+  return reinterpret_cast<const char*>(scalars_.data());
+}
+
+void TeamRunner::run(Words& words) {
+  if (num_threads() == 1) {
+    runners_[0].run(words);
+    return;
+  }
+  const ParsedNest nest{words};
+  run(nest, kernel_of(nest.head));
+}
+
+void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel) {
+  const auto dim = longest_dim(nest, kernel);
+
+  run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]});
+}
+
+void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows) {
+  const auto num_parts = count_parts(nest, kernel, rows);
+
+  if (num_parts < 2) {
+    runners_[0].run(nest, kernel, rows);
+    return;
+  }
+  partials_.reset(kernel, num_parts - 1);
+  Team::run(num_parts, [&](std::int64_t part) {
+    const auto begin = rows.count * part / num_parts;
+    const auto end = rows.count * (part + 1) / num_parts;
+
+    runners_[part].run(nest, kernel, {rows.dim, rows.first + begin, end - begin},
+                       partials_.of_thread(part));
+  });
+  combine(nest, kernel, partials_);
+}
+
+void TeamRunner::run_segment(Words& words, const Schedule& schedule, const Segment& segment,
+                             std::int64_t first) {
+  std::vector<Member> members;
+
+  for (auto number = first; number < first + segment.num_nests; ++number) {
+    ParsedNest nest{words};
+    const auto& kernel = kernel_of(nest.head);
+    const auto row_dim = schedule.row_dims[number];
+    const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
+
+    members.push_back({std::move(nest), kernel, row_dim, num_rows, schedule.shifts[number],
+                       schedule.begins[number], schedule.ends[number]});
+  }
+  const auto num_parts = segment.apart ? count_parts(members) : 1;
+
+  if (num_parts > 1) {
+    run_apart(members, segment.block, num_parts);
+  } else {
+    run_together(members, segment.block);
+  }
+}
+
+// The threads share the rows of every block.
+void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t block) {
+  auto start = INT64_MAX;
+  auto end = INT64_MIN;
+
+  for (const auto& member : members) {
+    start = std::min(start, member.shift);
+    end = std::max(end, member.shift + member.num_rows);
+  }
+  for (auto time = start; time < end; time += block) {
+    for (const auto& member : members) {
+      const auto row = std::max(time - member.shift, std::int64_t{0});
+      const auto row_end = std::min(time + block - member.shift, member.num_rows);
+
+      if (row >= row_end) continue;
+      if (member.row_dim < 0) {
+        run(member.nest, member.kernel);
+      } else {
+        run(member.nest, member.kernel, {member.row_dim, row, row_end - row});
+      }
+    }
+  }
+}
+
+// Every thread takes a part of all rows, with blocks of its own.
+void TeamRunner::run_apart(const std::vector<Member>& members, std::int64_t block,
+                           std::int64_t num_parts) {
+  std::vector<Partials> partials(members.size());
+  std::int64_t num_rows = 0;  // of the first nest that has some
+
+  for (std::size_t index = 0; index < members.size(); ++index) {
+    const auto& member = members[index];
+
+    if (member.row_dim < 0) {
+      run(member.nest, member.kernel);
+    } else {
+      partials[index].reset(member.kernel, num_parts - 1);
+      if (num_rows == 0) num_rows = member.num_rows;
+    }
+  }
+  // The rows of a nest before those that are `margin` rows from where a part begins.
+  const auto before = [&](const Member& member, std::int64_t part, std::int64_t margin) {
+    if (part == 0) return std::int64_t{0};
+    if (part == num_parts) return member.num_rows;
+    return std::clamp(num_rows * part / num_parts + margin, std::int64_t{0}, member.num_rows);
+  };
+  const auto run_rows = [&](std::int64_t part, std::size_t index, std::int64_t row,
+                            std::int64_t row_end) {
+    const auto& [nest, kernel, row_dim, rows, shift, begin, end] = members[index];
+
+    if (row >= row_end) return;
+    runners_[part].run(nest, kernel, {row_dim, row, row_end - row},
+                       partials[index].of_thread(part));
+  };
+
+  Team::run(num_parts, [&](std::int64_t part) {
+    auto start = INT64_MAX;
+    auto finish = INT64_MIN;
+
+    for (const auto& member : members) {
+      if (member.row_dim < 0) continue;
+      start = std::min(start, member.shift + before(member, part, member.begin));
+      finish = std::max(finish, member.shift + before(member, part + 1, member.end));
+    }
+    for (auto time = start; time < finish; time += block) {
+      for (std::size_t index = 0; index < members.size(); ++index) {
+        const auto& member = members[index];
+        if (member.row_dim < 0) continue;
+
+        const auto row = std::max(time - member.shift, before(member, part, member.begin));
+        const auto row_end =
+            std::min(time + block - member.shift, before(member, part + 1, member.end));
+
+        run_rows(part, index, row, row_end);
+      }
+    }
+  });
+  // What lies between the parts.
+  Team::run(num_parts - 1, [&](std::int64_t part) {
+    for (std::size_t index = 0; index < members.size(); ++index) {
+      const auto& member = members[index];
+      if (member.row_dim < 0) continue;
+
+      run_rows(part, index, before(member, part + 1, member.end),
+               before(member, part + 1, member.begin));
+    }
+  });
+  for (std::size_t index = 0; index < members.size(); ++index) {
+    if (members[index].row_dim < 0) continue;
+    combine(members[index].nest, members[index].kernel, partials[index]);
+  }
+}
+
+void TeamRunner::combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials) {
+  for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
+    const auto& reduction = kernel.reductions[index];
+    const auto& target = nest.operands[reduction.argument];
+
+    if (!is_one_element(target, nest.head.dim)) continue;
+    partials.combine(index, reduction, runners_[0].address(target));
+  }
+}
+
+// The outermost dimension that has rows enough for all threads, else the longest one; -1 if there
+// is none that they may share.
+std::int64_t TeamRunner::longest_dim(const ParsedNest& nest, const Kernel& kernel) const {
+  constexpr std::int64_t ENOUGH = 16;  // rows of a thread, so that they all have as much to do
+  const auto* const extents = nest.head.extents;
+  std::int64_t found = -1;
+
+  if (num_threads() == 1) return found;
+  for (std::int64_t dim = 0; dim < nest.head.dim; ++dim) {
+    if (!is_shared(nest, kernel, dim)) continue;
+    if (found < 0 || extents[dim] > extents[found]) found = dim;
+    if (extents[dim] >= ENOUGH * num_threads()) break;
+  }
+  return found;
+}
+
+std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kernel,
+                                     const Rows& rows) const {
+  const auto& head = nest.head;
+
+  if (num_threads() == 1 || rows.dim < 0 || !is_shared(nest, kernel, rows.dim)) return 1;
+
+  auto points = rows.count;
+  for (std::int64_t d = 0; d < head.dim; ++d) {
+    if (d != rows.dim) points *= head.extents[d];
+  }
+  return std::min({num_threads(), rows.count, points / min_points_});
+}
+
+// How many threads may take parts of a segment that are large enough, and so far apart that what
+// lies between two of them has nothing to do with what lies between others; 1 if it must be one.
+std::int64_t TeamRunner::count_parts(const std::vector<Member>& members) const {
+  std::int64_t points = 0;
+  std::int64_t num_rows = 0;
+  std::int64_t width = 1;
+
+  for (const auto& [nest, kernel, row_dim, rows, shift, begin, end] : members) {
+    if (row_dim < 0) continue;
+    if (!is_shared(nest, kernel, row_dim)) return 1;
+    if (num_rows == 0) num_rows = rows;
+    points = std::max(points, num_points(nest.head));
+    width = std::max(width, begin - end);
+  }
+  return std::min({num_threads(), points / min_points_, num_rows / (4 * width)});
+}
+
+}  // namespace legate_diffuse

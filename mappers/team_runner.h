@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "elements.h"
+#include "kernel_table.h"
+#include "program.h"
+#include "schedule.h"
+#include "team.h"
+
+namespace legate_diffuse {
+
+// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
+// byte strides.
+struct Root {
+  char* origin{};
+  Nest::Strides strides{};
+  // Row i lies in the place of row i % ring, if it is not 0.
+  std::int64_t ring{};
+};
+
+// The rows of a nest run along one of its dimensions, or there is one row if `dim` is -1.
+struct Rows {
+  std::int64_t dim;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// What the threads but the first one reduce to, in the place of a nest's operands of one element.
+class Partials {
+ public:
+  void reset(const Kernel& kernel, std::int64_t num_helpers);
+
+  // A line of a cache for each of the kernel's reductions; null for thread 0.
+  char* of_thread(std::int64_t thread);
+
+  static char* of_reduction(char* partials, std::size_t reduction) {
+    return partials + reduction * SIZE;
+  }
+
+  // Combines what the threads have reduced to with `target`, in the threads' order.
+  void combine(std::size_t reduction, const Reduction& how, char* target);
+
+ private:
+  static constexpr std::size_t SIZE = 64;
+
+  struct alignas(SIZE) Partial {
+    std::array<char, SIZE> bytes;
+  };
+
+  std::size_t num_reductions_{};
+  std::vector<Partial> values_;  // by thread, and then by reduction
+};
+
+// Runs loop nests, or some rows of them, in one thread. The memory is used again for each nest.
+class Runner {
+ public:
+  Runner(const std::vector<Root>& roots, std::size_t num_arguments)
+      : roots_{roots}, num_arguments_{num_arguments} {}
+
+  void run(Words& words);
+
+  // Reduces to `partials`, if they are not null, and not to operands of one element.
+  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, char* partials = nullptr);
+
+  // The address of an operand's first element.
+  [[nodiscard]] char* address(const Operand& operand) const;
+
+ private:
+  [[nodiscard]] const Root& root_of(const Operand& operand) const;
+  void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
+  [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
+  [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
+  const char* scalars(const NestHead& head);
+
+  const std::vector<Root>& roots_;
+  std::size_t num_arguments_;
+  Nest nest_;
+  std::vector<ScalarBlock> scalars_;
+};
+
+// Runs nests in several threads, which share the rows of each. Every thread reduces to values of
+// its own, which are combined in the threads' order when all have come to the end: the result
+// depends on the number of threads, and on nothing else.
+class TeamRunner {
+ public:
+  TeamRunner(const std::vector<Root>& roots, std::size_t num_arguments, const Sharing& sharing)
+      : runners_(sharing.num_threads, Runner{roots, num_arguments}),
+        min_points_{sharing.min_points} {}
+
+  // Runs a whole nest.
+  void run(Words& words);
+
+  // Runs the nests of a blocked segment; `first` is the number of the first one.
+  void run_segment(Words& words, const Schedule& schedule, const Segment& segment,
+                   std::int64_t first);
+
+ private:
+  // A nest of a segment.
+  struct Member {
+    ParsedNest nest;
+    const Kernel& kernel;
+    std::int64_t row_dim;
+    std::int64_t num_rows;
+    std::int64_t shift;
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  [[nodiscard]] std::int64_t num_threads() const {
+    return static_cast<std::int64_t>(runners_.size());
+  }
+
+  void run(const ParsedNest& nest, const Kernel& kernel);
+  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows);
+  void run_together(const std::vector<Member>& members, std::int64_t block);
+  void run_apart(const std::vector<Member>& members, std::int64_t block, std::int64_t num_parts);
+  void combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials);
+  [[nodiscard]] std::int64_t longest_dim(const ParsedNest& nest, const Kernel& kernel) const;
+  [[nodiscard]] std::int64_t count_parts(const ParsedNest& nest, const Kernel& kernel,
+                                         const Rows& rows) const;
+  [[nodiscard]] std::int64_t count_parts(const std::vector<Member>& members) const;
+
+  std::vector<Runner> runners_;
+  std::int64_t min_points_;
+  Partials partials_;
+};
+
+}  // namespace legate_diffuse
