@@ -2,12 +2,14 @@
 
 #include "program_task.h"
 
+#include <realm.h>
+
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "elements.h"
@@ -22,10 +24,70 @@ namespace legate_diffuse {
 
 namespace {
 
-// Scratch memory up to this size is kept by each thread. More than that is Legate's, which lets the
-// tasks that follow wait: a third of a millisecond, which is little beside the work on so much
-// data.
+// Scratch memory up to this size is kept by each thread; more than that by a store.
 constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+
+// Where the scratch buffers of a task lie.
+enum class ScratchPlace : std::int64_t { THREAD, STORE, BUFFER };
+
+// A store that tasks use as scratch memory one after the other. A buffer that Legate makes for one
+// task instead lets the tasks that follow wait until it has run, before they are mapped: a
+// millisecond or more. So buffers are left for what would take a large share of the memory.
+class ScratchStore {
+ public:
+  static ScratchStore& instance() {
+    static auto* const store = new ScratchStore;
+    return *store;
+  }
+
+  // Returns a store of at least `size` bytes, or null if a buffer should be made.
+  const legate::LogicalStore* find(std::int64_t size) {
+    if (size > largest_) return nullptr;
+    if (size > size_ || is_idle(size)) {
+      const auto extent = static_cast<std::uint64_t>(size);
+
+      store_ = legate::Runtime::get_runtime()->create_store(legate::Shape{extent}, legate::uint8());
+      size_ = size;
+    }
+    return &*store_;
+  }
+
+  // Called where a task needs none.
+  void skip() {
+    if (size_ > 0 && is_idle(0)) drop();
+  }
+
+  void drop() {
+    store_.reset();
+    size_ = 0;
+  }
+
+ private:
+  static constexpr int PATIENCE = 64;       // tasks that use less than half of the store
+  static constexpr std::int64_t SHARE = 8;  // of the memory, which a store may take
+
+  ScratchStore() {
+    const auto memories = Realm::Machine::MemoryQuery{Realm::Machine::get_machine()}
+                              .only_kind(Realm::Memory::SYSTEM_MEM)
+                              .local_address_space();
+    if (const auto memory = memories.first(); memory.exists()) {
+      largest_ = static_cast<std::int64_t>(memory.capacity()) / SHARE;
+    }
+    legate::register_shutdown_callback([]() noexcept { instance().drop(); });
+  }
+
+  bool is_idle(std::int64_t size) {
+    idle_ = size < size_ / 2 ? idle_ + 1 : 0;
+    if (idle_ < PATIENCE) return false;
+    idle_ = 0;
+    return true;
+  }
+
+  std::optional<legate::LogicalStore> store_;
+  std::int64_t size_{};
+  std::int64_t largest_{};
+  int idle_{};
+};
 
 // What the task body and the mapper have to know travels as one Legate scalar: this header, the
 // offsets of the scratch buffers, the schedule, the program, and one privilege for each argument.
@@ -35,12 +97,9 @@ struct LaunchHeader {
   std::int64_t num_segments;
   std::int64_t num_words;
   std::int64_t scratch_size;
+  ScratchPlace scratch_place;
   Sharing sharing;
 };
-
-bool is_kept(std::int64_t scratch_size) {
-  return scratch_size <= MAX_KEPT_SCRATCH;
-}
 
 // Words of a schedule: the segments, and for each nest and scratch buffer what it says of them.
 std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
@@ -83,7 +142,7 @@ Schedule unpack_schedule(Words& words, std::int64_t num_segments, std::int64_t n
 std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
                                       const std::vector<std::int64_t>& program,
                                       const Schedule& schedule, const ScratchPlan& plan,
-                                      const Sharing& sharing) {
+                                      ScratchPlace place, const Sharing& sharing) {
   auto words = plan.offsets;
   const auto schedule_words = pack_schedule(schedule);
 
@@ -95,6 +154,7 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
                             static_cast<std::int64_t>(schedule.segments.size()),
                             static_cast<std::int64_t>(words.size()),
                             plan.size,
+                            place,
                             sharing};
   const auto privileges_offset = sizeof(header) + words.size() * sizeof(std::int64_t);
   std::vector<std::uint8_t> buffer(privileges_offset + arguments.size());
@@ -126,13 +186,22 @@ Root root_of(const Scratch& scratch, char* pointer) {
   return root;
 }
 
-std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t count,
-                                 const std::uint8_t* privileges) {
-  std::vector<Root> roots(count);
+// The first place from an address on where scratch memory may begin.
+char* aligned(void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto over = address % SCRATCH_ALIGNMENT;
+
+  return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
+}
+
+// The arguments of a task, and then the store that it uses as scratch memory, if there is one.
+std::vector<Root> find_arguments(const legate::TaskContext& context, const std::uint8_t* privileges,
+                                 const LaunchHeader& header, char** scratch) {
+  std::vector<Root> roots(header.num_arguments);
   std::uint32_t num_inputs = 0;
   std::uint32_t num_outputs = 0;
 
-  for (std::size_t index = 0; index < count; ++index) {
+  for (std::int64_t index = 0; index < header.num_arguments; ++index) {
     const auto privilege = privileges[index];
     const auto input =
         reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
@@ -147,6 +216,9 @@ std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t
     }
     roots[index] = root_of(*elements);
   }
+  if (header.scratch_place == ScratchPlace::STORE) {
+    *scratch = aligned(find_elements(context.output(num_outputs).data())->pointer);
+  }
   return roots;
 }
 
@@ -159,10 +231,7 @@ char* kept_scratch() {
 
 char* allocate_scratch(std::int64_t size) {
   // Legate's buffers have its default alignment.
-  auto room = static_cast<std::size_t>(size + SCRATCH_ALIGNMENT);
-  void* pointer = legate::create_buffer<char>(room).ptr(0);
-
-  return static_cast<char*>(std::align(SCRATCH_ALIGNMENT, size, pointer, room));
+  return aligned(legate::create_buffer<char>(size + SCRATCH_ALIGNMENT).ptr(0));
 }
 
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
@@ -178,10 +247,12 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
 
-  auto roots = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
-  auto* const scratch = header.scratch_size == 0       ? nullptr
-                        : is_kept(header.scratch_size) ? kept_scratch()
-                                                       : allocate_scratch(header.scratch_size);
+  char* scratch = nullptr;
+  auto roots = find_arguments(context, bytes + sizeof(header) + launch_bytes, header, &scratch);
+  if (header.scratch_size > 0 && !scratch) {
+    scratch = header.scratch_place == ScratchPlace::THREAD ? kept_scratch()
+                                                           : allocate_scratch(header.scratch_size);
+  }
 
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);
@@ -233,7 +304,7 @@ bool program_allocates(const legate::Scalar& launch) {
   LaunchHeader header;
 
   std::memcpy(&header, launch.ptr(), sizeof(header));
-  return !is_kept(header.scratch_size);
+  return header.scratch_place == ScratchPlace::BUFFER;
 }
 
 void submit_program_task(const std::vector<Argument>& arguments,
@@ -255,8 +326,18 @@ void submit_program_task(const std::vector<Argument>& arguments,
     if (writes(privilege)) task.add_output(*store);
   }
 
-  const auto launch =
-      pack_launch(arguments, program, schedule, place_scratch(checked.buffers, schedule), sharing);
+  const auto plan = place_scratch(checked.buffers, schedule);
+  auto place = ScratchPlace::THREAD;
+  if (plan.size <= MAX_KEPT_SCRATCH) {
+    ScratchStore::instance().skip();
+  } else if (const auto* const store =
+                 ScratchStore::instance().find(plan.size + SCRATCH_ALIGNMENT)) {
+    task.add_output(*store);
+    place = ScratchPlace::STORE;
+  } else {
+    place = ScratchPlace::BUFFER;
+  }
+  const auto launch = pack_launch(arguments, program, schedule, plan, place, sharing);
 
   task.add_scalar_arg(
       legate::Scalar{legate::Span<const std::uint8_t>{launch.data(), launch.size()}});

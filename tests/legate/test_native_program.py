@@ -210,9 +210,9 @@ def test_nothing_to_do() -> None:
     np.testing.assert_array_equal(values_of(store), np.full(3, 4.0))
 
 
-@pytest.mark.parametrize("elements", [5, 1000, MEBI])
+@pytest.mark.parametrize("elements", [5, 1000, MEBI, 20 * MEBI])
 def test_scratch_is_used_again_when_its_life_is_over(elements: int) -> None:
-    """The largest size is above that which threads keep for themselves."""
+    """Threads keep memory for small sizes, a store is kept for the third one."""
     x = random(elements)
     source, target = store_of(x), filled((elements,), 0.0)
     shape, all_ = (elements,), whole
@@ -237,6 +237,25 @@ def test_scratch_is_used_again_when_its_life_is_over(elements: int) -> None:
             ),
         )
         np.testing.assert_array_equal(values_of(target), 2.0 * (2.0 * x + x[2]))
+
+
+def test_scratch_that_is_kept_grows_and_shrinks() -> None:
+    double, copy = kernel("double"), kernel("copy")
+    for elements in (MEBI, 3 * MEBI, *[1000] * 70, MEBI, *[MEBI] * 70, 2 * MEBI):
+        x = random(elements)
+        source, target = store_of(x), filled((elements,), 0.0)
+        shape = (elements,)
+        submit_program(
+            [source, target],
+            [READ, WRITE],
+            program(
+                nest(copy, shape, whole(~0, 1), whole(0, 1)),
+                nest(double, shape, whole(~0, 1)),
+                nest(copy, shape, whole(1, 1), whole(~0, 1)),
+                buffers=(scratch(0, 2, shape),),
+            ),
+        )
+        np.testing.assert_array_equal(values_of(target), 2.0 * x)
 
 
 def test_a_nest_reads_what_was_reduced_before() -> None:
