@@ -37,7 +37,9 @@ Processes with and without fusion take turns, {repeat} of each for a program; af
 iterations that warm it up each times {batches} batches of as many as the tables say.
 Times are medians over all batches, with quartiles in brackets. Both sides run the same
 program; fused results are compared with unfused ones, and every program checks its
-answer. Tasks are those that Legate gets, fills apart. The machine's load before a
+answer. Tasks are those that Legate gets, fills apart. Programs that start from the same
+data in every iteration have a fence between two of them; solvers and time steps have
+none, so that what is fused may reach across iterations. The machine's load before a
 program was at most {load:.1f}.
 
 With N CPUs the large problems have N times as many elements.
@@ -201,9 +203,9 @@ def _limits(large: list[Record]) -> str:
         "The limit is the time to read every array once that an iteration needs, and to"
         " write every one once that it changes, at the bandwidth of STREAM's triad (the"
         " better of normal and non-temporal stores), measured right after each program."
-        " No order of the operations could beat it on arrays beyond the cache;"
-        " reductions whose result the same iteration needs, and arithmetic, take"
-        " longer.\n\n"
+        " On arrays beyond the cache only what takes several iterations at a time could"
+        " beat it; reductions whose result the same iteration needs, and arithmetic,"
+        " take longer.\n\n"
     )
     return text + _table(
         limited,
@@ -219,7 +221,9 @@ def _beginnings(records: list[Record]) -> str:
     text = (
         "Milliseconds of the first iteration: unfused, fused with the kernels on disk"
         " (warm), and fused with nothing there (cold, one process). Then the iterations"
-        " until the fused program is ahead in total; the paper's take 25 to 119.\n\n"
+        " until the fused program is ahead in total; the paper's take 25 to 119. The"
+        " first iterations are waited for one by one, and so not fused with each"
+        " other.\n\n"
     )
     return text + _table(
         records,
