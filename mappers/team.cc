@@ -12,14 +12,16 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 
 namespace legate_diffuse {
 
 namespace {
 
-// How long a helper waits for more work before it goes to sleep. Nests follow one another at once,
-// tasks after a tenth of a millisecond; to wake a thread takes some 50 microseconds.
+// How long a helper waits for more work before it goes to sleep. Nests follow one another at once;
+// to wake a thread takes as long as this. Longer waiting takes the cores from Legate's own threads.
 constexpr std::chrono::microseconds PATIENCE{50};
 // Turns of a loop, under a microsecond, after which a waiting thread lets others run.
 constexpr int SPINS = 50;
@@ -111,17 +113,22 @@ class Helpers {
     return helper.ticket.compare_exchange_strong(ticket, ticket + 1, std::memory_order_acquire);
   }
 
+  // If the system has no more threads, the caller takes the helper's part.
   void add_helper() {
     const auto index = helpers_.size();
     auto& helper = helpers_.emplace_back();
-    std::thread thread{[this, &helper, index, job = job_.load()] { help(helper, index, job); }};
-    const auto name = "diffuse-" + std::to_string(index + 1);
 
-    pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
-    if (cores().known) {
-      pthread_setaffinity_np(thread.native_handle(), sizeof(cpu_set_t), &cores().set);
+    try {
+      std::thread thread{[this, &helper, index, job = job_.load()] { help(helper, index, job); }};
+      const auto name = "diffuse-" + std::to_string(index + 1);
+
+      pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
+      if (cores().known) {
+        pthread_setaffinity_np(thread.native_handle(), sizeof(cpu_set_t), &cores().set);
+      }
+      thread.detach();
+    } catch (const std::system_error&) {
     }
-    thread.detach();
   }
 
   [[noreturn]] void help(Helper& helper, std::size_t index, std::uint64_t last_job) {

@@ -4,11 +4,11 @@
 
 Both sides solve the same systems from 0 with the same method and the same number
 of iterations, with no tolerance and so without a norm in between; N processors of
-Legate stand against N ranks. PETSc solves each system twice: with an assembled
-matrix, and with the matrix as a loop over the grid, in C. The solutions are compared
-with each other, and their residuals (2-norm, relative to the right-hand side's) are
-computed here. Times are medians over all timed batches, in milliseconds per
-iteration.
+Legate stand against N ranks, and both sides have huge pages. PETSc solves each system
+twice: with an assembled matrix, and with the matrix as a loop over the grid, in C. The
+solutions are compared with each other, and their residuals (2-norm, relative to the
+right-hand side's) are computed here. Times are medians over all timed batches, in
+milliseconds per iteration.
 
 Multigrid takes the size of the form 2^k - 1 that is next to the one asked for.
 """
@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import petsc_side
+from measurement import TUNABLES
 from petsc_cases import FUSED, METHODS, Case, Record, Side, residual, restarts
 from petsc_report import LABELS, memory, table, write
 from petsc_side import Petsc
@@ -43,6 +44,7 @@ BATCHES = 3
 def main() -> int:
     """Compare what the command line names."""
     options = _parse()
+    os.environ["GLIBC_TUNABLES"] = TUNABLES
     console = Console(stderr=True, soft_wrap=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

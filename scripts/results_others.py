@@ -83,9 +83,9 @@ def _petsc(document: dict[str, Any], folder: Path) -> str:
         "## PETSc\n\n"
         f"PETSc {machine['petsc']}, {machine['mpi']}, {machine['compiler']}"
         " (`scripts/compare_petsc.py`). ms per iteration, medians; the same systems,"
-        " methods and numbers of iterations, with an assembled matrix and with the"
-        " matrix as a loop over the grid; N ranks against N CPUs. Residuals are 2-norms"
-        " relative to the right-hand side's.\n\n"
+        " methods and numbers of iterations, both sides with huge pages; with an"
+        " assembled matrix and with the matrix as a loop over the grid; N ranks against"
+        " N CPUs. Residuals are 2-norms relative to the right-hand side's.\n\n"
     )
     if (folder / "petsc.svg").is_file():
         text += "![Fused programs and PETSc](petsc.svg)\n\n"
