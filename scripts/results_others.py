@@ -44,7 +44,9 @@ def _peers(figures: list[dict[str, Any]], folder: Path) -> str:
     text = (
         "## Other ways to run NumPy programs\n\n"
         "ms per iteration, medians (`scripts/bench.py peers`). Programs are the same"
-        " for NumPy and cuPyNumeric, and rewritten for the others. Each contender runs"
+        " for NumPy and cuPyNumeric, and rewritten for the others, as functions for one"
+        " iteration; those of stencil and update follow one another without a fence, so"
+        " that fused cuPyNumeric takes several at a time. Each contender runs"
         " with glibc's default allocator and with ones that keep large blocks, and the"
         " best median counts: "
         + "; ".join(f"{_escaped(mark)} {malloc}" for malloc, mark in MARKS.items())
