@@ -11,9 +11,9 @@
 // is not changed.
 
 #include <realm.h>
-#include <sched.h>
 
 #include "symbols.h"
+#include "wait.h"
 
 namespace Realm {
 
@@ -27,18 +27,8 @@ constexpr State EXCEPTIONAL = FastReservation::STATE_SLEEPER | FastReservation::
                               FastReservation::STATE_SLOW_FALLBACK;
 constexpr State WRITING = FastReservation::STATE_WRITER | FastReservation::STATE_WRITER_WAITING;
 
-// Long enough for a holder that runs; under a microsecond.
-constexpr int SPINS = 50;
 // The real function takes over then. It keeps readers out while a writer waits.
 constexpr int TURNS = 1000;
-
-void wait(int turn) {
-  if (turn < SPINS) {
-    __builtin_ia32_pause();
-  } else {
-    sched_yield();
-  }
-}
 
 }  // namespace
 
@@ -48,7 +38,7 @@ Event FastReservation::wrlock_slow(WaitMode mode) {
     if ((current & EXCEPTIONAL) != 0) break;
     State free = current & STATE_WRITER_WAITING;
     if (state.compare_exchange(free, STATE_WRITER)) return {};
-    wait(turn);
+    legate_diffuse::wait(turn);
   }
   static const auto call = legate_diffuse::real(&FastReservation::wrlock_slow);
   return (this->*call)(mode);
@@ -58,7 +48,7 @@ Event FastReservation::rdlock_slow(WaitMode mode) {
   for (int turn = 0; turn < TURNS; ++turn) {
     const State current = state.load_acquire();
     if ((current & EXCEPTIONAL) != 0 || (current & WRITING) == 0) break;
-    wait(turn);
+    legate_diffuse::wait(turn);
   }
   static const auto call = legate_diffuse::real(&FastReservation::rdlock_slow);
   return (this->*call)(mode);

@@ -186,22 +186,13 @@ Root root_of(const Scratch& scratch, char* pointer) {
   return root;
 }
 
-// The first place from an address on where scratch memory may begin.
-char* aligned(void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto over = address % SCRATCH_ALIGNMENT;
-
-  return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
-}
-
-// The arguments of a task, and then the store that it uses as scratch memory, if there is one.
-std::vector<Root> find_arguments(const legate::TaskContext& context, const std::uint8_t* privileges,
-                                 const LaunchHeader& header, char** scratch) {
-  std::vector<Root> roots(header.num_arguments);
+std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t count,
+                                 const std::uint8_t* privileges) {
+  std::vector<Root> roots(count);
   std::uint32_t num_inputs = 0;
   std::uint32_t num_outputs = 0;
 
-  for (std::int64_t index = 0; index < header.num_arguments; ++index) {
+  for (std::size_t index = 0; index < count; ++index) {
     const auto privilege = privileges[index];
     const auto input =
         reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
@@ -216,9 +207,6 @@ std::vector<Root> find_arguments(const legate::TaskContext& context, const std::
     }
     roots[index] = root_of(*elements);
   }
-  if (header.scratch_place == ScratchPlace::STORE) {
-    *scratch = aligned(find_elements(context.output(num_outputs).data())->pointer);
-  }
   return roots;
 }
 
@@ -229,9 +217,26 @@ char* kept_scratch() {
   return memory.get();
 }
 
-char* allocate_scratch(std::int64_t size) {
-  // Legate's buffers have its default alignment.
-  return aligned(legate::create_buffer<char>(size + SCRATCH_ALIGNMENT).ptr(0));
+// The first place from an address on where scratch memory may begin.
+char* aligned(void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto over = address % SCRATCH_ALIGNMENT;
+
+  return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
+}
+
+char* find_scratch(const legate::TaskContext& context, const LaunchHeader& header) {
+  switch (header.scratch_place) {
+    case ScratchPlace::THREAD:
+      return header.scratch_size > 0 ? kept_scratch() : nullptr;
+    // the last output
+    case ScratchPlace::STORE:
+      return aligned(find_elements(context.output(context.num_outputs() - 1).data())->pointer);
+    // Legate's buffers have its default alignment.
+    case ScratchPlace::BUFFER:
+      break;
+  }
+  return aligned(legate::create_buffer<char>(header.scratch_size + SCRATCH_ALIGNMENT).ptr(0));
 }
 
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
@@ -247,12 +252,8 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
 
-  char* scratch = nullptr;
-  auto roots = find_arguments(context, bytes + sizeof(header) + launch_bytes, header, &scratch);
-  if (header.scratch_size > 0 && !scratch) {
-    scratch = header.scratch_place == ScratchPlace::THREAD ? kept_scratch()
-                                                           : allocate_scratch(header.scratch_size);
-  }
+  auto roots = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
+  auto* const scratch = find_scratch(context, header);
 
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);

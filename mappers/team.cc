@@ -16,6 +16,8 @@
 #include <system_error>
 #include <thread>
 
+#include "wait.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -23,8 +25,6 @@ namespace {
 // How long a helper waits for more work before it goes to sleep. Nests follow one another at once;
 // to wake a thread takes as long as this. Longer waiting takes the cores from Legate's own threads.
 constexpr std::chrono::microseconds PATIENCE{50};
-// Turns of a loop, under a microsecond, after which a waiting thread lets others run.
-constexpr int SPINS = 50;
 
 std::atomic<std::int64_t>& chosen_threads() {
   static std::atomic<std::int64_t> threads{0};
@@ -43,13 +43,7 @@ Cores& cores() {
 
 class Waiting {
  public:
-  void turn() {
-    if (++turns_ < SPINS) {
-      __builtin_ia32_pause();
-    } else {
-      sched_yield();
-    }
-  }
+  void turn() { wait(++turns_); }
 
   bool is_long() { return turns_ >= SPINS && std::chrono::steady_clock::now() - start_ > PATIENCE; }
 

@@ -364,7 +364,12 @@ def test_threads_take_parts_of_rows(rows: int, size: int, threads: int) -> None:
             operand(1, (0, 1), (3, 0)),
             operand(1, (0, 1), (1, 0)),
         ),
-        nest(kernel("accumulate"), inner, operand(1, (0, 1), (1, 0)), _low(3, 2)),
+        nest(
+            kernel("accumulate"),
+            inner,
+            operand(1, (0, 1), (1, 0)),
+            operand(3, (0, 1), (2, 0)),
+        ),
         nest(kernel("double"), deep, operand(0, (0, 1), (3, 0))),
     )
     # uses what was summed: not in the same turns
@@ -382,10 +387,6 @@ def test_threads_take_parts_of_rows(rows: int, size: int, threads: int) -> None:
         r[...] = z + 5.0
     for store, array in zip(stores, (p, q, r, z, 5.0, total_of_q), strict=True):
         np.testing.assert_array_equal(values_of(store), array)
-
-
-def _low(root: int, row: int) -> bytes:
-    return operand(root, (0, 1), (row, 0))
 
 
 @pytest.mark.parametrize("kept", [(), (0,), (1,)])
@@ -419,7 +420,13 @@ def test_threads_begin_and_end_with_loops() -> None:
     turn = (
         nest(kernel("double"), (40_000,), whole(0, 1)),
         nest(kernel("double"), (10,), whole(1, 1)),
-        nest(kernel("add"), (39_990,), operand(0, (0,), (0,)), *_ends(39_990)),
+        nest(
+            kernel("add"),
+            (39_990,),
+            operand(0, (0,), (0,)),
+            operand(1, (-1,), (3,)),
+            operand(0, (-1,), (39_990,)),
+        ),
     )
     with cache_of(0, threads=3):
         for _ in range(30):
@@ -432,8 +439,3 @@ def test_threads_begin_and_end_with_loops() -> None:
         y *= 2.0
     np.testing.assert_array_equal(values_of(stores[0]), x)
     np.testing.assert_array_equal(values_of(stores[1]), y)
-
-
-def _ends(last: int) -> tuple[bytes, bytes]:
-    """Return two operands that repeat: an element of one root, and one of another."""
-    return operand(1, (-1,), (3,)), operand(0, (-1,), (last,))
