@@ -76,8 +76,8 @@ def submit_program(
         stores: ``LogicalStore.raw_handle`` of live stores.
         privileges: one byte for each store: 1 read, 2 write, 3 read-write. What is
             written without being read has no value left but what the program writes.
-        program: loop nests in the format of ``mappers/program.h``. In each nest the
-            operands that are written come first.
+        program: loop nests in the format of ``mappers/program/program.h``. In each nest
+            the operands that are written come first.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
 
     Raises:

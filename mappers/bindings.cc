@@ -19,14 +19,14 @@
 #include <utility>
 #include <vector>
 
-#include "fused_task.h"
-#include "kernel_table.h"
-#include "library.h"
-#include "net.h"
-#include "program.h"
-#include "program_task.h"
-#include "schedule.h"
-#include "team.h"
+#include "interposition/net.h"
+#include "mapper/fused_task.h"
+#include "mapper/library.h"
+#include "mapper/program_task.h"
+#include "program/kernel_table.h"
+#include "program/program.h"
+#include "program/schedule.h"
+#include "threads/team.h"
 
 namespace nb = nanobind;
 

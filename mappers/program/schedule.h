@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "program.h"
-#include "team.h"
+#include "program/program.h"
+#include "threads/team.h"
 
 namespace legate_diffuse {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernel_table.h"
+#include "program/kernel_table.h"
 
 #include <deque>
 #include <mutex>

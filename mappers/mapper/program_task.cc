@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "program_task.h"
+#include "mapper/program_task.h"
 
 #include <realm.h>
 
@@ -12,13 +12,13 @@
 #include <optional>
 #include <utility>
 
-#include "elements.h"
-#include "kernel_table.h"
-#include "library.h"
-#include "program.h"
-#include "schedule.h"
-#include "team.h"
-#include "team_runner.h"
+#include "mapper/library.h"
+#include "program/elements.h"
+#include "program/kernel_table.h"
+#include "program/program.h"
+#include "program/schedule.h"
+#include "threads/team.h"
+#include "threads/team_runner.h"
 
 namespace legate_diffuse {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "library.h"
+#include "mapper/library.h"
 
 #include <memory>
 #include <optional>
 
-#include "fused_task.h"
-#include "mapper.h"
-#include "program_task.h"
-#include "team.h"
+#include "mapper/fused_task.h"
+#include "mapper/mapper.h"
+#include "mapper/program_task.h"
+#include "threads/team.h"
 
 namespace legate_diffuse {
 

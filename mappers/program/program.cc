@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "program.h"
+#include "program/program.h"
 
 #include <legate_defines.h>
 
@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "kernel_table.h"
+#include "program/kernel_table.h"
 
 namespace legate_diffuse {
 

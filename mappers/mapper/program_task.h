@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fused_task.h"
+#include "mapper/fused_task.h"
 
 namespace legate_diffuse {
 

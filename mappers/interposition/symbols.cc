@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "symbols.h"
+#include "interposition/symbols.h"
 
 #include <link.h>
 

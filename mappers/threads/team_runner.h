@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "elements.h"
-#include "kernel_table.h"
-#include "program.h"
-#include "schedule.h"
-#include "team.h"
+#include "program/elements.h"
+#include "program/kernel_table.h"
+#include "program/program.h"
+#include "program/schedule.h"
+#include "threads/team.h"
 
 namespace legate_diffuse {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "loop_nest.h"
+#include "program/loop_nest.h"
 
 namespace legate_diffuse {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "team.h"
+#include "threads/team.h"
 
 #include <legate.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-#include "wait.h"
+#include "threads/wait.h"
 
 namespace legate_diffuse {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "schedule.h"
+#include "program/schedule.h"
 
 #include <unistd.h>
 

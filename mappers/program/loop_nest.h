@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_table.h"
+#include "program/kernel_table.h"
 
 namespace legate_diffuse {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "team_runner.h"
+#include "threads/team_runner.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "fused_task.h"
+#include "mapper/fused_task.h"
 
 #include <legate.h>
 
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "elements.h"
-#include "kernel_table.h"
-#include "library.h"
+#include "mapper/library.h"
+#include "program/elements.h"
+#include "program/kernel_table.h"
 
 namespace legate_diffuse {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "program_task.h"
+#include "mapper/program_task.h"
 
 namespace legate_diffuse {
 

@@ -12,8 +12,8 @@
 
 #include <realm.h>
 
-#include "symbols.h"
-#include "wait.h"
+#include "interposition/symbols.h"
+#include "threads/wait.h"
 
 namespace Realm {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "elements.h"
+#include "program/elements.h"
 
 namespace legate_diffuse {
 

@@ -9,7 +9,7 @@
 // Nothing here is linked to Legate: the library is loaded first, and what it needs is looked up in
 // the liblegate that the process has loaded by then.
 
-#include "net.h"
+#include "interposition/net.h"
 
 #include <legate.h>
 #include <legate/timing/timing.h>
@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "symbols.h"
+#include "interposition/symbols.h"
 
 using legate_diffuse::find_function;
 using legate_diffuse::real;
