@@ -15,7 +15,7 @@ from types import ModuleType
 
 import legate_diffuse
 from legate_diffuse import settings
-from legate_diffuse.observe.messages import say
+from legate_diffuse.messages import say
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from legate_diffuse.observe.messages import say
+from legate_diffuse.messages import say
 
 _MAGIC: Final = b"legate_diffuse 1\n"
 _SUFFIX: Final = ".kernel"

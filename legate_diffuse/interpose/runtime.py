@@ -15,9 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.array import LogicalArray
-from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root, dtype_name
 from legate_diffuse.interpose.store import (
     LogicalStore,
     LogicalStorePartition,
@@ -31,6 +29,8 @@ from legate_diffuse.interpose.store import (
 from legate_diffuse.interpose.task import AutoTask, ManualTask
 from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.window import window
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root, dtype_name
 
 _SOLE_REFERENCES: Final = 2
 

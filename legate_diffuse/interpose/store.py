@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
-from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root, dtype_name
-from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root, dtype_name
+from legate_diffuse.stores.view import View
 
 
 class _AcceptsReal(type):

@@ -20,8 +20,8 @@ from legate_diffuse.interpose.store import (
     view_of,
     writable,
 )
-from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
+from legate_diffuse.stores.view import View
 
 INPUT: Final = 0
 OUTPUT: Final = 1

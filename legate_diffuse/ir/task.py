@@ -7,7 +7,7 @@ import enum
 from dataclasses import dataclass
 
 from legate_diffuse.ir.store import View
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.libraries.registry import OperationKind
 
 
 class Privilege(enum.Enum):

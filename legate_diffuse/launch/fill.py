@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from legate_diffuse.interpose.originals import real
 
 if TYPE_CHECKING:
-    from legate_diffuse.interpose.view import View
+    from legate_diffuse.stores.view import View
 
 _INPUT, _OUTPUT = 0, 1  # roles, as in interpose.task
 

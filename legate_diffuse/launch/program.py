@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes programs: the loop nests of one task, as ``mappers/program.h`` reads them."""
+"""Writes programs, the loop nests of a task, for ``mappers/program/program.h``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from struct import pack
 from typing import Any
 
 from legate_diffuse.fusion.lowering import REDUCE, WRITE
-from legate_diffuse.interpose.layout import Layout
-from legate_diffuse.interpose.view import View
-from legate_diffuse.launch.plan import PlannedLaunch
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.stores.layout import Layout
+from legate_diffuse.stores.view import View
 
 
 def write_program(

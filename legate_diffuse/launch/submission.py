@@ -11,21 +11,21 @@ from math import prod
 from typing import Any, Final
 
 from legate_diffuse import settings
+from legate_diffuse.check.checker import Checker
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import REDUCE, WRITE, ConstantSource, LoweredNest
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
+from legate_diffuse.fusion.translate import translate
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root
-from legate_diffuse.interpose.view import View, over
 from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
-from legate_diffuse.launch.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.launch.program import write_program
-from legate_diffuse.launch.translate import translate
-from legate_diffuse.observe.check import Checker
+from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.location import locate
-from legate_diffuse.observe.messages import say
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View, over
 
 # Plans that are remembered at most; the oldest is forgotten first.
 MAX_PLANS: Final = 4096

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from legate_diffuse.interpose.storage import Root
-from legate_diffuse.interpose.view import Shape, View, over
 from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
-from legate_diffuse.launch.recognize import Recognizer
 from legate_diffuse.launch.submission import Submitter
+from legate_diffuse.libraries.cupynumeric.recognize import Recognizer
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import Shape, View, over
 
 _ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
 

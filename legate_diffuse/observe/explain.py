@@ -19,8 +19,8 @@ from legate_diffuse import settings
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.launch.plan import Plan, PlannedLaunch, analyse
-from legate_diffuse.launch.translate import translate
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, analyse
+from legate_diffuse.fusion.translate import translate
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, positions
 

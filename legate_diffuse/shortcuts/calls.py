@@ -17,12 +17,12 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, Final
 
-from legate_diffuse.interpose.layout import whole
-from legate_diffuse.interpose.storage import Root
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.view import View, over
 from legate_diffuse.shortcuts.forms import Client, Constants, Form, Forms
 from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View, over
 
 # Operators: the method, the universal function, whether the array comes second.
 _OPERATORS: Final = {

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.layout import Layout
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.view import View
 from legate_diffuse.shortcuts.calls import Submission, may_overlap, replace
 from legate_diffuse.shortcuts.forms import Form
 from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.stores.layout import Layout
+from legate_diffuse.stores.view import View
 
 # What the shortcuts do again, by the module of cuPyNumeric that defines it.
 SOURCES: Final = (

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.layout import whole
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root, dtype_name
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.view import View
 from legate_diffuse.shortcuts.task import TaskForm
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root, dtype_name
+from legate_diffuse.stores.view import View
 
 # Python numbers that are remembered as constants of one type, at most.
 _MAX_CONSTANTS: Final = 1024

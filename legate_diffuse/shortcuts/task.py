@@ -7,8 +7,8 @@ from typing import Any
 
 from legate_diffuse.interpose.constraints import Constraint, symbol
 from legate_diffuse.interpose.task import INPUT, OUTPUT, AutoTask
-from legate_diffuse.interpose.view import View
 from legate_diffuse.launch.window import window
+from legate_diffuse.stores.view import View
 
 
 class TaskForm:

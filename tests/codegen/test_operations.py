@@ -8,8 +8,13 @@ import pytest
 
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.ops import OperationKind, kinds, lower, reduction
-from legate_diffuse.ops.cupynumeric import depends_on_index
+from legate_diffuse.libraries.cupynumeric.meanings import (
+    depends_on_index,
+    kinds,
+    lower,
+    reduction,
+)
+from legate_diffuse.libraries.registry import OperationKind
 
 
 def edge_values(dtype):

@@ -7,8 +7,7 @@ from test_codegen_indices import FIRST
 from test_operations import assert_same, complex_values, edge_values, kernel_of, name
 
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.ops import kinds
-from legate_diffuse.ops.cupynumeric import depends_on_index
+from legate_diffuse.libraries.cupynumeric.meanings import depends_on_index, kinds
 
 KINDS = {
     task: [kind for kind in kinds() if depends_on_index(kind) and kind.task == task]

@@ -12,7 +12,7 @@ from plan_execution import run_plan
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.launch.plan import Plan, covered, make_plan
+from legate_diffuse.fusion.plan import Plan, covered, make_plan
 
 
 def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:

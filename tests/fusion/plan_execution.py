@@ -32,6 +32,7 @@ from legate_diffuse.fusion.lowering import (
     ConstantSource,
     LoweredNest,
 )
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir import View
 from legate_diffuse.kernel import (
     Constant,
@@ -43,7 +44,6 @@ from legate_diffuse.kernel import (
     Scalar,
     Store,
 )
-from legate_diffuse.launch.plan import Plan, PlannedLaunch
 
 _OPERATORS: Final[dict[str, Callable[..., int]]] = {
     "add": lambda x, y: wrapped(x + y),

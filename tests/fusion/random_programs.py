@@ -32,7 +32,7 @@ from legate_diffuse.ir import (
     View,
     Window,
 )
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.libraries.registry import OperationKind
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
 Extents = tuple[int, ...]

@@ -12,7 +12,7 @@ from concrete_programs import Program
 from plan_checks import fails
 from random_programs import random_program
 
-from legate_diffuse.fusion import grouping, launches, legality, liveness
+from legate_diffuse.fusion import grouping, launches, legality, liveness, plan
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.legality import (
     Group,
@@ -22,9 +22,8 @@ from legate_diffuse.fusion.legality import (
     refuse_alone,
 )
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness
+from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import IndexTask, View, Window
-from legate_diffuse.launch import plan
-from legate_diffuse.launch.plan import PlannedLaunch
 
 # A broken rule is noticed in one of so many windows.
 WINDOWS = 4_000

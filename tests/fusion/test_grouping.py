@@ -15,8 +15,8 @@ from window_golden import check_groups, groups_of, window_of
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS, MAX_TASKS, Refusal
+from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse
-from legate_diffuse.launch.plan import covered
 
 JOINING = {
     "a chain through whole arrays": """

@@ -15,8 +15,8 @@ from window_golden import launches_of
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import MAX_NESTS, Form, form_launches
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS
+from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse
-from legate_diffuse.launch.plan import covered
 
 # the form of each launch, and the positions of the tasks of each of its groups
 Expected = list[tuple[Form, list[list[int]]]]

@@ -21,7 +21,7 @@ from legate_diffuse.fusion.lowering import (
     lower_nest,
 )
 from legate_diffuse.kernel import verify_kernel
-from legate_diffuse.ops import cupynumeric
+from legate_diffuse.libraries.cupynumeric import meanings
 
 BOTH = READ | WRITE
 
@@ -468,7 +468,7 @@ def test_scalar_work_by_itself_stores_its_results() -> None:
     """)
     tasks = {position + 10: task for position, task in enumerate(window.tasks)}
     check_nest(
-        lower_nest(tasks, frozenset(), cupynumeric.lower, scalar=True),
+        lower_nest(tasks, frozenset(), meanings.lower, scalar=True),
         """
         kernel
         argument 0 int8 write broadcast
@@ -487,4 +487,4 @@ def test_scalar_work_by_itself_stores_its_results() -> None:
         {7: WRITE, 6: WRITE, 8: READ},
         (ConstantSource(9), TaskScalarSource(11, -1)),
     )
-    assert lower_nest(tasks, frozenset(), cupynumeric.lower) is None
+    assert lower_nest(tasks, frozenset(), meanings.lower) is None

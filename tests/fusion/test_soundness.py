@@ -12,8 +12,8 @@ from random_programs import random_program
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
+from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse, render
-from legate_diffuse.launch.plan import covered
 
 WINDOWS = 10_000
 

@@ -11,11 +11,11 @@ from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
-from legate_diffuse.launch.plan import covered
-from legate_diffuse.ops import cupynumeric
+from legate_diffuse.libraries.cupynumeric import meanings
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n
 # are store n whole, shifted, and in another shape.
@@ -148,7 +148,7 @@ def lowered(text: str) -> LoweredNest | None:
     (liveness,) = liveness_of(text)
     (nest,) = liveness.nests
     tasks = dict(enumerate(window_of(text).tasks))
-    return lower_nest(tasks, nest.dropped, cupynumeric.lower)
+    return lower_nest(tasks, nest.dropped, meanings.lower)
 
 
 def check_groups(text: str) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import legate_diffuse.ir
 from legate_diffuse.fusion.grouping import group_window
+from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir import Partition, Points, Privilege
 from legate_diffuse.ir.text import _STORE_FLAGS, parse, render
 from legate_diffuse.ir.verify import OPERATORS, verify_window
-from legate_diffuse.launch.plan import covered
 
 PAGE = Path(legate_diffuse.ir.__file__).with_name("README.md").read_text("utf-8")
 

@@ -18,7 +18,7 @@ from legate_diffuse.ir import (
     Window,
 )
 from legate_diffuse.ir.text import parse, render
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.libraries.registry import OperationKind
 
 HEADER = """
 store %0 float64 live

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from legate_diffuse.interpose.layout import whole
-from legate_diffuse.interpose.storage import Root
-from legate_diffuse.interpose.view import View, over
+from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import Window
-from legate_diffuse.launch.recognize import Kind
-from legate_diffuse.launch.translate import translate
 from legate_diffuse.launch.window import LaunchWindow
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.libraries.cupynumeric.recognize import Kind
+from legate_diffuse.libraries.registry import OperationKind
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View, over
 
 READ, WRITE, REDUCE = 0, 1, 2
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from recorder import READ, REDUCE, Machine, Recorder, part, spread
 
+from legate_diffuse.fusion.plan import Plan, make_plan
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import render
-from legate_diffuse.launch.plan import Plan, make_plan
 
 PROCESSORS = [2**power for power in range(1, 21)]
 THRESHOLD = 4096

@@ -11,8 +11,8 @@ import cupynumeric as cn
 import numpy as np
 
 import legate_diffuse
+from legate_diffuse.check.elements import same_bits
 from legate_diffuse.launch.window import window
-from legate_diffuse.observe.elements import same_bits
 
 
 @contextmanager

@@ -132,13 +132,13 @@ def test_right_programs_pass(case: str, cpus: str) -> None:
 # Makes the kernels of an addition subtract.
 WRONG_KERNEL = """
 from dataclasses import replace
-from legate_diffuse.ops import cupynumeric
-right = cupynumeric.lower
+from legate_diffuse.libraries.cupynumeric import meanings
+right = meanings.lower
 def wrong(kind, builder, operands):
     if kind.code == "ADD":
         kind = replace(kind, code="SUBTRACT")
     return right(kind, builder, operands)
-cupynumeric.lower = wrong
+meanings.lower = wrong
 """
 USER = '''
 exec(compile("""

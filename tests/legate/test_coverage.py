@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of what is fused, against the installed cuPyNumeric."""
 
-from legate_diffuse.ops import coverage
+from legate_diffuse.libraries.cupynumeric import coverage
 
 
 def test_every_operation_of_the_package_is_listed():

@@ -28,15 +28,15 @@ def broken(*arguments, **options):
 STAGES = {
     "analysis": (
         "analysis",
-        "import legate_diffuse.launch.plan as plan; plan.group_window = broken",
+        "import legate_diffuse.fusion.plan as plan; plan.group_window = broken",
     ),
     "liveness": (
         "analysis",
-        "import legate_diffuse.launch.plan as plan; plan.analyse_liveness = broken",
+        "import legate_diffuse.fusion.plan as plan; plan.analyse_liveness = broken",
     ),
     "lowering": (
         "analysis",
-        "import legate_diffuse.launch.plan as plan; plan.lower_nest = broken",
+        "import legate_diffuse.fusion.plan as plan; plan.lower_nest = broken",
     ),
     "compilation": (
         "compilation",
@@ -128,10 +128,10 @@ def test_warnings_as_errors_lose_no_work() -> None:
 
 
 INTERRUPTS = {
-    "analysis": "import legate_diffuse.launch.plan as m; at = m, 'group_window'",
+    "analysis": "import legate_diffuse.fusion.plan as m; at = m, 'group_window'",
     "compilation": "from legate_diffuse.codegen import Compiler; at = Compiler, "
     "'compile'",
-    "preparation": "from legate_diffuse.interpose.storage import Root\n"
+    "preparation": "from legate_diffuse.stores.root import Root\n"
     "at = Root, 'materialize'",
 }
 

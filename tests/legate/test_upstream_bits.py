@@ -16,8 +16,13 @@ from comparison import counts, differential
 from legate_diffuse.codegen import Compiler, MathMode
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.ops import OperationKind, kinds, lower, reduction
-from legate_diffuse.ops.cupynumeric import depends_on_index
+from legate_diffuse.libraries.cupynumeric.meanings import (
+    depends_on_index,
+    kinds,
+    lower,
+    reduction,
+)
+from legate_diffuse.libraries.registry import OperationKind
 
 DIVISIONS = {"FLOOR_DIVIDE", "FMOD", "MOD", "GCD", "LCM"}
 SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}

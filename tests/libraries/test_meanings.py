@@ -2,14 +2,13 @@
 import pytest
 
 from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.ops import (
-    OperationKind,
-    Refusal,
+from legate_diffuse.libraries.cupynumeric.meanings import (
     kinds,
     lower,
     reduction,
     supported,
 )
+from legate_diffuse.libraries.registry import OperationKind, Refusal
 
 
 def unary(code, dtype, result=None, scalars=()):

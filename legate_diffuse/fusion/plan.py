@@ -15,7 +15,7 @@ from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, low
 from legate_diffuse.fusion.recompute import recompute_scalars
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.verify import verify_window
-from legate_diffuse.ops import cupynumeric
+from legate_diffuse.libraries.cupynumeric import meanings
 
 
 @dataclass(slots=True)
@@ -100,15 +100,15 @@ def covered(task: IndexTask) -> bool:
 
     Scalar work may be folded into a nest of any shape, where it has no index.
     """
-    if cupynumeric.depends_on_index(task.kind) and is_scalar_work(task):
+    if meanings.depends_on_index(task.kind) and is_scalar_work(task):
         return False
-    return cupynumeric.supported(task.kind) is None
+    return meanings.supported(task.kind) is None
 
 
 def _plan_aligned(window: Window, launch: Launch, liveness: Liveness) -> PlannedLaunch:
     (group,), (nest,) = launch.groups, liveness.nests
     tasks = {position: window.tasks[position] for position in group.tasks}
-    lowered = lower_nest(tasks, nest.dropped, cupynumeric.lower)
+    lowered = lower_nest(tasks, nest.dropped, meanings.lower)
     return PlannedLaunch(
         launch.tasks,
         launch.form,
@@ -156,7 +156,7 @@ def _lower_with_hoisted(
         (group.tasks, liveness.dropped, False),
     ):
         tasks = {position: window.tasks[position] for position in positions}
-        lowered = lower_nest(tasks, dropped, cupynumeric.lower, scalar=scalar)
+        lowered = lower_nest(tasks, dropped, meanings.lower, scalar=scalar)
         if lowered is not None:
             yield lowered
 

@@ -14,10 +14,10 @@ from legate_diffuse.kernel.dtypes import (
     SIGNED,
     UNSIGNED,
 )
-from legate_diffuse.ops import complex_numbers
-from legate_diffuse.ops.complex_functions import COMPLEX_FUNCTIONS
-from legate_diffuse.ops.complex_numbers import COMPLEX_ARITHMETIC
-from legate_diffuse.ops.registry import Emitter, Lowering, Meaning, with_half
+from legate_diffuse.libraries.cupynumeric import complex_numbers
+from legate_diffuse.libraries.cupynumeric.complex_functions import COMPLEX_FUNCTIONS
+from legate_diffuse.libraries.cupynumeric.complex_numbers import COMPLEX_ARITHMETIC
+from legate_diffuse.libraries.registry import Emitter, Lowering, Meaning, with_half
 
 LOGICAL: Final = ("bool",)
 INTEGRAL: Final = ("bool", *INTEGERS)

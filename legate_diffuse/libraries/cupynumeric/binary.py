@@ -13,9 +13,8 @@ from legate_diffuse.kernel.dtypes import (
     ITEMSIZE,
     SIGNED,
 )
-from legate_diffuse.ops import complex_functions, complex_numbers
-from legate_diffuse.ops.registry import Emitter, Meaning, with_half
-from legate_diffuse.ops.unary import (
+from legate_diffuse.libraries.cupynumeric import complex_functions, complex_numbers
+from legate_diffuse.libraries.cupynumeric.unary import (
     INTEGRAL,
     LOGICAL,
     REAL,
@@ -25,6 +24,7 @@ from legate_diffuse.ops.unary import (
     per_component,
     without_sign_of_nan,
 )
+from legate_diffuse.libraries.registry import Emitter, Meaning, with_half
 
 
 def maximum(emit: Emitter, a: Value, b: Value) -> Value:

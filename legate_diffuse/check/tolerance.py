@@ -20,10 +20,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP
-from legate_diffuse.observe.elements import Array, part, read, seen
-from legate_diffuse.ops import cupynumeric
-from legate_diffuse.ops.registry import OperationKind
+from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.registry import OperationKind
 
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.
@@ -187,7 +187,7 @@ _COMPLEX_FUNCTIONS: Final = frozenset(
 
 def _operator(operation: Any) -> str | None:
     kind = operation.kind.operation
-    return "add" if kind.task in _PRODUCTS else cupynumeric.reduction(kind)
+    return "add" if kind.task in _PRODUCTS else meanings.reduction(kind)
 
 
 def _reduced_axes(target: Any, terms: Array) -> tuple[int, ...]:

@@ -28,10 +28,9 @@ from legate_diffuse.kernel.dtypes import (
     UNSIGNED,
 )
 from legate_diffuse.kernel.reductions import identity
-from legate_diffuse.ops.binary import BINARY
-from legate_diffuse.ops.complex_numbers import select
-from legate_diffuse.ops.registry import Emitter, Lowering, Meaning, OperationKind
-from legate_diffuse.ops.unary import (
+from legate_diffuse.libraries.cupynumeric.binary import BINARY
+from legate_diffuse.libraries.cupynumeric.complex_numbers import select
+from legate_diffuse.libraries.cupynumeric.unary import (
     LOGICAL,
     REAL,
     call,
@@ -39,6 +38,7 @@ from legate_diffuse.ops.unary import (
     per_component,
     same,
 )
+from legate_diffuse.libraries.registry import Emitter, Lowering, Meaning, OperationKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,14 @@ import math
 from typing import Final
 
 from legate_diffuse.kernel.builder import Value
-from legate_diffuse.ops.complex_numbers import Pair, add, magnitude, parts, select_pair
-from legate_diffuse.ops.registry import Emitter, Lowering
+from legate_diffuse.libraries.cupynumeric.complex_numbers import (
+    Pair,
+    add,
+    magnitude,
+    parts,
+    select_pair,
+)
+from legate_diffuse.libraries.registry import Emitter, Lowering
 
 
 def log(emit: Emitter, z: Value) -> Value:

@@ -14,7 +14,7 @@ from legate_diffuse.ir import (
     View,
     Window,
 )
-from legate_diffuse.ops import cupynumeric
+from legate_diffuse.libraries.cupynumeric import meanings
 
 _PRIVILEGES = (Privilege.READ, Privilege.WRITE, Privilege.REDUCE)  # by role
 
@@ -55,7 +55,7 @@ def translate(state: Any) -> Window:
 
 def _task(operation: Any, views: dict[Any, View]) -> IndexTask:
     kind = operation.kind.operation
-    operator = cupynumeric.reduction(kind) or "add"
+    operator = meanings.reduction(kind) or "add"
     accesses = tuple(
         Access(
             _PRIVILEGES[min(role, 2)],

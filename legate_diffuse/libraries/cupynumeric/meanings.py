@@ -3,7 +3,7 @@
 
 Results of element-wise tasks have the bits of upstream's C++, functions of the maths
 library included (see `legate_diffuse.codegen.vector_math`); only the sign and payload
-of NaN may differ. For reductions see `legate_diffuse.ops.reductions`.
+of NaN may differ. For reductions see `legate_diffuse.libraries.cupynumeric.reductions`.
 """
 
 from typing import Final
@@ -17,15 +17,16 @@ from legate_diffuse.kernel.dtypes import (
     HALF,
     INTEGERS,
 )
-from legate_diffuse.ops import complex_numbers
-from legate_diffuse.ops.binary import BINARY
-from legate_diffuse.ops.indexed import INDEXED
-from legate_diffuse.ops.reductions import (
+from legate_diffuse.libraries.cupynumeric import complex_numbers
+from legate_diffuse.libraries.cupynumeric.binary import BINARY
+from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
+from legate_diffuse.libraries.cupynumeric.reductions import (
     REDUCTION_CODES,
     REDUCTIONS_OF_ARGUMENTS,
     reductions,
 )
-from legate_diffuse.ops.registry import (
+from legate_diffuse.libraries.cupynumeric.unary import UNARY, same
+from legate_diffuse.libraries.registry import (
     Emitter,
     Lowering,
     LoweringToSeveral,
@@ -34,7 +35,6 @@ from legate_diffuse.ops.registry import (
     Refusal,
     expand,
 )
-from legate_diffuse.ops.unary import UNARY, same
 
 
 def _convert_to(dtype: str) -> Lowering:

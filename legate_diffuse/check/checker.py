@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
+from legate_diffuse.check.elements import Array, box, read, same_bits, write
+from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import REDUCE, WRITE
-from legate_diffuse.interpose.layout import whole
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.storage import Root
-from legate_diffuse.interpose.view import View
 from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.launch.fill import Fill
-from legate_diffuse.launch.plan import Plan, PlannedLaunch
+from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
-from legate_diffuse.observe.elements import Array, box, read, same_bits, write
-from legate_diffuse.observe.messages import say
-from legate_diffuse.observe.tolerance import Tolerances
 from legate_diffuse.observe.wording import Names, positions
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
 
 if TYPE_CHECKING:
     from legate_diffuse.launch.submission import Submitter

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from legate_diffuse.interpose.layout import Layout
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.stores.layout import Layout
 
 # References to a physical store that nobody else holds, while they are counted:
 # the tuple's, the loop variable's and the counting call's.

@@ -9,15 +9,15 @@ import pytest
 
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import READ, WRITE
-from legate_diffuse.ir.text import parse
-from legate_diffuse.ir.verify import InvalidWindowError
-from legate_diffuse.launch.plan import (
+from legate_diffuse.fusion.plan import (
     Plan,
     PlannedLaunch,
     covered,
     make_plan,
     unfused_plan,
 )
+from legate_diffuse.ir.text import parse
+from legate_diffuse.ir.verify import InvalidWindowError
 
 BOTH = READ | WRITE
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operations and types of the installed cuPyNumeric the table covers.
 
-`python -m legate_diffuse.ops.coverage` writes the page `COVERAGE.md`.
+`python -m legate_diffuse.libraries.cupynumeric.coverage` writes the page `COVERAGE.md`.
 """
 
 from collections import Counter
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, HALF
-from legate_diffuse.ops.cupynumeric import kinds, supported
-from legate_diffuse.ops.registry import OperationKind, Refusal
-from legate_diffuse.ops.unary import REAL
+from legate_diffuse.libraries.cupynumeric.meanings import kinds, supported
+from legate_diffuse.libraries.cupynumeric.unary import REAL
+from legate_diffuse.libraries.registry import OperationKind, Refusal
 
 PAGE: Final = Path(__file__).with_name("COVERAGE.md")
 
@@ -150,8 +150,9 @@ def page(found: Iterable[Pair]) -> str:
     lines = [
         "# What is fused",
         "",
-        "Made by `python -m legate_diffuse.ops.coverage`. A pair is an operation of",
-        "cuPyNumeric's tasks and a type of its operands that cuPyNumeric accepts.",
+        "Made by `python -m legate_diffuse.libraries.cupynumeric.coverage`.",
+        "A pair is an operation of cuPyNumeric's tasks and a type of its operands that",
+        "cuPyNumeric accepts.",
         "",
         f"{covered} of {len(every)} pairs are covered.",
         "",

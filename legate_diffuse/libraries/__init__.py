@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each library's tasks mean, in terms of kernel operators."""
