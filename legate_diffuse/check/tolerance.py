@@ -22,8 +22,8 @@ import numpy as np
 
 from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.libraries.cupynumeric import meanings
-from legate_diffuse.libraries.registry import OperationKind
 
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.

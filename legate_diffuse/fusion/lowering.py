@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
-from legate_diffuse.ir import Access, IndexTask, View
+from legate_diffuse.ir import Access, IndexTask, OperationKind, View
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
-from legate_diffuse.libraries.registry import OperationKind
 
 Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
 

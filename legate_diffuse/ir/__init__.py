@@ -5,6 +5,7 @@ Nothing in it depends on the number of processors or on concrete extents
 (Diffuse, section 3).
 """
 
+from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
 from legate_diffuse.ir.window import Window
@@ -12,6 +13,7 @@ from legate_diffuse.ir.window import Window
 __all__ = (
     "Access",
     "IndexTask",
+    "OperationKind",
     "Partition",
     "Points",
     "Privilege",

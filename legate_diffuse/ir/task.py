@@ -6,8 +6,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.store import View
-from legate_diffuse.libraries.registry import OperationKind
 
 
 class Privilege(enum.Enum):

@@ -22,10 +22,10 @@ from __future__ import annotations
 import re
 from typing import TypeVar
 
+from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
 from legate_diffuse.ir.window import Window
-from legate_diffuse.libraries.registry import OperationKind
 
 _STORE_FLAGS = ("live", "replicated", "constant", "single", "fresh")
 _STORE = re.compile(

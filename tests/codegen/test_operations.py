@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
 from legate_diffuse.libraries.cupynumeric.meanings import (
@@ -14,7 +15,6 @@ from legate_diffuse.libraries.cupynumeric.meanings import (
     lower,
     reduction,
 )
-from legate_diffuse.libraries.registry import OperationKind
 
 
 def edge_values(dtype):

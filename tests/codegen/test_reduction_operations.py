@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from test_operations import edge_values, is_close, name
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.libraries.cupynumeric.meanings import kinds, lower, reduction
-from legate_diffuse.libraries.registry import OperationKind
 
 REDUCTIONS = [kind for kind in kinds() if reduction(kind) is not None]
 

@@ -25,6 +25,7 @@ from concrete_programs import (
 from legate_diffuse.ir import (
     Access,
     IndexTask,
+    OperationKind,
     Partition,
     Points,
     Privilege,
@@ -32,7 +33,6 @@ from legate_diffuse.ir import (
     View,
     Window,
 )
-from legate_diffuse.libraries.registry import OperationKind
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
 Extents = tuple[int, ...]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from legate_diffuse.ir import (
     Access,
     IndexTask,
+    OperationKind,
     Partition,
     Points,
     Privilege,
@@ -18,7 +19,6 @@ from legate_diffuse.ir import (
     Window,
 )
 from legate_diffuse.ir.text import parse, render
-from legate_diffuse.libraries.registry import OperationKind
 
 HEADER = """
 store %0 float64 live

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legate_diffuse.fusion.translate import translate
-from legate_diffuse.ir import Window
+from legate_diffuse.ir import OperationKind, Window
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric.recognize import Kind
-from legate_diffuse.libraries.registry import OperationKind
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over

@@ -14,6 +14,7 @@ import upstream_tasks
 from comparison import counts, differential
 
 from legate_diffuse.codegen import Compiler, MathMode
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
 from legate_diffuse.libraries.cupynumeric.meanings import (
@@ -22,7 +23,6 @@ from legate_diffuse.libraries.cupynumeric.meanings import (
     lower,
     reduction,
 )
-from legate_diffuse.libraries.registry import OperationKind
 
 DIVISIONS = {"FLOOR_DIVIDE", "FMOD", "MOD", "GCD", "LCM"}
 SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}

@@ -13,7 +13,7 @@ from cupynumeric import config
 from cupynumeric.runtime import runtime
 from legate.core import Scalar, align, get_legate_runtime, types
 
-from legate_diffuse.libraries.registry import OperationKind
+from legate_diffuse.ir import OperationKind
 
 _CODES = {
     "UNARY_OP": config.UnaryOpCode,

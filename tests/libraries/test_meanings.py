@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.libraries.cupynumeric.meanings import (
     kinds,
@@ -8,7 +9,7 @@ from legate_diffuse.libraries.cupynumeric.meanings import (
     reduction,
     supported,
 )
-from legate_diffuse.libraries.registry import OperationKind, Refusal
+from legate_diffuse.libraries.table import Refusal
 
 
 def unary(code, dtype, result=None, scalars=()):

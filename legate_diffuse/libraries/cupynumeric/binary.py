@@ -24,7 +24,7 @@ from legate_diffuse.libraries.cupynumeric.unary import (
     per_component,
     without_sign_of_nan,
 )
-from legate_diffuse.libraries.registry import Emitter, Meaning, with_half
+from legate_diffuse.libraries.table import Emitter, Meaning, with_half
 
 
 def maximum(emit: Emitter, a: Value, b: Value) -> Value:

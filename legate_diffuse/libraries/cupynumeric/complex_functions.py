@@ -15,7 +15,7 @@ from legate_diffuse.libraries.cupynumeric.complex_numbers import (
     parts,
     select_pair,
 )
-from legate_diffuse.libraries.registry import Emitter, Lowering
+from legate_diffuse.libraries.table import Emitter, Lowering
 
 
 def log(emit: Emitter, z: Value) -> Value:

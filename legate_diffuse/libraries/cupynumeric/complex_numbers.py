@@ -8,7 +8,7 @@ from typing import Final
 
 from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import COMPONENT
-from legate_diffuse.libraries.registry import Emitter, Lowering
+from legate_diffuse.libraries.table import Emitter, Lowering
 
 Pair = tuple[Value, Value]
 """The real and the imaginary part."""

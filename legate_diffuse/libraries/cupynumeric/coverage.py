@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, HALF
 from legate_diffuse.libraries.cupynumeric.meanings import kinds, supported
 from legate_diffuse.libraries.cupynumeric.unary import REAL
-from legate_diffuse.libraries.registry import OperationKind, Refusal
+from legate_diffuse.libraries.table import Refusal
 
 PAGE: Final = Path(__file__).with_name("COVERAGE.md")
 

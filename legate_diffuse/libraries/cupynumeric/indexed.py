@@ -11,7 +11,7 @@ from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, HALF, INTEGERS
 from legate_diffuse.libraries.cupynumeric.complex_numbers import select
 from legate_diffuse.libraries.cupynumeric.unary import call, per_component
-from legate_diffuse.libraries.registry import Emitter, Meaning
+from legate_diffuse.libraries.table import Emitter, Meaning
 
 
 def _arange_of_bools(emit: Emitter, start: Value, step: Value) -> Value:

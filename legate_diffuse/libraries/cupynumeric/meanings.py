@@ -8,6 +8,7 @@ of NaN may differ. For reductions see `legate_diffuse.libraries.cupynumeric.redu
 
 from typing import Final
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import (
     ALL,
@@ -26,12 +27,11 @@ from legate_diffuse.libraries.cupynumeric.reductions import (
     reductions,
 )
 from legate_diffuse.libraries.cupynumeric.unary import UNARY, same
-from legate_diffuse.libraries.registry import (
+from legate_diffuse.libraries.table import (
     Emitter,
     Lowering,
     LoweringToSeveral,
     Meaning,
-    OperationKind,
     Refusal,
     expand,
 )

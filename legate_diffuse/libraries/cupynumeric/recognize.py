@@ -13,8 +13,8 @@ from math import prod
 from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.libraries.cupynumeric.meanings import supported
-from legate_diffuse.libraries.registry import OperationKind
 from legate_diffuse.stores.root import dtype_name
 
 _INPUT = 0

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import (
     ALL,
@@ -38,7 +39,7 @@ from legate_diffuse.libraries.cupynumeric.unary import (
     per_component,
     same,
 )
-from legate_diffuse.libraries.registry import Emitter, Lowering, Meaning, OperationKind
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from legate_diffuse.kernel.dtypes import (
 from legate_diffuse.libraries.cupynumeric import complex_numbers
 from legate_diffuse.libraries.cupynumeric.complex_functions import COMPLEX_FUNCTIONS
 from legate_diffuse.libraries.cupynumeric.complex_numbers import COMPLEX_ARITHMETIC
-from legate_diffuse.libraries.registry import Emitter, Lowering, Meaning, with_half
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, with_half
 
 LOGICAL: Final = ("bool",)
 INTEGRAL: Final = ("bool", *INTEGERS)

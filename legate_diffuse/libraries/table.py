@@ -6,29 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import COMPONENT, HALF
 from legate_diffuse.kernel.operators import COMPARISONS
-
-
-@dataclass(frozen=True, slots=True)
-class OperationKind:
-    """What decides on the meaning of an element-wise task or a reduction.
-
-    Attributes:
-        task: the task's name, for instance `BINARY_OP`.
-        code: the name of its operation code, for instance `ADD`; '' if it has none.
-        inputs: types of the input stores.
-        outputs: types of the output stores; of a reduction, the type of its result.
-        scalars: types of the scalar arguments after the operation code. The shape, axis
-            and flag that reductions of one input pass to upstream's tasks are left out.
-    """
-
-    task: str
-    code: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    scalars: tuple[str, ...] = ()
 
 
 class Refusal(Enum):
