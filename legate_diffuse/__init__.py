@@ -43,5 +43,5 @@ def stats() -> dict[str, Any]:
 
     from legate_diffuse.observe.counters import Counters
 
-    module = sys.modules.get("legate_diffuse.launch.window")
+    module = sys.modules.get("legate_diffuse.interpose.window")
     return Counters().as_dict() if module is None else module.window.counters.as_dict()

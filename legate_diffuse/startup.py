@@ -66,7 +66,7 @@ def after_core(core: ModuleType) -> None:
     if settings.flag("LEGATE_DIFFUSE_STATS") and runtime.node_id == 0:
         # registered before the last flush, hence run after it
         atexit.register(_print_statistics)
-    install(core)
+    install(core, native)
 
 
 def after_files(interface: ModuleType) -> None:
@@ -81,10 +81,11 @@ def after_cupynumeric(_: ModuleType) -> None:
     """Shorten the way from cuPyNumeric's operators to the window."""
     from legate_diffuse.interpose import install
 
-    if install.installed():
+    legate = install.installed()
+    if legate is not None:
         from legate_diffuse.shortcuts.apply import apply_shortcuts
 
-        apply_shortcuts()
+        apply_shortcuts(legate)
 
 
 def load_driver_stub() -> None:

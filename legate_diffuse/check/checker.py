@@ -12,8 +12,8 @@ from __future__ import annotations
 import copy
 import os
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -22,28 +22,29 @@ from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import REDUCE, WRITE
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.kernel.text import print_kernel
-from legate_diffuse.launch.fill import Fill
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.wording import Names, positions
+from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
-
-if TYPE_CHECKING:
-    from legate_diffuse.launch.submission import Submitter
 
 # Status with which a program ends that was fused wrongly.
 FAILED: Final = 1
 
 
-class Checker:
-    """Submits windows both ways."""
+# Runs the launches of a plan over operations, views and shapes; what may wait goes
+# to the list that comes last, if there is one.
+CarryOut = Callable[[Plan, list[Any], list[View], list[Any], list[Any] | None], None]
 
-    def __init__(self, submitter: Submitter, counters: Counters) -> None:
-        self._submitter = submitter
+
+class Checker:
+    """Submits windows both ways; ``carry_out`` is how launches run."""
+
+    def __init__(self, carry_out: CarryOut, counters: Counters) -> None:
+        self._carry_out = carry_out
         self._counters = counters
 
     def submit(self, plan: Plan, state: Any) -> None:
@@ -56,7 +57,7 @@ class Checker:
                 operations were submitted.
         """
         if all(launch.form is Form.ORIGINAL for launch in plan.launches):
-            self._submitter.carry_out(
+            self._carry_out(
                 plan, state.operations, list(state.views), list(state.shapes), None
             )
             return
@@ -64,7 +65,7 @@ class Checker:
         compared = [root for root in _changed(state) if state.lives(root)]
         twins = _Twins(state)
         tolerances = _run_originals(state.operations, twins)
-        self._submitter.carry_out(
+        self._carry_out(
             plan,
             [twins.operation(operation) for operation in state.operations],
             [twins.view(view) for view in state.views],
@@ -173,7 +174,9 @@ def _twin(root: Root, *, used: bool) -> Root:
     that nobody has written cannot be copied.
     """
     initial = root.initial if root.real is None else None
+    legate = root.legate
     twin = Root(
+        legate,
         root.type,
         root.dtype,
         whole(root.shape),
@@ -183,14 +186,14 @@ def _twin(root: Root, *, used: bool) -> Root:
     )
     twin.constant = None
     if root.real is not None and root.volume:
-        twin.real = real.runtime.create_store(
+        twin.real = legate.runtime.create_store(
             root.type, root.shape, root.scalar_storage
         )
         if not root.scalar_storage:
             # Legion refuses to copy elements that nobody has written
             write(twin, read(root))
         elif used:
-            real.runtime.issue_fill(twin.real, root.real)
+            legate.runtime.issue_fill(twin.real, root.real)
     return twin
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from legate_diffuse.interpose.originals import real
-
 Array = np.ndarray[Any, Any]
 
 
@@ -22,7 +20,8 @@ def write(root: Any, elements: Array) -> None:
     """Set the elements of a root's storage."""
     store = root.materialize()
     if root.scalar_storage:
-        real.runtime.issue_fill(store, real.Scalar(elements.item(), root.type))
+        legate = root.legate
+        legate.runtime.issue_fill(store, legate.Scalar(elements.item(), root.type))
         return
     physical = store.get_physical_store()
     np.asarray(physical.get_inline_allocation())[...] = elements

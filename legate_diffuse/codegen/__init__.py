@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM code generation for the CPU, vector maths, and the compile cache."""
+"""LLVM code generation for the CPU, and the compile cache.
+
+May import maths and kernel.
+"""
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.compiler import CompiledKernel, Compiler, math_mode

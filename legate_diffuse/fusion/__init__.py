@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Analyses over a window: what may run as one task, and what need not exist."""
+"""The compiler: from a window to planned launches.
+
+May import ir and kernel.
+"""

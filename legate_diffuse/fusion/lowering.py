@@ -73,7 +73,7 @@ def lower_nest(
     Args:
         tasks: the nest's tasks by position, in program order.
         dropped: ids of the stores that need not be written.
-        lower: emits one operation, see ``legate_diffuse.ops``.
+        lower: emits one operation, see ``Meanings``.
         scalar: the nest is scalar work that runs by itself, so it writes its results.
     """
     nest = _Nest(tasks, dropped, scalar)

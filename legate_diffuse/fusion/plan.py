@@ -6,16 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form, Launch, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
+from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.recompute import recompute_scalars
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.verify import verify_window
-from legate_diffuse.libraries.cupynumeric import meanings
 
 
 @dataclass(slots=True)
@@ -72,15 +73,15 @@ def unfused_plan(length: int) -> Plan:
     return Plan((PlannedLaunch(tuple(range(length)), Form.ORIGINAL),))
 
 
-def make_plan(window: Window) -> Plan:
-    """Analyse a window."""
+def make_plan(window: Window, meanings: Meanings) -> Plan:
+    """Analyse a window of operations with these meanings."""
     verify_window(window)
     planned = []
-    for launch, liveness in analyse(window):
+    for launch, liveness in analyse(window, meanings):
         if launch.form is Form.ALIGNED:
-            planned.append(_plan_aligned(window, launch, liveness))
+            planned.append(_plan_aligned(window, launch, liveness, meanings))
         elif launch.form is Form.PROGRAM:
-            planned.append(_plan_program(window, launch, liveness))
+            planned.append(_plan_program(window, launch, liveness, meanings))
         else:
             planned.append(
                 PlannedLaunch(launch.tasks, launch.form, deferrable=liveness.deferrable)
@@ -88,24 +89,26 @@ def make_plan(window: Window) -> Plan:
     return Plan(tuple(planned))
 
 
-def analyse(window: Window) -> tuple[tuple[Launch, Liveness], ...]:
+def analyse(window: Window, meanings: Meanings) -> tuple[tuple[Launch, Liveness], ...]:
     """Return the launches of a window, and what each of them need not write."""
-    launches = form_launches(window, group_window(window, covered))
+    launches = form_launches(window, group_window(window, partial(covered, meanings)))
     launches = recompute_scalars(window, launches)
     return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
 
 
-def covered(task: IndexTask) -> bool:
+def covered(meanings: Meanings, task: IndexTask) -> bool:
     """Whether a kernel can express a task.
 
     Scalar work may be folded into a nest of any shape, where it has no index.
     """
     if meanings.depends_on_index(task.kind) and is_scalar_work(task):
         return False
-    return meanings.supported(task.kind) is None
+    return meanings.covers(task.kind)
 
 
-def _plan_aligned(window: Window, launch: Launch, liveness: Liveness) -> PlannedLaunch:
+def _plan_aligned(
+    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
+) -> PlannedLaunch:
     (group,), (nest,) = launch.groups, liveness.nests
     tasks = {position: window.tasks[position] for position in group.tasks}
     lowered = lower_nest(tasks, nest.dropped, meanings.lower)
@@ -119,11 +122,13 @@ def _plan_aligned(window: Window, launch: Launch, liveness: Liveness) -> Planned
     )
 
 
-def _plan_program(window: Window, launch: Launch, liveness: Liveness) -> PlannedLaunch:
+def _plan_program(
+    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
+) -> PlannedLaunch:
     nests = [
         PlannedNest(lowered)
         for group, nest in zip(launch.groups, liveness.nests, strict=True)
-        for lowered in _lower_with_hoisted(window, group, nest)
+        for lowered in _lower_with_hoisted(window, group, nest, meanings)
     ]
     views = {view.id: view for view in window.views}
     users = _Users(liveness.scratch, liveness.fresh)
@@ -148,7 +153,7 @@ def _plan_program(window: Window, launch: Launch, liveness: Liveness) -> Planned
 
 
 def _lower_with_hoisted(
-    window: Window, group: Grouping, liveness: NestLiveness
+    window: Window, group: Grouping, liveness: NestLiveness, meanings: Meanings
 ) -> Iterator[LoweredNest]:
     """Yield the kernels of a group: of its hoisted scalar work, and of the nest."""
     for positions, dropped, scalar in (

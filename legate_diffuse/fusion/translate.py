@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir import (
     Access,
     IndexTask,
@@ -14,12 +15,11 @@ from legate_diffuse.ir import (
     View,
     Window,
 )
-from legate_diffuse.libraries.cupynumeric import meanings
 
 _PRIVILEGES = (Privilege.READ, Privilege.WRITE, Privilege.REDUCE)  # by role
 
 
-def translate(state: Any) -> Window:
+def translate(state: Any, meanings: Meanings) -> Window:
     """Return the window of the operations in a ``WindowState``.
 
     Ids of stores, views and shapes are the numbers in the window's key.
@@ -49,11 +49,11 @@ def translate(state: Any) -> Window:
         )
         for view, number in state.views.items()
     }
-    tasks = tuple(_task(operation, views) for operation in state.operations)
+    tasks = tuple(_task(operation, views, meanings) for operation in state.operations)
     return Window(tasks, state.carried)
 
 
-def _task(operation: Any, views: dict[Any, View]) -> IndexTask:
+def _task(operation: Any, views: dict[Any, View], meanings: Meanings) -> IndexTask:
     kind = operation.kind.operation
     operator = meanings.reduction(kind) or "add"
     accesses = tuple(

@@ -19,7 +19,7 @@ from legate_diffuse.interpose.store import (
     view_of,
     writable,
 )
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 
 
 class LogicalArray(metaclass=_AcceptsReal):
@@ -136,6 +136,13 @@ class LogicalArray(metaclass=_AcceptsReal):
 
     __repr__ = __str__
 
+
+def _data_of_store(store: LogicalStore) -> dict[str, Any]:
+    array = LogicalArray.from_store(store)
+    return {"version": 1, "data": {real.Field("store", store.type): array}}
+
+
+LogicalStore.__legate_data_interface__ = property(_data_of_store)
 
 _VIEWS = frozenset(
     ("promote", "project", "broadcast", "slice", "transpose", "delinearize")

@@ -16,11 +16,15 @@ from types import ModuleType
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.stores.legate import Legate
 
 
-def install(core: ModuleType) -> None:
-    """Replace the names in ``legate.core`` and in the modules below it."""
-    _keep_originals(core)
+def install(core: ModuleType, native: ModuleType) -> None:
+    """Replace the names in ``legate.core`` and in the modules below it.
+
+    ``native`` is the native part, which has been started.
+    """
+    _keep_originals(core, native)
 
     from legate_diffuse.interpose import (
         array,
@@ -30,7 +34,7 @@ def install(core: ModuleType) -> None:
         store,
         task,
     )
-    from legate_diffuse.launch.window import window
+    from legate_diffuse.interpose.window import window
 
     replacements: dict[str, Any] = {
         "get_legate_runtime": runtime.get_legate_runtime,
@@ -67,15 +71,22 @@ def install(core: ModuleType) -> None:
     decorator = importlib.import_module("legate.core._ext.task.decorator")
     decorator.PyTask = python_task.PyTask  # type: ignore[attr-defined]
 
-    window.start()
     atexit.register(window.flush, "shutdown")
 
 
-def _keep_originals(core: ModuleType) -> None:
+def _keep_originals(core: ModuleType, native: ModuleType) -> None:
     for name in core.__all__:
         setattr(real, name, getattr(core, name))
     real.from_dlpack = core.from_dlpack
     real.runtime = core.get_legate_runtime()
+    real.legate = Legate(
+        real.runtime,
+        native,
+        core.Scalar,
+        core.Type,
+        core.Scope,
+        core.ReductionOpKind,
+    )
 
 
 def _from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Any:
@@ -117,6 +128,6 @@ def _file_function(original: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def installed() -> bool:
-    """Whether the stand-ins are in place."""
-    return hasattr(real, "runtime")
+def installed() -> Legate | None:
+    """Return the real Legate if the stand-ins are in place."""
+    return getattr(real, "legate", None)

@@ -21,16 +21,17 @@ from legate_diffuse.interpose.store import (
     LogicalStorePartition,
     adopt,
     expose,
+    hold_fill,
     new_store,
     stand_in,
     view_of,
     writable,
 )
 from legate_diffuse.interpose.task import AutoTask, ManualTask
-from legate_diffuse.launch.fill import Fill
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
+from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import whole
-from legate_diffuse.stores.root import Root, dtype_name
+from legate_diffuse.stores.root import Root
 
 _SOLE_REFERENCES: Final = 2
 
@@ -104,6 +105,7 @@ class Runtime:
             made = real.runtime.create_store_from_scalar(scalar, shape)
             return adopt(made, fresh=True)
         root = Root(
+            real.legate,
             type_,
             name,
             whole(extents),
@@ -192,14 +194,10 @@ class Runtime:
 
     def issue_fill(self, array_or_store: Any, value: Any) -> None:
         """Fill a store with one value."""
-        if type(array_or_store) is LogicalStore:
-            view = array_or_store._view
-            if type(value) is real.Scalar and dtype_name(value.type) == view.root.dtype:
-                window.submit(Fill(view, value))
-                return
-            if isinstance(value, LogicalStore):
-                window.submit(Fill(view, view_of(value)))
-                return
+        if type(array_or_store) is LogicalStore and hold_fill(
+            array_or_store._view, value
+        ):
+            return
         self._issue("issue_fill", array_or_store, value)
 
     def issue_copy(self, target: Any, source: Any, redop: Any = None) -> None:

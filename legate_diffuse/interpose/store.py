@@ -13,9 +13,11 @@ from operator import index as operator_index
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
+from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
-from legate_diffuse.stores.root import Root, dtype_name
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 
@@ -38,6 +40,8 @@ class LogicalStore(metaclass=_AcceptsReal):
 
     __slots__ = ("_owner", "_view")
     _real_name = "LogicalStore"
+    # made of a LogicalArray, which is made of stores: interpose.array adds it
+    __legate_data_interface__: Any
 
     def __init__(self, owner: object, view: View) -> None:
         self._owner = owner
@@ -176,9 +180,9 @@ class LogicalStore(metaclass=_AcceptsReal):
     # -- what needs the real store -----------------------------------------
     def fill(self, value: Any) -> None:
         """Fill the store with a value."""
-        from legate_diffuse.interpose.runtime import get_legate_runtime
-
-        get_legate_runtime().issue_fill(self, value)
+        if not hold_fill(self._view, value):
+            window.let_pass("issue_fill")
+            real.runtime.issue_fill(writable(self._view), value)
 
     @property
     def partition(self) -> LogicalStorePartition | None:
@@ -212,13 +216,6 @@ class LogicalStore(metaclass=_AcceptsReal):
         """Move the store's only copy to another memory."""
         window.flush("offload")
         self._view.materialize().offload_to(target_mem)
-
-    @property
-    def __legate_data_interface__(self) -> dict[str, Any]:
-        from legate_diffuse.interpose.array import LogicalArray
-
-        array = LogicalArray.from_store(self)
-        return {"version": 1, "data": {real.Field("store", self.type): array}}
 
     @property
     def __array_interface__(self) -> Any:
@@ -320,7 +317,7 @@ def new_store(
     layout = whole(shape)
     # src/cpp/legate/data/detail/storage.cc: such a store is a future
     scalar = optimize_scalar and layout.volume == 1
-    root = Root(type_, dtype, layout, optimize_scalar, scalar)
+    root = Root(real.legate, type_, dtype, layout, optimize_scalar, scalar)
     return LogicalStore(root.owner, View(root, layout))
 
 
@@ -335,6 +332,7 @@ def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
     bound = fresh and not store.unbound
     type_ = store.type
     root = Root(
+        real.legate,
         type_,
         dtype_name(type_) if bound else None,
         whole(tuple(store.extents) if bound else ()),
@@ -354,6 +352,17 @@ def view_of(store: Any) -> View:
     if not isinstance(store, real.LogicalStore):
         raise TypeError(f"Expected a logical store but got {type(store)}")
     return adopt(store)._view
+
+
+def hold_fill(target: View, value: Any) -> bool:
+    """Let a fill wait in the window; False if it cannot."""
+    if isinstance(value, LogicalStore):
+        window.submit(Fill(target, view_of(value)))
+    elif type(value) is real.Scalar and dtype_name(value.type) == target.root.dtype:
+        window.submit(Fill(target, value))
+    else:
+        return False
+    return True
 
 
 def expose(store: LogicalStore) -> Any:

@@ -20,7 +20,7 @@ from legate_diffuse.interpose.store import (
     view_of,
     writable,
 )
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 from legate_diffuse.stores.view import View
 
 INPUT: Final = 0

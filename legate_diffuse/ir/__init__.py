@@ -3,6 +3,8 @@
 
 Nothing in it depends on the number of processors or on concrete extents
 (Diffuse, section 3).
+
+May import nothing.
 """
 
 from legate_diffuse.ir.kind import OperationKind

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop IR of one fused task."""
+"""The body of a loop nest: what is computed at each point.
+
+May import nothing.
+"""
 
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.ir import (

@@ -104,12 +104,6 @@ class Kernel:
     scalars: tuple[str, ...]
     body: tuple[Instruction, ...]
 
-    def __str__(self) -> str:
-        """Return the text form, which `parse_kernel` reads back."""
-        from legate_diffuse.kernel.text import print_kernel
-
-        return print_kernel(self)
-
     @property
     def indices(self) -> tuple[int, ...]:
         """The dimensions along which the kernel uses the index of a point."""

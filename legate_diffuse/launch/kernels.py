@@ -29,30 +29,22 @@ class KernelTable:
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
-    def __init__(self, counters: Counters) -> None:
+    def __init__(self, native: Any, ranks: int, counters: Counters) -> None:
         self._counters = counters
-        self._native: Any = None
-        self._always = False
-        self._threads = 1
-        self._compiler: Any = None
-        self._numbers: dict[Kernel, int] = {}
-        self._seen: set[Kernel] = set()
-        # by operator and type
-        self._combining: dict[tuple[str, str], int] = {}
-
-    def connect(self, native: Any, ranks: int) -> None:
-        """Use the native part.
-
-        All of several ranks must submit the same tasks, so what they submit may
-        not depend on what each of them finds on its disk.
-        """
         self._native = native
         self._threads = native.num_threads()
+        # All of several ranks must submit the same tasks, so what they submit may
+        # not depend on what each of them finds on its disk.
         self._always = (
             ranks > 1
             or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
             or settings.flag("LEGATE_DIFFUSE_CHECK")
         )
+        self._compiler: Any = None
+        self._numbers: dict[Kernel, int] = {}
+        self._seen: set[Kernel] = set()
+        # by operator and type
+        self._combining: dict[tuple[str, str], int] = {}
 
     def find(self, kernel: Kernel, work: int) -> int | None:
         """Return a kernel's number, None if the original tasks should run.

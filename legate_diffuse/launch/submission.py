@@ -14,16 +14,17 @@ from legate_diffuse import settings
 from legate_diffuse.check.checker import Checker
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import REDUCE, WRITE, ConstantSource, LoweredNest
+from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.fusion.translate import translate
-from legate_diffuse.interpose.originals import real
-from legate_diffuse.launch.fill import Fill
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.location import locate
+from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
 
@@ -35,38 +36,35 @@ _SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
 class Submitter:
     """Plans windows, remembers the plans, and carries them out."""
 
-    def __init__(self, counters: Counters) -> None:
-        self.native: Any = None
-        self.track_provenance = False
-        # for a person who looks on; both are None in ordinary runs
-        self.explanation: Explanation | None = None
-        self.checker: Checker | None = None
+    def __init__(self, legate: Legate, meanings: Meanings, counters: Counters) -> None:
+        self.native = native = legate.native
+        self._legate = legate
+        self._meanings = meanings
         self._counters = counters
-        self._kernels = KernelTable(counters)
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._warned = False
-
-    def start(self, native: Any) -> None:
-        """Use the native part; Legate's runtime must be up."""
-        self.native = native
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
         if (threads := settings.threads()) is not None:
             native.set_num_threads(threads)
-        self._kernels.connect(native, real.runtime.node_count)
-        rank = real.runtime.node_id
-        self.explanation = open_explanation(rank)
+        runtime = legate.runtime
+        self._kernels = KernelTable(native, runtime.node_count, counters)
+        # for a person who looks on; both are None in ordinary runs
+        self.explanation: Explanation | None = open_explanation(
+            runtime.node_id, meanings
+        )
+        self.checker: Checker | None = None
         if settings.flag("LEGATE_DIFFUSE_CHECK"):
-            self.checker = Checker(self, self._counters)
+            self.checker = Checker(self.carry_out, counters)
         self.track_provenance = (
-            bool(real.runtime.config().provenance)
+            bool(runtime.config().provenance)
             or self.explanation is not None
             or self.checker is not None
         )
 
     def provenance(self) -> str:
         """Return where the operation that is being recorded comes from."""
-        found: str = real.Scope.provenance()
+        found: str = self._legate.Scope.provenance()
         if found or (self.explanation is None and self.checker is None):
             return found
         return locate()
@@ -117,7 +115,7 @@ class Submitter:
             self._counters.plan_hits += 1
             return plan
         try:
-            plan = make_plan(translate(state))
+            plan = make_plan(translate(state, self._meanings), self._meanings)
             self._counters.plans_made += 1
         except Exception as error:
             self._failed("analysis", error)
@@ -218,7 +216,7 @@ class Submitter:
                     [over(views[n], shape).handle for n in lowered.arguments]
                 )
                 block = scalars(lowered)
-                privileges = launch.privileges or _legate_privileges(lowered)
+                privileges = launch.privileges or self._privileges(lowered)
                 launch.privileges = privileges
                 reduced = [
                     views[n].root
@@ -254,6 +252,23 @@ class Submitter:
             ]
         )
 
+    def _privileges(self, lowered: LoweredNest) -> bytes:
+        """Return the privileges as the native part takes them.
+
+        A reduction is 4 plus Legate's number of its operator.
+        """
+        if REDUCE not in lowered.privileges:
+            return lowered.privileges
+        operators = self._legate.ReductionOpKind
+        return bytes(
+            REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
+            if argument.reduces
+            else privilege
+            for privilege, argument in zip(
+                lowered.privileges, lowered.kernel.arguments, strict=True
+            )
+        )
+
     def _replay(self, operations: list[Any]) -> None:
         """Run operations as they were submitted; all of them, even if one fails."""
         failure: BaseException | None = None
@@ -262,7 +277,7 @@ class Submitter:
             self._counters.fills_submitted += type(operation) is Fill
             try:
                 if operation.provenance_:
-                    with real.Scope(provenance=operation.provenance_):
+                    with self._legate.Scope(provenance=operation.provenance_):
                         operation.run()
                 else:
                     operation.run()
@@ -327,21 +342,3 @@ _REDUCTIONS: Final = {
     "or": "ADD",
     "and": "MUL",
 }
-
-
-def _legate_privileges(lowered: LoweredNest) -> bytes:
-    """Return the privileges as the native part takes them.
-
-    A reduction is 4 plus Legate's number of its operator.
-    """
-    if REDUCE not in lowered.privileges:
-        return lowered.privileges
-    operators = real.ReductionOpKind
-    return bytes(
-        REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
-        if argument.reduces
-        else privilege
-        for privilege, argument in zip(
-            lowered.privileges, lowered.kernel.arguments, strict=True
-        )
-    )

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-from legate_diffuse.launch.fill import Fill
+from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
 from legate_diffuse.launch.submission import Submitter
-from legate_diffuse.libraries.cupynumeric.recognize import Recognizer
+from legate_diffuse.libraries.registry import Recognizer
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View, over
 
@@ -74,25 +76,24 @@ class WindowState:
 
 
 class LaunchWindow:
-    """Records operations, and submits them fused."""
+    """Records operations, and submits them fused.
 
-    def __init__(self) -> None:
+    Legate's runtime and the native part must be up. ``recognizer`` tells which
+    operation a task is, and ``meanings`` what operations compute.
+    """
+
+    def __init__(
+        self, legate: Legate, recognizer: Recognizer, meanings: Meanings
+    ) -> None:
         self.counters = Counters()
-        self.recognizer = Recognizer()
+        self.recognizer = recognizer
         self.state = WindowState()
-        self.submitter = Submitter(self.counters)
+        self.submitter = Submitter(legate, meanings, self.counters)
         self._policy = WindowPolicy()
         # the window ends before the next operation
         self._ended = False
-        self._native: Any = None
-
-    def start(self) -> None:
-        """Connect to the native part, which has been started."""
-        from legate_diffuse import _native
-
-        self._native = _native
-        _native.set_flush_callback(lambda: self.flush("native call"))
-        self.submitter.start(_native)
+        self._native = legate.native
+        self._native.set_flush_callback(lambda: self.flush("native call"))
 
     # -- recording --------------------------------------------------------------
     def submit(self, operation: Any) -> None:
@@ -331,6 +332,3 @@ def _compare(state: WindowState, part: View, view: View) -> None:
     if part.layout.is_apart_from(view.layout):
         state.apart.setdefault(part, []).append(state.views[view])
         state.key += (-3, state.views[part], state.views[view])
-
-
-window = LaunchWindow()

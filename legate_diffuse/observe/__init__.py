@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters and reports."""
+"""What fusion did, in numbers and in words.
+
+May import fusion.
+"""

@@ -19,6 +19,7 @@ from legate_diffuse import settings
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.liveness import Liveness
+from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, analyse
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.observe.location import locate
@@ -40,7 +41,7 @@ _ENDINGS: Final = {
 }
 
 
-def open_explanation(rank: int) -> Explanation | None:
+def open_explanation(rank: int, meanings: Meanings) -> Explanation | None:
     """Return the explanation that ``LEGATE_DIFFUSE_EXPLAIN`` asks for, if it does.
 
     ``-`` stands for the standard output, after the program's own. The first of
@@ -50,8 +51,8 @@ def open_explanation(rank: int) -> Explanation | None:
     if not path or rank != 0:
         return None
     if path != "-":
-        return Explanation(open(path, "w", encoding="utf-8"), at_once=True)
-    return Explanation(sys.stdout, at_once=False)
+        return Explanation(meanings, open(path, "w", encoding="utf-8"), at_once=True)
+    return Explanation(meanings, sys.stdout, at_once=False)
 
 
 @dataclass(slots=True)
@@ -66,7 +67,8 @@ class _Described:
 class Explanation:
     """Describes windows in a file; ``at_once`` or when the program ends."""
 
-    def __init__(self, file: TextIO, *, at_once: bool) -> None:
+    def __init__(self, meanings: Meanings, file: TextIO, *, at_once: bool) -> None:
+        self._meanings = meanings
         self._file = file
         self._at_once = at_once
         self._blocks: list[str] = []
@@ -83,7 +85,9 @@ class Explanation:
             self._described[id(plan)] = found
             number = len(self._described)
             if number <= MAX_DESCRIBED:
-                self._write("\n".join(_describe(number, state, plan)) + "\n")
+                self._write(
+                    "\n".join(_describe(number, state, plan, self._meanings)) + "\n"
+                )
         found.submissions += 1
 
     def _write(self, block: str) -> None:
@@ -133,7 +137,7 @@ def _hoisted(launch: PlannedLaunch) -> list[int]:
     return [n for n in launch.hoisted if n not in launch.deferrable]
 
 
-def _describe(number: int, state: Any, plan: Plan) -> Iterator[str]:
+def _describe(number: int, state: Any, plan: Plan, meanings: Meanings) -> Iterator[str]:
     """Yield the lines that describe a window and its plan."""
     operations = state.operations
     names = Names(state)
@@ -158,7 +162,7 @@ def _describe(number: int, state: Any, plan: Plan) -> Iterator[str]:
             f"{names.operation(operation)}"
         )
     try:
-        analysed = analyse(translate(state))
+        analysed = analyse(translate(state, meanings), meanings)
     except Exception:
         # the submitter has told the user what it was
         yield "  Its analysis failed, so all operations run as they were submitted."

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short ways from cuPyNumeric's operators to the window."""
+"""Short ways from cuPyNumeric's operators to the window.
+
+May import interpose and stores.
+"""

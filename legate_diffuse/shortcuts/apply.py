@@ -21,9 +21,9 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts import calls, copies
 from legate_diffuse.shortcuts.forms import Client
+from legate_diffuse.stores.legate import Legate
 
 # Functions that import from their own package whenever they are called.
 _IMPORTING: Final = (
@@ -44,13 +44,13 @@ _IMPORTING: Final = (
 applied: set[str] = set()
 
 
-def apply_shortcuts() -> None:
+def apply_shortcuts(legate: Legate) -> None:
     """Put the shortcuts in place; cuPyNumeric must have been imported.
 
     With ``--profile`` or provenance every call is wrapped for the user's sake,
     so that nothing may take a shorter way.
     """
-    config = real.runtime.config()
+    config = legate.runtime.config()
     if applied or config.provenance or config.profile:
         return
     settings = importlib.import_module("cupynumeric.settings").settings
@@ -62,7 +62,7 @@ def apply_shortcuts() -> None:
         if hoist_imports(find(module, name)):
             applied.add(f"{module}.{name}")
     if known:
-        submission = calls.Submission(Client())
+        submission = calls.Submission(Client(legate))
         applied.update(calls.apply(submission))
         if known_copies:
             applied.update(copies.apply(submission))

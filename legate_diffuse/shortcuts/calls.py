@@ -131,12 +131,12 @@ class Submission:
 
 def _maker(client: Client) -> Callable[..., Any]:
     ndarray, deferred_array = client.ndarray, client.deferred_array
-    library = client.library
+    legate, library = client.legate, client.library
 
     def make(form: Form, shape: tuple[int, ...], *operands: View) -> Any:
         """Submit a task that writes a new array, and return the array."""
         layout = whole(shape)
-        root = Root(form.type, form.name, layout, True, layout.volume == 1)
+        root = Root(legate, form.type, form.name, layout, True, layout.volume == 1)
         result = View(root, layout)
         thunk = _new(deferred_array)
         thunk.library = library

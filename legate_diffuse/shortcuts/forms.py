@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.task import TaskForm
+from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import whole
-from legate_diffuse.stores.root import Root, dtype_name
+from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # Python numbers that are remembered as constants of one type, at most.
@@ -31,12 +32,13 @@ _IDENTITY: Final = frozenset(("ceil", "floor", "trunc"))
 
 
 class Client:
-    """What the shortcuts need of cuPyNumeric."""
+    """What the shortcuts need of cuPyNumeric, and of the real Legate."""
 
-    def __init__(self) -> None:
+    def __init__(self, legate: Legate) -> None:
         def member(module: str, name: str) -> Any:
             return getattr(importlib.import_module(f"cupynumeric.{module}"), name)
 
+        self.legate = legate
         self.ndarray = member("_array.array", "ndarray")
         self.deferred_array = member("_thunk.deferred", "DeferredArray")
         self.unary_ufunc = member("_ufunc.ufunc", "unary_ufunc")
@@ -141,12 +143,14 @@ class Constants:
         except OverflowError:
             return None
         layout = whole(())
+        legate = like.legate
         root = Root(
+            legate,
             like.type,
             name,
             layout,
             optimize_scalar=True,
             scalar_storage=True,
-            initial=real.Scalar(content, like.type),
+            initial=legate.Scalar(content, like.type),
         )
         return LogicalStore(root.owner, View(root, layout))

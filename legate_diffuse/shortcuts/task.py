@@ -7,7 +7,7 @@ from typing import Any
 
 from legate_diffuse.interpose.constraints import Constraint, symbol
 from legate_diffuse.interpose.task import INPUT, OUTPUT, AutoTask
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 from legate_diffuse.stores.view import View
 
 

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roots, layouts and views: the data model under interpose and launch."""
+"""What the stand-ins and the window share: roots, layouts, views, fills.
+
+May import nothing.
+"""

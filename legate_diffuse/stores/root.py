@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.stores.layout import Layout
+from legate_diffuse.stores.legate import Legate
 
 # References to a physical store that nobody else holds, while they are counted:
 # the tuple's, the loop variable's and the counting call's.
@@ -38,6 +38,7 @@ class Root:
         "escaped",
         "fusable",
         "initial",
+        "legate",
         "lent",
         "optimize_scalar",
         "owner",
@@ -52,6 +53,7 @@ class Root:
 
     def __init__(
         self,
+        legate: Legate,
         type_: Any,
         dtype: str | None,
         layout: Layout,
@@ -59,6 +61,7 @@ class Root:
         scalar_storage: bool,
         initial: Any = None,
     ) -> None:
+        self.legate = legate
         self.type = type_
         # NumPy name of the element type, None if kernels cannot handle it
         self.dtype = dtype
@@ -119,7 +122,7 @@ class Root:
         """Return the real ``LogicalStore`` of the whole storage."""
         found = self.real
         if found is None:
-            runtime = real.runtime
+            runtime = self.legate.runtime
             if self.initial is not None:
                 found = runtime.create_store_from_scalar(self.initial, self.shape)
             else:
@@ -137,10 +140,8 @@ class Root:
         (``operation/detail/fill.cc``, ``copy.cc`` and ``task.cc``).
         """
         if self.shares_future:
-            from legate_diffuse import _native
-
             # a program without loops copies the old value into a new future
-            _native.submit_program((self.handle,), b"\3", bytes(16), None)
+            self.legate.native.submit_program((self.handle,), b"\3", bytes(16), None)
             self.shares_future = False
 
     @property
@@ -157,14 +158,3 @@ class Root:
         if not self._handle:
             self._handle = int(self.materialize().raw_handle)
         return self._handle
-
-
-_DTYPES: dict[int, str | None] = {}
-
-
-def dtype_name(type_: Any) -> str | None:
-    """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
-    code = int(type_.code)
-    if code not in _DTYPES:
-        _DTYPES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else None
-    return _DTYPES[code]

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from legate_diffuse.stores.layout import Layout, bounds
 from legate_diffuse.stores.layout import Shape as Shape
-
-if TYPE_CHECKING:
-    from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.root import Root
 
 # A view remembers the views derived from it, so that the same slice taken twice
 # is the same object: two views of one root are equal if and only if they are

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from concrete_programs import Footprint, Program, run_in_order
 from plan_execution import run_plan
+from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.plan import Plan, covered, make_plan
+from legate_diffuse.fusion.plan import Plan, make_plan
+from legate_diffuse.libraries.cupynumeric import meanings
 
 
 def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:
@@ -23,7 +25,7 @@ def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:
     """
     groups = group_window(program.window, covered)
     check_groups(program, groups)
-    made = make_plan(program.window)
+    made = make_plan(program.window, meanings)
     check_launches(program, made)
     expected = run_in_order(program)
     for defer, replay in ((False, 0.0), (True, 0.0), (True, 0.5)):

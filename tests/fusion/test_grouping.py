@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from window_golden import check_groups, groups_of, window_of
+from window_golden import check_groups, covered, groups_of, window_of
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS, MAX_TASKS, Refusal
-from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse
 
 JOINING = {

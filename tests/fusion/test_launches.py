@@ -10,12 +10,11 @@ The stores and views are those of ``window_golden.STORES``: 90 and 91 are live a
 from __future__ import annotations
 
 import pytest
-from window_golden import launches_of
+from window_golden import covered, launches_of
 
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import MAX_NESTS, Form, form_launches
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS
-from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse
 
 # the form of each launch, and the positions of the tasks of each of its groups

@@ -20,7 +20,7 @@ from legate_diffuse.fusion.lowering import (
     TaskScalarSource,
     lower_nest,
 )
-from legate_diffuse.kernel import verify_kernel
+from legate_diffuse.kernel import print_kernel, verify_kernel
 from legate_diffuse.libraries.cupynumeric import meanings
 
 BOTH = READ | WRITE
@@ -44,7 +44,7 @@ def check_nest(
 ) -> None:
     """Compare a nest's kernel; ``arguments`` are view ids with privileges."""
     assert nest is not None
-    assert str(nest.kernel).rstrip() == cleandoc(kernel)
+    assert print_kernel(nest.kernel).rstrip() == cleandoc(kernel)
     assert dict(zip(nest.arguments, nest.privileges, strict=True)) == arguments
     assert nest.arguments == tuple(arguments)
     assert nest.scalars == scalars

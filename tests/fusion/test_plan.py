@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import pytest
+from window_golden import covered
 
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import READ, WRITE
 from legate_diffuse.fusion.plan import (
     Plan,
     PlannedLaunch,
-    covered,
     make_plan,
     unfused_plan,
 )
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import InvalidWindowError
+from legate_diffuse.libraries.cupynumeric import meanings
 
 BOTH = READ | WRITE
 
@@ -72,7 +73,7 @@ view %61.71 shape 1 many broadcast whole
 
 def plan_of(text: str) -> Plan:
     """Plan tasks over the stores above."""
-    return make_plan(parse(STORES + text))
+    return make_plan(parse(STORES + text), meanings)
 
 
 def launch_of(text: str, form: Form = Form.PROGRAM) -> PlannedLaunch:

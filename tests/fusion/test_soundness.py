@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from concrete_programs import Footprint, Program, smallest
 from plan_checks import check, fails
 from random_programs import random_program
+from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
-from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir.text import parse, render
 
 WINDOWS = 10_000

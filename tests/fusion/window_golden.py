@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
+from legate_diffuse.fusion import plan
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
-from legate_diffuse.fusion.plan import covered
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric import meanings
+
+covered: Final = partial(plan.covered, meanings)
+"""Whether a kernel can express a task."""
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n
 # are store n whole, shifted, and in another shape.

@@ -28,7 +28,9 @@ print(json.dumps({"asked": asked, "loaded": sorted(sys.modules)}))
 """
 
 
-@pytest.mark.parametrize("package", ["ir", "fusion", "kernel", "codegen"])
+@pytest.mark.parametrize(
+    "package", ["codegen", "fusion", "ir", "kernel", "libraries", "stores"]
+)
 def test_importing_a_package_imports_no_legate(package: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "LEGATE_DIFFUSE"}
     finished = subprocess.run(

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import OperationKind, Window
 from legate_diffuse.launch.window import LaunchWindow
-from legate_diffuse.libraries.cupynumeric.recognize import Kind
+from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.registry import Kind
 from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
 
@@ -48,8 +51,33 @@ class Machine:
         """Return what Legate's scope says."""
         return self.pieces, self.threshold
 
+    def num_threads(self) -> int:
+        """Return how many threads share the loops of a task."""
+        return 1
+
+    def set_num_threads(self, threads: int) -> None:
+        """Leave it at one."""
+
+    def set_cache_bytes(self, size: int) -> None:
+        """Block no loops."""
+
     def set_pending(self, pending: bool) -> None:
         """Nobody asks."""
+
+    def set_flush_callback(self, callback: Callable[[], object]) -> None:
+        """Nobody calls."""
+
+
+class Runtime:
+    """Stands in for Legate's runtime, of one process."""
+
+    node_count = 1
+    node_id = 0
+
+    @staticmethod
+    def config() -> SimpleNamespace:
+        """Return a configuration in which nothing is traced."""
+        return SimpleNamespace(provenance=False)
 
 
 class Recorder:
@@ -59,8 +87,8 @@ class Recorder:
     """
 
     def __init__(self, machine: Machine | None = None) -> None:
-        self.window = LaunchWindow()
-        self.window._native = machine or Machine()
+        legate = Legate(Runtime(), machine or Machine(), *[object] * 4)
+        self.window = LaunchWindow(legate, None, meanings)
         self.window.submitter.submit = self._submitted  # type: ignore[method-assign]
         self._owners: list[object] = []
         self._found: tuple[tuple[int, ...], Window] | None = None
@@ -75,7 +103,7 @@ class Recorder:
         scalar: bool = False,
     ) -> View:
         """Make an array; ``made`` if Legate has it already."""
-        root = Root(None, dtype, whole(shape), scalar, scalar, constant)
+        root = Root(None, None, dtype, whole(shape), scalar, scalar, constant)
         root.real = object() if made else None
         if live:
             self._owners.append(root.owner)
@@ -116,7 +144,7 @@ class Recorder:
         return self._found
 
     def _submitted(self, key: tuple[int, ...], state: Any, _: Any) -> None:
-        self._found = key, translate(state)
+        self._found = key, translate(state, meanings)
 
 
 def root_layout(root: Root) -> Any:

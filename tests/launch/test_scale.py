@@ -16,6 +16,7 @@ from recorder import READ, REDUCE, Machine, Recorder, part, spread
 from legate_diffuse.fusion.plan import Plan, make_plan
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import render
+from legate_diffuse.libraries.cupynumeric import meanings
 
 PROCESSORS = [2**power for power in range(1, 21)]
 THRESHOLD = 4096
@@ -54,12 +55,12 @@ class Steps:
 
 def count_steps(window: Window) -> tuple[int, int, Plan]:
     """Return the calls and lines that planning takes, and the plan."""
-    make_plan(window)  # what is remembered within the process
+    make_plan(window, meanings)  # what is remembered within the process
     steps = Steps()
     before = sys.gettrace()
     sys.settrace(steps)
     try:
-        plan = make_plan(window)
+        plan = make_plan(window, meanings)
     finally:
         sys.settrace(before)
     return steps.calls, steps.lines, plan
@@ -93,6 +94,6 @@ def test_only_what_is_partitioned_at_all_makes_a_difference() -> None:
         return render(window).replace(" single", "")
 
     assert without_single(one[1]) == without_single(several[1])
-    forms = [launch.form.name for launch in make_plan(one[1]).launches]
+    forms = [launch.form.name for launch in make_plan(one[1], meanings).launches]
     assert "PROGRAM" in forms
     assert "ALIGNED" not in forms

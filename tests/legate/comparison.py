@@ -12,7 +12,7 @@ import numpy as np
 
 import legate_diffuse
 from legate_diffuse.check.elements import same_bits
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 
 
 @contextmanager

@@ -23,7 +23,7 @@ legate_diffuse.enable()
 
 import cupynumeric  # noqa: E402, F401
 
-from legate_diffuse.launch.window import window  # noqa: E402
+from legate_diffuse.interpose.window import window  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from numpy_statements import DTYPES, STATEMENTS
 from numpy_writes import WRITES
 
 import legate_diffuse
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS

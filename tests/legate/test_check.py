@@ -16,7 +16,7 @@ legate_diffuse.enable()
 import cupynumeric as cn
 """
 END = """
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 window.flush("test")
 stats = legate_diffuse.stats()
 assert stats["failures"] == 0
@@ -212,11 +212,11 @@ WRONG_RULES = {
         """
         import legate_diffuse.launch.submission as submission
         translate = submission.translate
-        def forget(state):
+        def forget(state, meanings):
             lives = type(state).lives
             try:
                 type(state).lives = lambda self, root: False
-                return translate(state)
+                return translate(state, meanings)
             finally:
                 type(state).lives = lives
         submission.translate = forget

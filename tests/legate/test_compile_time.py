@@ -14,9 +14,10 @@ BEGIN = """
 import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric as cn
+from legate_diffuse.interpose.window import window
 
 def fused():
-    legate_diffuse.launch.window.window.flush("test")
+    window.flush("test")
     return legate_diffuse.stats()["groups"]
 
 """

@@ -13,7 +13,8 @@ from comparison import counts, differential, same
 from cupynumeric.config import CuPyNumericOpCode
 
 import legate_diffuse
-from legate_diffuse.launch.window import CAPACITY, window
+from legate_diffuse.interpose.window import window
+from legate_diffuse.launch.policy import CAPACITY
 
 
 def chain(x: Any) -> Any:

@@ -20,7 +20,7 @@ from legate.core.task import InputArray, InputStore, OutputArray, OutputStore, t
 
 import legate_diffuse
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 
 # untyped: tests also pass what type checkers would refuse
 cn: Any = cupynumeric

@@ -13,11 +13,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts import apply, calls, copies
 from legate_diffuse.shortcuts import task as formed_task
-
-apply.apply_shortcuts()
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")

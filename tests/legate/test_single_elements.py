@@ -13,7 +13,7 @@ import cupynumeric as cn
 import numpy as np
 from comparison import counts, same
 
-from legate_diffuse.launch.window import window
+from legate_diffuse.interpose.window import window
 
 
 def computed() -> tuple[Any, Any]:

@@ -191,6 +191,11 @@ def supported(kind: OperationKind) -> Refusal | None:
     return Refusal.COMPLEX if types & {*COMPLEX} else Refusal.TYPES
 
 
+def covers(kind: OperationKind) -> bool:
+    """Return whether the table covers `kind`."""
+    return kind in _TABLE
+
+
 def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[Value]:
     """Emit `kind` over its inputs, then its scalars, and return its outputs.
 

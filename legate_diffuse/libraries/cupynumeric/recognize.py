@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells which operation a submitted task is.
+"""Tells which operation a submitted task of cuPyNumeric is.
 
 The answer depends on the task's id, its operation code and the roles and types of
 its arguments, and is looked up in one dictionary.
@@ -8,14 +8,14 @@ its arguments, and is looked up in one dictionary.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
-from legate_diffuse.interpose.originals import real
 from legate_diffuse.ir import OperationKind
-from legate_diffuse.libraries.cupynumeric.meanings import supported
-from legate_diffuse.stores.root import dtype_name
+from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.registry import Kind
+from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.legate import Legate
 
 _INPUT = 0
 _OUTPUT = 1
@@ -49,29 +49,11 @@ _LARGEST_PRODUCT: Final = 2**16  # elements
 _NARROWEST_PRODUCT: Final = 8  # rows or columns
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """An operation kind as a window records it.
+class CupynumericRecognizer:
+    """Maps the tasks of cuPyNumeric to operation kinds."""
 
-    Attributes:
-        id: the number that stands for it in a window's key.
-        operation: what it computes.
-        changed: positions of the arguments that it writes or reduces to.
-        pointwise: its arguments must have one shape for a kernel to express it.
-        covered: a kernel can express it.
-    """
-
-    id: int
-    operation: OperationKind
-    changed: tuple[int, ...]
-    pointwise: bool
-    covered: bool
-
-
-class Recognizer:
-    """Maps tasks of the libraries to operation kinds."""
-
-    def __init__(self) -> None:
+    def __init__(self, legate: Legate) -> None:
+        self._legate = legate
         self.cupynumeric: Any = None
         # task id -> (name of the task, operation code -> name of the code)
         self._tasks: dict[int, tuple[str, dict[int, str]]] = {}
@@ -120,10 +102,10 @@ class Recognizer:
             *[view.root.dtype for view in task.arguments],
         )
         if len(scalars) > own:
-            extra = _scalar_dtypes(scalars[own:])
+            extra = self._scalar_dtypes(scalars[own:])
             if None in extra:
-                scalars[own:] = map(_as_scalar, scalars[own:])
-                extra = _scalar_dtypes(scalars[own:])
+                scalars[own:] = map(self._as_scalar, scalars[own:])
+                extra = self._scalar_dtypes(scalars[own:])
             key += extra
         try:
             return self._kinds[key]
@@ -176,7 +158,7 @@ class Recognizer:
             (inputs if role == _INPUT else outputs).append(view.root.dtype)
         scalars = task.scalars
         code = "" if code_at is None else codes.get(int(scalars[code_at][0]), "")
-        extra = _scalar_dtypes(scalars[own:])
+        extra = self._scalar_dtypes(scalars[own:])
         if (codes and not code) or None in extra:
             return self._recognize_opaque(task)
         operation = OperationKind(
@@ -186,15 +168,35 @@ class Recognizer:
             tuple(outputs),
             tuple(str(dtype) for dtype in extra),
         )
-        pointwise = supported(operation) is None and max(task.roles) < _REDUCTION
+        pointwise = meanings.covers(operation) and max(task.roles) < _REDUCTION
         return self._number(operation, task.roles, pointwise=pointwise)
 
     def _number(
         self, operation: OperationKind, roles: Sequence[int], *, pointwise: bool
     ) -> Kind:
         changed = tuple(n for n, role in enumerate(roles) if role != _INPUT)
-        covered = supported(operation) is None
+        covered = meanings.covers(operation)
         return Kind(len(self._kinds), operation, changed, pointwise, covered)
+
+    def _as_scalar(self, argument: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return a scalar argument as a Scalar, if it was a value and a type."""
+        value, dtype = argument
+        legate = self._legate
+        if type(dtype) is not legate.Type or type(value) is legate.Scalar:
+            return argument
+        return legate.Scalar(value, dtype), None
+
+    def _scalar_dtypes(
+        self, scalars: Sequence[tuple[Any, Any]]
+    ) -> tuple[str | None, ...]:
+        """Return the types of scalar arguments, None for what is not a Scalar."""
+        scalar = self._legate.Scalar
+        return tuple(
+            [
+                dtype_name(value.type) if type(value) is scalar else None
+                for value, _ in scalars
+            ]
+        )
 
 
 def _suits_blas(matrix: tuple[int, ...]) -> bool:
@@ -204,21 +206,3 @@ def _suits_blas(matrix: tuple[int, ...]) -> bool:
     a task takes to start. Measured from 3 x 20,000 to 512 x 512.
     """
     return prod(matrix) > _LARGEST_PRODUCT or min(matrix) < _NARROWEST_PRODUCT
-
-
-def _as_scalar(argument: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return a scalar argument as a Scalar, if it was passed as a value and a type."""
-    value, dtype = argument
-    if type(dtype) is not real.Type or type(value) is real.Scalar:
-        return argument
-    return real.Scalar(value, dtype), None
-
-
-def _scalar_dtypes(scalars: Sequence[tuple[Any, Any]]) -> tuple[str | None, ...]:
-    """Return the types of scalar arguments, None for what is not a Scalar."""
-    return tuple(
-        [
-            dtype_name(value.type) if type(value) is real.Scalar else None
-            for value, _ in scalars
-        ]
-    )

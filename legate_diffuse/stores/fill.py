@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from legate_diffuse.interpose.originals import real
-
-if TYPE_CHECKING:
-    from legate_diffuse.stores.view import View
+from legate_diffuse.stores.view import View
 
 _INPUT, _OUTPUT = 0, 1  # roles, as in interpose.task
 
 
 class Fill:
-    """``Runtime.issue_fill(store, value)``: a constant or one-element store."""
+    """``Runtime.issue_fill(store, value)``: a Legate scalar, or a one-element view."""
 
     __slots__ = ("kind", "provenance_", "roles", "scalars", "value", "views")
     roles: tuple[int, ...]
@@ -25,12 +22,12 @@ class Fill:
         self.provenance_ = ""
         self.views = [target]
         self.scalars: list[tuple[Any, Any]] = []
-        if type(value) is real.Scalar:
-            self.scalars.append((value, None))
-            self.roles = (_OUTPUT,)
-        else:
+        if isinstance(value, View):
             self.views.append(value)
             self.roles = (_OUTPUT, _INPUT)
+        else:
+            self.scalars.append((value, None))
+            self.roles = (_OUTPUT,)
 
     def run(self) -> None:
         """Issue the real fill."""
@@ -39,6 +36,7 @@ class Fill:
             value.root.settle()
             value = value.materialize()
         target = self.views[0]
-        target.root.constant = None
-        target.root.shares_future = False
-        real.runtime.issue_fill(target.materialize(), value)
+        root = target.root
+        root.constant = None
+        root.shares_future = False
+        root.legate.runtime.issue_fill(target.materialize(), value)
