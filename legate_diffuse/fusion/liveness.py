@@ -36,14 +36,14 @@ class Liveness:
 
     ``scratch`` are the ids of stores that live in the task's scratch memory.
     ``deferrable`` are positions of scalar tasks that only the application needs:
-    they may wait until it reads the result, or forgets it. ``fresh`` are ids of
+    they may wait until it reads the result, or forgets it. ``undefined`` are ids of
     stores to which nothing was written before the launch.
     """
 
     nests: tuple[NestLiveness, ...]
     scratch: frozenset[int] = frozenset()
     deferrable: tuple[int, ...] = ()
-    fresh: frozenset[int] = frozenset()
+    undefined: frozenset[int] = frozenset()
 
 
 def analyse_liveness(
@@ -52,12 +52,14 @@ def analyse_liveness(
     """Return what each launch need not write."""
     found: list[Liveness] = []
     later = _Later()
-    fresh = _fresh(window, launches)
-    for launch, still_fresh in zip(reversed(launches), reversed(fresh), strict=True):
+    undefined = _undefined(window, launches)
+    for launch, still_undefined in zip(
+        reversed(launches), reversed(undefined), strict=True
+    ):
         if launch.form is Form.ORIGINAL:
             found.append(_analyse_original(window, launch, later))
         else:
-            found.append(_analyse_fused(window, launch, later, still_fresh))
+            found.append(_analyse_fused(window, launch, later, still_undefined))
         for position in launch.tasks:
             waits = position in found[-1].deferrable
             folded = launch.form is not Form.ORIGINAL
@@ -67,14 +69,14 @@ def analyse_liveness(
     return tuple(reversed(found))
 
 
-def _fresh(window: Window, launches: Sequence[Launch]) -> list[frozenset[int]]:
+def _undefined(window: Window, launches: Sequence[Launch]) -> list[frozenset[int]]:
     """Return for each launch the stores to which nothing was written before it."""
     found = []
-    fresh = frozenset(store.id for store in window.stores if store.fresh)
+    undefined = frozenset(store.id for store in window.stores if store.undefined)
     for launch in launches:
-        found.append(fresh)
+        found.append(undefined)
         for position in launch.tasks:
-            fresh -= {view.store.id for view in window.tasks[position].changes}
+            undefined -= {view.store.id for view in window.tasks[position].changes}
     return found
 
 
@@ -130,7 +132,7 @@ def _analyse_original(window: Window, launch: Launch, later: _Later) -> Liveness
 
 
 def _analyse_fused(
-    window: Window, launch: Launch, later: _Later, fresh: frozenset[int]
+    window: Window, launch: Launch, later: _Later, undefined: frozenset[int]
 ) -> Liveness:
     nests: list[NestLiveness] = []
     touched = later.touched | later.deferred
@@ -144,8 +146,8 @@ def _analyse_fused(
     if launch.form is Form.ALIGNED:
         deferrable = _deferrable(window, launch, nests[0].hoisted, later)
     else:
-        scratch = _scratch(window, launch, later.touched | later.deferred, fresh)
-    return Liveness(tuple(nests), scratch, deferrable, fresh)
+        scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
+    return Liveness(tuple(nests), scratch, deferrable, undefined)
 
 
 def _analyse_nest(
@@ -203,7 +205,7 @@ def _deferrable(
 
 
 def _scratch(
-    window: Window, launch: Launch, touched_later: set[int], fresh: frozenset[int]
+    window: Window, launch: Launch, touched_later: set[int], undefined: frozenset[int]
 ) -> frozenset[int]:
     """Return the stores that only a program's own nests touch.
 
@@ -216,7 +218,7 @@ def _scratch(
                 view, store = access.view, access.view.store
                 own = (
                     access.privilege is Privilege.WRITE
-                    and (view.whole or store.id in fresh)
+                    and (view.whole or store.id in undefined)
                     and not store.live
                     and store.id not in touched_later
                 )

@@ -131,7 +131,7 @@ def _plan_program(
         for lowered in _lower_with_hoisted(window, group, nest, meanings)
     ]
     views = {view.id: view for view in window.views}
-    users = _Users(liveness.scratch, liveness.fresh)
+    users = _Users(liveness.scratch, liveness.undefined)
     for number, nest in enumerate(nests):
         users.add(number, nest, views)
     for nest in nests:
@@ -178,11 +178,11 @@ class _Argument:
 class _Users:
     """Which nests of a program use which stores, and how."""
 
-    def __init__(self, in_scratch: frozenset[int], fresh: frozenset[int]) -> None:
+    def __init__(self, in_scratch: frozenset[int], undefined: frozenset[int]) -> None:
         self.arguments: dict[int, _Argument] = {}
         self.scratch: dict[int, list[int]] = {}
         self._in_scratch = in_scratch
-        self._fresh = fresh
+        self._undefined = undefined
 
     def add(self, number: int, nest: PlannedNest, views: dict[int, View]) -> None:
         lowered = nest.lowered
@@ -207,7 +207,7 @@ class _Users:
 
     def _covers(self, view: View) -> bool:
         """Whether nothing is lost of a root that is written through a view."""
-        return view.whole or view.store.id in self._fresh
+        return view.whole or view.store.id in self._undefined
 
     def operand(self, view: View) -> int:
         """Return the number of a view's root among arguments or scratch buffers."""

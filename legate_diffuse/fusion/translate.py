@@ -32,7 +32,7 @@ def translate(state: Any, meanings: Meanings) -> Window:
             replicated=root.scalar_storage,
             constant=root.constant is not None,
             single=root.volume < state.single_below,
-            fresh=root.is_fresh,
+            undefined=root.is_undefined,
         )
         for root, number in state.roots.items()
     }
@@ -45,7 +45,7 @@ def translate(state: Any, meanings: Meanings) -> Window:
             broadcast=view.inner_broadcast,
             affine=view.affine,
             whole=view.extents == view.root.shape,
-            apart=tuple(state.apart.get(view, ())),
+            disjoint=tuple(state.disjoint.get(view, ())),
         )
         for view, number in state.views.items()
     }

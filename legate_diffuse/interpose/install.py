@@ -123,7 +123,7 @@ def _file_function(original: Callable[..., Any]) -> Callable[..., Any]:
             return None
         if made.nullable or made.nested:
             return LogicalArray(None, made)
-        return LogicalArray(adopt(made.data, fresh=True))
+        return LogicalArray(adopt(made.data, sole=True))
 
     return function
 

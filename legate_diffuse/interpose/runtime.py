@@ -94,7 +94,7 @@ class Runtime:
             return new_store(dtype, name, shape, optimize_scalar=optimize_scalar)
         # a shape that may not be known yet, or something wrong that Legate refuses
         made = real.runtime.create_store(dtype, shape, optimize_scalar, ndim)
-        return adopt(made, fresh=True)
+        return adopt(made, sole=True)
 
     def create_store_from_scalar(self, scalar: Any, shape: Any = None) -> LogicalStore:
         """Create a store that holds one value."""
@@ -103,7 +103,7 @@ class Runtime:
         name = dtype_name(type_)
         if name is None or any(extent != 1 for extent in extents):
             made = real.runtime.create_store_from_scalar(scalar, shape)
-            return adopt(made, fresh=True)
+            return adopt(made, sole=True)
         root = Root(
             real.legate,
             type_,
@@ -138,7 +138,7 @@ class Runtime:
         made = real.runtime.create_store_from_buffer(
             dtype, shape, data, read_only, ordering
         )
-        store = adopt(made, fresh=True)
+        store = adopt(made, sole=True)
         if not sole:
             store._view.root.lend()
             store._view.root.escaped = True
@@ -223,7 +223,7 @@ class Runtime:
         window.let_pass("tree_reduce")
         source = view_of(store).materialize()
         return adopt(
-            real.runtime.tree_reduce(library, task_id, source, radix), fresh=True
+            real.runtime.tree_reduce(library, task_id, source, radix), sole=True
         )
 
     def prefetch_bloated_instances(

@@ -321,15 +321,15 @@ def new_store(
     return LogicalStore(root.owner, View(root, layout))
 
 
-def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
+def adopt(store: Any, *, sole: bool = False) -> LogicalStore:
     """Return a stand-in for a real store.
 
-    ``fresh`` says that nothing else refers to the storage. Without it the
+    ``sole`` says that nothing else refers to the storage. Without it the
     storage may have other stand-ins, so that its tasks are never held back.
     """
     if type(store) is LogicalStore:
         return store
-    bound = fresh and not store.unbound
+    bound = sole and not store.unbound
     type_ = store.type
     root = Root(
         real.legate,
@@ -341,7 +341,7 @@ def adopt(store: Any, *, fresh: bool = False) -> LogicalStore:
     )
     root.real = store
     root.fusable = root.fusable and bound and not store.transformed
-    root.escaped = not fresh
+    root.escaped = not sole
     return stand_in(root)
 
 

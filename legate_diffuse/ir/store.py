@@ -26,7 +26,7 @@ class Store:
         replicated: every point sees the whole of it (a Legion future, of one element).
         constant: its value is known when the window is submitted.
         single: Legate would not partition it, so its tasks run on one processor.
-        fresh: nothing was written to it before the window.
+        undefined: nothing was written to it before the window.
     """
 
     id: int
@@ -35,7 +35,7 @@ class Store:
     replicated: bool = False
     constant: bool = False
     single: bool = False
-    fresh: bool = False
+    undefined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class View:
         broadcast: the view repeats along its last dimension.
         affine: every element lies at an affine function of its position.
         whole: the view covers the store.
-        apart: ids of views of the store with which it has no element in common, as
+        disjoint: ids of views of the store with which it has no element in common, as
             far as that is known. It is told of one of the two views.
     """
 
@@ -66,8 +66,8 @@ class View:
     broadcast: bool = False
     affine: bool = True
     whole: bool = False
-    apart: tuple[int, ...] = ()
+    disjoint: tuple[int, ...] = ()
 
     def may_overlap(self, other: View) -> bool:
         """Whether two views of one store may have an element in common."""
-        return other.id not in self.apart and self.id not in other.apart
+        return other.id not in self.disjoint and self.id not in other.disjoint

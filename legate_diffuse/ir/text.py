@@ -7,7 +7,7 @@ window's, not the store's::
 
     store %0 bool live single
     store %1 bool replicated constant
-    store %2 bool replicated fresh
+    store %2 bool replicated undefined
     view %0.0 shape 0 many whole
     view %1.1 shape 0 many broadcast
     view %2.2 shape 1 one
@@ -27,14 +27,14 @@ from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
 from legate_diffuse.ir.window import Window
 
-_STORE_FLAGS = ("live", "replicated", "constant", "single", "fresh")
+_STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined")
 _STORE = re.compile(
     r"store %(?P<id>\d+) (?P<dtype>\w+)(?P<flags>( (" + "|".join(_STORE_FLAGS) + "))*)"
 )
 _VIEW = re.compile(
     r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
     r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine|whole))*)"
-    r"(?: apart(?P<apart>( \d+)+))?"
+    r"(?: disjoint(?P<disjoint>( \d+)+))?"
 )
 _TASK = re.compile(
     r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
@@ -61,7 +61,9 @@ def render(window: Window) -> str:
         line += " broadcast" if view.broadcast else ""
         line += "" if view.affine else " nonaffine"
         line += " whole" if view.whole else ""
-        line += " ".join((" apart", *map(str, view.apart))) if view.apart else ""
+        line += (
+            " ".join((" disjoint", *map(str, view.disjoint))) if view.disjoint else ""
+        )
         lines.append(line)
     for task in window.tasks:
         accesses = ", ".join(render_access(access) for access in task.accesses)
@@ -142,7 +144,7 @@ def _parse_view(match: re.Match[str], stores: dict[int, Store]) -> View:
         broadcast="broadcast" in flags,
         affine="nonaffine" not in flags,
         whole="whole" in flags,
-        apart=tuple(int(number) for number in (match["apart"] or "").split()),
+        disjoint=tuple(int(number) for number in (match["disjoint"] or "").split()),
     )
 
 

@@ -39,14 +39,14 @@ class WindowState:
         kept: roots that operations after the window use.
         cause: what ended the window.
         parts: views of parts of roots that are changed.
-        apart: for some of them, numbers of views with which they have nothing in
+        disjoint: for some of them, numbers of views with which they have nothing in
             common.
     """
 
     __slots__ = (
-        "apart",
         "carried",
         "cause",
+        "disjoint",
         "kept",
         "key",
         "operations",
@@ -68,7 +68,7 @@ class WindowState:
         self.carried = 0
         self.kept: frozenset[Root] = frozenset()
         self.parts: list[View] = []
-        self.apart: dict[View, list[int]] = {}
+        self.disjoint: dict[View, list[int]] = {}
 
     def lives(self, root: Root) -> bool:
         """Whether a root can be read after the window."""
@@ -311,7 +311,7 @@ def _describe(state: WindowState, view: View) -> int:
         | layout.affine << 5
         | (layout.extents == root.shape) << 6
         | (root.volume < state.single_below) << 7
-        | root.is_fresh << 8
+        | root.is_undefined << 8
     )
     state.key += (-1, root_number, shape_number, flags)
     for part in state.parts:
@@ -329,6 +329,6 @@ def _describe_part(state: WindowState, part: View) -> None:
 
 
 def _compare(state: WindowState, part: View, view: View) -> None:
-    if part.layout.is_apart_from(view.layout):
-        state.apart.setdefault(part, []).append(state.views[view])
+    if part.layout.is_disjoint_from(view.layout):
+        state.disjoint.setdefault(part, []).append(state.views[view])
         state.key += (-3, state.views[part], state.views[view])

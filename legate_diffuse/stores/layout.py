@@ -47,10 +47,10 @@ class Layout:
 
     __slots__ = (
         "affine",
-        "apart",
         "chain",
         "derived",
         "dims",
+        "disjoint",
         "extents",
         "indexed",
         "inner_broadcast",
@@ -90,7 +90,7 @@ class Layout:
         # by the key of a client's indexing expression
         self.indexed: dict[tuple[Any, ...], Layout] = {}
         # by another layout: whether they have no element in common
-        self.apart: dict[Layout, bool] = {}
+        self.disjoint: dict[Layout, bool] = {}
         # the layout as an operand of a program (``launch.program``), once it was one
         self.packed = b""
         # by the shape over which a single element is repeated
@@ -108,15 +108,15 @@ class Layout:
                 _remember(self.derived, step, found)
         return found
 
-    def is_apart_from(self, other: Layout) -> bool:
+    def is_disjoint_from(self, other: Layout) -> bool:
         """Whether two layouts of one shape are known to share no element."""
-        found = self.apart.get(other)
+        found = self.disjoint.get(other)
         if found is None:
-            found = self._is_apart_from(other)
-            _remember(self.apart, other, found)
+            found = self._is_disjoint_from(other)
+            _remember(self.disjoint, other, found)
         return found
 
-    def _is_apart_from(self, other: Layout) -> bool:
+    def _is_disjoint_from(self, other: Layout) -> bool:
         if not (self.affine and other.affine):
             return False
         return any(

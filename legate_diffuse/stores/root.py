@@ -145,7 +145,7 @@ class Root:
             self.shares_future = False
 
     @property
-    def is_fresh(self) -> bool:
+    def is_undefined(self) -> bool:
         """Whether nothing was written to the array yet.
 
         Of a single element that does not matter: it is written as a whole.

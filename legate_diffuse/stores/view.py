@@ -131,7 +131,7 @@ class View:
         mine, others = self.layout, other.layout
         if root is not other_root or not (mine.affine and others.affine):
             return bool(self.materialize().overlaps(other.materialize()))
-        return root.scalar_storage or not mine.is_apart_from(others)
+        return root.scalar_storage or not mine.is_disjoint_from(others)
 
     def equal_storage(self, other: View) -> bool:
         """Whether the two views cover the same (sub)storage, as Legate sees it."""

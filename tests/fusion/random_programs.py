@@ -137,23 +137,25 @@ class _Generator:
         while len(self.tasks) < MAX_TASKS:
             pool = rng.choices((*self.pools, self.of_futures), (8, 5, 4))[0]
             self._add_task(rng.choices(_NAMES, _WEIGHTS)[0], pool)
-        window = Window(self._with_apart(), carried=rng.choice((0, 0, 0, 1, 3)))
+        window = Window(self._with_disjoint(), carried=rng.choice((0, 0, 0, 1, 3)))
         scalars = tuple(self.scalars[:MAX_TASKS])
         return Program(window, self.elements, scalars, self.memory, seed)
 
     def _store(self, number: int, size: int, kind: str, **flags: bool) -> Store:
         rng = self.rng
-        fresh = kind == "fresh"
+        undefined = kind == "undefined"
         self.memory[number] = (
-            [POISON] * size if fresh else [100 * number + 7 * i for i in range(size)]
+            [POISON] * size
+            if undefined
+            else [100 * number + 7 * i for i in range(size)]
         )
         return Store(
             number,
             "int64",
-            live=kind == "live" or (fresh and rng.random() < 0.5),
+            live=kind == "live" or (undefined and rng.random() < 0.5),
             single=self.single == "all"
             or (self.single == "mixed" and rng.random() < 0.7),
-            fresh=fresh,
+            undefined=undefined,
             constant=kind == "constant",
             **flags,
         )
@@ -163,12 +165,12 @@ class _Generator:
         arrays: dict[Store, Extents] = {}
         for number in range(rng.randint(2, 4)):
             shape = rng.choices(ARRAYS, _ARRAY_WEIGHTS)[0]
-            kind = rng.choice(("live", "live", "dead", "dead", "fresh"))
+            kind = rng.choice(("live", "live", "dead", "dead", "undefined"))
             arrays[self._store(number, int(np.prod(shape)), kind)] = shape
         return arrays
 
     def _futures(self) -> list[Store]:
-        kinds = ("live", "live", "dead", "dead", "constant", "fresh")
+        kinds = ("live", "live", "dead", "dead", "constant", "undefined")
         return [
             self._store(number, 1, self.rng.choice(kinds), replicated=True)
             for number in range(10, 10 + self.rng.randint(2, 4))
@@ -299,14 +301,14 @@ class _Generator:
         self.tasks.append(IndexTask(kind, shape, tuple(accesses)))
         self.scalars.append(scalars)
 
-    def _with_apart(self) -> tuple[IndexTask, ...]:
+    def _with_disjoint(self) -> tuple[IndexTask, ...]:
         """Tell some of the views that have no element in common so."""
         window = Window(tuple(self.tasks[:MAX_TASKS]))
         changed = {view.id for task in window.tasks for view in task.changes}
         views: dict[int, View] = {}
         for view in window.views:
             others = [v for v in window.views if v.store.id == view.store.id]
-            apart = tuple(
+            disjoint = tuple(
                 other.id
                 for other in others
                 if {view.id, other.id} & changed
@@ -314,7 +316,7 @@ class _Generator:
                 and self.rng.random() < 0.8
                 and set(self.elements[view.id]).isdisjoint(self.elements[other.id])
             )
-            views[view.id] = replace(view, apart=apart)
+            views[view.id] = replace(view, disjoint=disjoint)
         return tuple(
             replace(
                 task,

@@ -206,10 +206,10 @@ def _parts_in_scratch(found: Liveness, window: Window, launch: Launch) -> Livene
     return replace(found, scratch=found.scratch | parts)
 
 
-def _always_fresh(found: Liveness, window: Window, launch: Launch) -> Liveness:
-    """Take stores for fresh that an earlier launch has written."""
-    fresh = frozenset(store.id for store in window.stores if store.fresh)
-    return replace(found, fresh=fresh)
+def _always_undefined(found: Liveness, window: Window, launch: Launch) -> Liveness:
+    """Take stores for undefined that an earlier launch has written."""
+    undefined = frozenset(store.id for store in window.stores if store.undefined)
+    return replace(found, undefined=undefined)
 
 
 def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
@@ -232,7 +232,7 @@ def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Livene
         _all_in_scratch,
         _dead_in_scratch,
         _parts_in_scratch,
-        _always_fresh,
+        _always_undefined,
         _defer_everything,
     ],
     ids=(
@@ -244,7 +244,7 @@ def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Livene
         "all in scratch",
         "dead in scratch",
         "parts in scratch",
-        "always fresh",
+        "always undefined",
         "defer everything",
     ),
 )

@@ -442,5 +442,5 @@ def test_a_store_is_fresh_until_a_launch_writes_it() -> None:
         Form.PROGRAM,
     ]
     first, _, last = liveness_of(text)
-    assert first.fresh == {93}
-    assert last.fresh == frozenset()
+    assert first.undefined == {93}
+    assert last.undefined == frozenset()

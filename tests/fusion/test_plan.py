@@ -24,12 +24,12 @@ BOTH = READ | WRITE
 
 # Views n, 10 + n and 20 + n are store n whole, shifted, and in another shape.
 STORES = """
-# not partitioned: 0 and 1 live, 2 dead, 3 live and fresh, 4 dead and fresh
+# not partitioned: 0 and 1 live, 2 dead, 3 live and undefined, 4 dead and undefined
 store %0 int8 live single
 store %1 int8 live single
 store %2 int8 single
-store %3 int8 live single fresh
-store %4 int8 single fresh
+store %3 int8 live single undefined
+store %4 int8 single undefined
 view %0.0 shape 0 many whole
 view %1.1 shape 0 many whole
 view %2.2 shape 0 many whole
@@ -141,14 +141,14 @@ PRIVILEGES: dict[str, tuple[str, dict[int, int]]] = {
         """,
         {1: BOTH, 0: BOTH},
     ),
-    "a fresh store is written in part, then read": (
+    "an undefined store is written in part, then read": (
         """
         COPY(int8) -> (int8) shape 0: write %3.13, read %0.0
         COPY(int8) -> (int8) shape 1: write %1.21, read %3.23
         """,
         {3: WRITE, 0: READ, 1: BOTH},
     ),
-    "a fresh store is read": (
+    "an undefined store is read": (
         "COPY(int8) -> (int8) shape 0: write %1.1, read %3.3",
         {1: WRITE, 3: READ},
     ),

@@ -44,7 +44,7 @@ view %0.30 shape 0 many nonaffine
 view %0.40 shape 0 many broadcast
 # two halves
 view %0.41 shape 0 many
-view %0.42 shape 0 many apart 41
+view %0.42 shape 0 many disjoint 41
 # dead: the application cannot read them any more
 store %4 int8
 store %5 int8
@@ -53,7 +53,7 @@ view %5.5 shape 0 many whole
 view %4.14 shape 0 many
 view %4.24 shape 1 many
 view %4.43 shape 0 many
-view %4.44 shape 0 many apart 43
+view %4.44 shape 0 many disjoint 43
 # one-element stores that every point sees, as themselves and repeated
 store %6 int8 live replicated
 store %7 int8 replicated
@@ -97,7 +97,7 @@ view %64.86 shape 5 many broadcast
 store %90 int8 live single
 store %91 int8 live single
 store %92 int8 single
-store %93 int8 single fresh
+store %93 int8 single undefined
 store %94 int64 single
 view %90.90 shape 0 many whole
 view %91.91 shape 0 many whole

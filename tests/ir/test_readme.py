@@ -41,5 +41,5 @@ def test_all_words_of_the_language_are_explained() -> None:
     words = {*_STORE_FLAGS, *OPERATORS}
     words |= {word.value for enum in (Points, Privilege) for word in enum}
     words |= {partition.value for partition in Partition} - {"aligned"}
-    words |= {"broadcast", "nonaffine", "whole", "apart", "carried"}
+    words |= {"broadcast", "nonaffine", "whole", "disjoint", "carried"}
     assert words <= explained

@@ -55,7 +55,7 @@ def windows(draw: st.DrawFn) -> Window:
                 broadcast=flags,
                 affine=flags,
                 whole=flags,
-                apart=st.lists(numbers, max_size=3).map(tuple),
+                disjoint=st.lists(numbers, max_size=3).map(tuple),
             ),
             min_size=1,
             max_size=8,
@@ -89,10 +89,10 @@ def test_text_reads_back_as_the_same_window(window: Window) -> None:
 
 def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
     x = Store(4, "int32")
-    mask = Store(1, "bool", live=False, single=True, fresh=True)
+    mask = Store(1, "bool", live=False, single=True, undefined=True)
     total = Store(2, "int64", replicated=True)
     limit = Store(0, "int32", live=False, replicated=True, constant=True)
-    whole = View(7, x, 0, Points.MANY, whole=True, apart=(3, 2))
+    whole = View(7, x, 0, Points.MANY, whole=True, disjoint=(3, 2))
     spread = View(2, limit, 0, Points.MANY, broadcast=True)
     marked = View(5, mask, 0, Points.MANY)
     listed = View(3, x, 1, Points.ONE, affine=False)
@@ -130,12 +130,12 @@ def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
     assert window.stores == (mask, x, limit, total)
     assert window.views == (marked, whole, spread, listed, result)
     assert render(window) == (
-        "store %1 bool single fresh\n"
+        "store %1 bool single undefined\n"
         "store %4 int32 live\n"
         "store %0 int32 replicated constant\n"
         "store %2 int64 live replicated\n"
         "view %1.5 shape 0 many\n"
-        "view %4.7 shape 0 many whole apart 3 2\n"
+        "view %4.7 shape 0 many whole disjoint 3 2\n"
         "view %0.2 shape 0 many broadcast\n"
         "view %4.3 shape 1 one nonaffine\n"
         "view %2.8 shape 2 one\n"
@@ -184,8 +184,8 @@ def test_nothing_is_an_empty_window() -> None:
         ("view %0.1 shape 0 many", "view number 1 is declared already"),
         ("view %0.2 shape 0 few", "neither a store, a view nor a task"),
         ("view %0.2 shape 0 many broadcasted", "neither a store, a view nor a task"),
-        ("view %0.2 shape 0 many apart", "neither a store, a view nor a task"),
-        ("view %0.2 shape 0 many apart one", "neither a store, a view nor a task"),
+        ("view %0.2 shape 0 many disjoint", "neither a store, a view nor a task"),
+        ("view %0.2 shape 0 many disjoint one", "neither a store, a view nor a task"),
         ("COPY(int8) -> (int8) shape 0: reduce(+) %0.0", "'reduce(+) %0.0' is not"),
         ("COPY(int8) -> (int8) shape 0: write %0.0 tiled", "'write %0.0 tiled' is not"),
         ("view %0.2 many", "neither a store, a view nor a task"),

@@ -104,21 +104,21 @@ def _single(r: Recorder, *, small: bool) -> None:
     r.task("COPY", [r.array(7 if small else 8), r.array(7 if small else 8)])
 
 
-def _fresh(r: Recorder, *, made: bool) -> None:
+def _undefined(r: Recorder, *, made: bool) -> None:
     r.task("COPY", [r.array(8, made=made), r.array(8)])
 
 
-def _apart(r: Recorder, *, apart: bool) -> None:
+def _disjoint(r: Recorder, *, disjoint: bool) -> None:
     x, y = r.array(16), r.array(8)
     r.task("COPY", [part(x, 0, 8), y])
-    r.task("COPY", [part(x, 8, 16) if apart else part(x, 7, 15), y])
+    r.task("COPY", [part(x, 8, 16) if disjoint else part(x, 7, 15), y])
 
 
-def _read_apart(r: Recorder, *, apart: bool) -> None:
-    """What is apart was seen before it was known to be of a part that changes."""
+def _read_disjoint(r: Recorder, *, disjoint: bool) -> None:
+    """What is disjoint was seen before it was known to be of a part that changes."""
     x, y = r.array(16), r.array(8)
     r.task("COPY", [y, part(x, 0, 8)])
-    r.task("COPY", [part(x, 8, 16) if apart else part(x, 7, 15), y])
+    r.task("COPY", [part(x, 8, 16) if disjoint else part(x, 7, 15), y])
 
 
 def _live(r: Recorder, *, live: bool) -> None:
@@ -223,16 +223,16 @@ INGREDIENTS: dict[str, tuple[Recording, Recording]] = {
         lambda r: _single(r, small=False),
     ),
     "written before": (
-        lambda r: _fresh(r, made=True),
-        lambda r: _fresh(r, made=False),
+        lambda r: _undefined(r, made=True),
+        lambda r: _undefined(r, made=False),
     ),
     "parts that do not overlap": (
-        lambda r: _apart(r, apart=True),
-        lambda r: _apart(r, apart=False),
+        lambda r: _disjoint(r, disjoint=True),
+        lambda r: _disjoint(r, disjoint=False),
     ),
     "a part that does not overlap what was read": (
-        lambda r: _read_apart(r, apart=True),
-        lambda r: _read_apart(r, apart=False),
+        lambda r: _read_disjoint(r, disjoint=True),
+        lambda r: _read_disjoint(r, disjoint=False),
     ),
     "liveness": (lambda r: _live(r, live=True), lambda r: _live(r, live=False)),
     "which array is alive": (
