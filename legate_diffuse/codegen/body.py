@@ -45,7 +45,7 @@ PREFETCH_AHEAD: Final = 2048
 _CACHE_LINE: Final = 64
 
 
-def hoisted(kernel: Kernel, argument: int) -> bool:
+def invariant(kernel: Kernel, argument: int) -> bool:
     """Return whether an argument is loaded once before the loop."""
     a = kernel.arguments[argument]
     return a.broadcast and a.reads and not a.writes
@@ -74,7 +74,7 @@ def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls, fast_math: bool) 
     Their parameters are the pointers of the arguments, the scalar block, the number of
     points, at least 1, and the strides as kernels get them. After the arguments come
     the kernel's indices, of which the pointers are numbers and not addresses. An
-    argument that is `hoisted` is read at its pointer only; all others are read and
+    argument that is `invariant` is read at its pointer only; all others are read and
     written as contiguous vectors from there on, up to a whole vector beyond the last
     point. Values of reductions are folded into the element at the argument's pointer,
     those of points beyond the last one left out.
@@ -134,7 +134,7 @@ class _BodyEmitter:
     def _is_uniform(self, instruction: Pure, uniform: list[bool]) -> bool:
         match instruction:
             case Load(argument):
-                return hoisted(self._kernel, argument)
+                return invariant(self._kernel, argument)
             case Index():
                 return False
             case Op(_, _, operands):

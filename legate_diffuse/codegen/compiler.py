@@ -118,8 +118,8 @@ class Compiler:
 
     def _start(self) -> Machine:
         machine = Machine(self._fast_math)
-        driver = machine.driver_assembly()
-        machine.link_driver(self._object(machine, driver, machine.generate_driver))
+        loops = machine.loops_assembly()
+        machine.link_loops(self._object(machine, loops, machine.generate_loops))
         return machine
 
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:

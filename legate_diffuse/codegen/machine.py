@@ -5,7 +5,6 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from legate_diffuse.codegen.driver import DRIVER, driver_module
 from legate_diffuse.codegen.libm_check import agrees_with_libm
 from legate_diffuse.codegen.libm_module import (
     PREFIX,
@@ -15,6 +14,7 @@ from legate_diffuse.codegen.libm_module import (
     symbol,
 )
 from legate_diffuse.codegen.libm_registry import ROUTINES
+from legate_diffuse.codegen.loops import LOOPS, loops_module
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.codegen.vector_math import MathLibrary, libm_addresses
@@ -76,9 +76,9 @@ class Machine:
         """Return the LLVM assembly of `kernel` as a function `name`."""
         return llvm_module(kernel, name, self._target, self._library, self._fast_math)
 
-    def driver_assembly(self) -> str:
-        """Return the LLVM assembly of the driver."""
-        return driver_module(self._target.triple)
+    def loops_assembly(self) -> str:
+        """Return the LLVM assembly of the loops."""
+        return loops_module(self._target.triple)
 
     def routine_assemblies(self, name: str) -> Iterator[str]:
         """Yield variants of the vector routine for a C maths function, in assembly.
@@ -101,8 +101,8 @@ class Machine:
         payload: bytes = self._generator.emit_object(module)
         return payload
 
-    def generate_driver(self, assembly: str) -> bytes:
-        """Return the object code of the driver."""
+    def generate_loops(self, assembly: str) -> bytes:
+        """Return the object code of the loops."""
         llvm = self._llvm
         module = llvm.parse_assembly(assembly)
         options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -115,9 +115,9 @@ class Machine:
         payload: bytes = self._generator.emit_object(module)
         return payload
 
-    def link_driver(self, payload: bytes) -> None:
-        """Load the driver, so that kernels can be linked."""
-        self._llvm.add_symbol(DRIVER, self.link(DRIVER, payload))
+    def link_loops(self, payload: bytes) -> None:
+        """Load the loops, so that kernels can be linked."""
+        self._llvm.add_symbol(LOOPS, self.link(LOOPS, payload))
 
     def link_routine(self, name: str, variant: int, payload: bytes) -> bool:
         """Load a variant of a vector routine, and use it if it agrees with libm."""

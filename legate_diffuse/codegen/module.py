@@ -3,8 +3,8 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.body import emit_bodies, hoisted, streams, updated
-from legate_diffuse.codegen.driver import DRIVER, HOISTED, INDEX, READ, WRITE
+from legate_diffuse.codegen.body import emit_bodies, invariant, streams, updated
+from legate_diffuse.codegen.loops import INDEX, INVARIANT, LOOPS, READ, WRITE
 from legate_diffuse.codegen.maths_calls import MathsCalls
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
@@ -60,7 +60,7 @@ def llvm_module(
             maths.text(),
             bodies,
             _about("@about", kernel, lanes, []),
-            f"declare void @{DRIVER}(ptr, ptr, ptr, ptr, ptr, ptr, ptr)",
+            f"declare void @{LOOPS}(ptr, ptr, ptr, ptr, ptr, ptr, ptr)",
             *_entry(kernel, name, lanes),
             f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
             f'"prefer-vector-width"="{width}" }}',
@@ -73,7 +73,7 @@ def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
     """Return the function `name`, which chooses the variant of the loop.
 
     That is `@update` if all arguments that it `updated` have inner strides other than
-    0. If only some have, the driver calls `@body` for one point after the other.
+    0. If only some have, the loops call `@body` for one point after the other.
     """
     body, about = "@body", "@about"
     streaming = "@streaming" if streams(kernel) else "null"
@@ -101,7 +101,7 @@ def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
         f"define void @{name}(ptr %pointers, ptr %strides, ptr %extents, "
         "ptr %scalars) nounwind {",
         *choice,
-        f"  tail call void @{DRIVER}(ptr {body}, ptr {streaming}, ptr {about}, "
+        f"  tail call void @{LOOPS}(ptr {body}, ptr {streaming}, ptr {about}, "
         "ptr %pointers, ptr %strides, ptr %extents, ptr %scalars)",
         "  ret void",
         "}",
@@ -109,7 +109,7 @@ def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
 
 
 def _about(name: str, kernel: Kernel, lanes: int, updates: list[int]) -> str:
-    """Return the description of the arguments that the driver reads.
+    """Return the description of the arguments that the loops read.
 
     The loop updates the arguments `updates` as vectors and folds other reductions.
     """
@@ -118,9 +118,9 @@ def _about(name: str, kernel: Kernel, lanes: int, updates: list[int]) -> str:
     words = [count, lanes.bit_length() - 1, most]
     for number, argument in enumerate(kernel.arguments):
         flags = READ * argument.reads | WRITE * argument.writes
-        flags |= HOISTED * hoisted(kernel, number)
+        flags |= INVARIANT * invariant(kernel, number)
         if argument.reduces is not None:
-            flags = READ | WRITE if number in updates else HOISTED
+            flags = READ | WRITE if number in updates else INVARIANT
         words += [ITEMSIZE[argument.dtype], flags]
     words += [1, INDEX] * len(kernel.indices)
     values = ", ".join(f"i64 {word}" for word in words)

@@ -14,7 +14,7 @@ from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.recompute import recompute_scalars
+from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.verify import verify_window
 
@@ -92,7 +92,7 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
 def analyse(window: Window, meanings: Meanings) -> tuple[tuple[Launch, Liveness], ...]:
     """Return the launches of a window, and what each of them need not write."""
     launches = form_launches(window, group_window(window, partial(covered, meanings)))
-    launches = recompute_scalars(window, launches)
+    launches = rematerialize_scalars(window, launches)
     return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
 
 

@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from legate_diffuse.shortcuts import calls, copies
-from legate_diffuse.shortcuts.forms import Client
+from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
 
 # Functions that import from their own package whenever they are called.

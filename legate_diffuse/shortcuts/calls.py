@@ -18,8 +18,8 @@ from types import FunctionType
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.shortcuts.forms import Client, Constants, Form, Forms
 from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.templates import Client, Constants, Template, Templates
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
@@ -110,12 +110,12 @@ _new: Final = object.__new__
 
 
 class Submission:
-    """Submits tasks of known forms as cuPyNumeric's own code would."""
+    """Submits tasks of known templates as cuPyNumeric's own code would."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.forms = {
-            ufunc: Forms(client, ufunc)
+        self.templates = {
+            ufunc: Templates(client, ufunc)
             for ufunc in vars(client.ufuncs).values()
             if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
         }
@@ -124,29 +124,31 @@ class Submission:
         self.binary = _binary(client, self.make, self.write)
         self.unary = _unary(client, self.make, self.write)
 
-    def forms_of(self, ufunc: str) -> Forms:
-        """Return the forms of a universal function."""
-        return self.forms[getattr(self.client.ufuncs, ufunc)]
+    def templates_of(self, ufunc: str) -> Templates:
+        """Return the templates of a universal function."""
+        return self.templates[getattr(self.client.ufuncs, ufunc)]
 
 
 def _maker(client: Client) -> Callable[..., Any]:
     ndarray, deferred_array = client.ndarray, client.deferred_array
     legate, library = client.legate, client.library
 
-    def make(form: Form, shape: tuple[int, ...], *operands: View) -> Any:
+    def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
         """Submit a task that writes a new array, and return the array."""
         layout = whole(shape)
-        root = Root(legate, form.type, form.name, layout, True, layout.volume == 1)
+        root = Root(
+            legate, template.type, template.name, layout, True, layout.volume == 1
+        )
         result = View(root, layout)
         thunk = _new(deferred_array)
         thunk.library = library
-        thunk.dtype = form.dtype
+        thunk.dtype = template.dtype
         thunk.base = LogicalStore(root.owner, result)
         array = _new(ndarray)
         array._thunk = thunk
         array._legate_data = None
         array._writeable = True
-        submit(form, [result, *operands])
+        submit(template, [result, *operands])
         return array
 
     return make
@@ -155,7 +157,9 @@ def _maker(client: Client) -> Callable[..., Any]:
 def _writer(client: Client) -> Callable[..., Any]:
     ndarray = client.ndarray
 
-    def write(form: Form, shape: tuple[int, ...], out: Any, *operands: View) -> Any:
+    def write(
+        template: Template, shape: tuple[int, ...], out: Any, *operands: View
+    ) -> Any:
         """Submit a task that writes an array, and return the array.
 
         None if the array needs a conversion or may share elements with an operand.
@@ -167,12 +171,12 @@ def _writer(client: Client) -> Callable[..., Any]:
             return None
         target = base._view
         root = target.root
-        if root.dtype is not form.name or not root.fusable or target.shape != shape:
+        if root.dtype is not template.name or not root.fusable or target.shape != shape:
             return None
         for operand in operands:
             if operand is not target and may_overlap(operand.root, root):
                 return None
-        submit(form, [target, *operands])
+        submit(template, [target, *operands])
         return out
 
     return write
@@ -189,7 +193,9 @@ def _binary(
     ndarray, doctor = client.ndarray, client.doctor
     constant = Constants().find
 
-    def binary(forms: Forms, x: Any, y: Any, swapped: bool, out: Any = None) -> Any:
+    def binary(
+        templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None
+    ) -> Any:
         """Submit an operation on an array and another operand.
 
         None if it is left to the original.
@@ -200,8 +206,8 @@ def _binary(
             return None
         a = base._view
         root = a.root
-        form = forms[root.dtype]
-        if form is None or not root.fusable or doctor._user_value:
+        template = templates[root.dtype]
+        if template is None or not root.fusable or doctor._user_value:
             return None
         shape = a.shape
         kind = type(y)
@@ -220,7 +226,7 @@ def _binary(
                     a = over(a, shape)
                 else:
                     return None
-        elif (kind is float or kind is int) and forms.common_type:
+        elif (kind is float or kind is int) and templates.common_type:
             number = constant(root, y)
             if number is None:
                 return None
@@ -232,8 +238,8 @@ def _binary(
         if swapped:
             a, b = b, a
         if out is None:
-            return make(form, shape, a, b)
-        return write(form, shape, out, a, b)
+            return make(template, shape, a, b)
+        return write(template, shape, out, a, b)
 
     return binary
 
@@ -243,18 +249,18 @@ def _unary(
 ) -> Callable[..., Any]:
     doctor = client.doctor
 
-    def unary(forms: Forms, x: Any, out: Any = None) -> Any:
+    def unary(templates: Templates, x: Any, out: Any = None) -> Any:
         """Submit an operation on an array; None if it is left to the original."""
         base = x._thunk.base
         if type(base) is not LogicalStore:
             return None
         view = base._view
-        form = forms[view.root.dtype]
-        if form is None or not view.root.fusable or doctor._user_value:
+        template = templates[view.root.dtype]
+        if template is None or not view.root.fusable or doctor._user_value:
             return None
         if out is None:
-            return make(form, view.shape, view)
-        return write(form, view.shape, out, view)
+            return make(template, view.shape, view)
+        return write(template, view.shape, out, view)
 
     return unary
 
@@ -279,30 +285,30 @@ def replace(owner: Any, name: str, function: Any) -> Any:
 
 def _replace_operator(submission: Submission, name: str) -> None:
     ufunc, second = _OPERATORS[name]
-    binary, forms = submission.binary, submission.forms_of(ufunc)
+    binary, templates = submission.binary, submission.templates_of(ufunc)
 
     def operator(self: Any, other: Any, /) -> Any:
-        made = binary(forms, self, other, second)
+        made = binary(templates, self, other, second)
         return original(self, other) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
 
 
 def _replace_in_place(submission: Submission, name: str) -> None:
-    binary, forms = submission.binary, submission.forms_of(_IN_PLACE[name])
+    binary, templates = submission.binary, submission.templates_of(_IN_PLACE[name])
 
     def operator(self: Any, other: Any, /) -> Any:
-        made = binary(forms, self, other, False, self)
+        made = binary(templates, self, other, False, self)
         return original(self, other) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
 
 
 def _replace_unary(submission: Submission, name: str) -> None:
-    unary, forms = submission.unary, submission.forms_of(_UNARY[name])
+    unary, templates = submission.unary, submission.templates_of(_UNARY[name])
 
     def operator(self: Any, /) -> Any:
-        made = unary(forms, self)
+        made = unary(templates, self)
         return original(self) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
@@ -311,28 +317,28 @@ def _replace_unary(submission: Submission, name: str) -> None:
 def _replace_functions(submission: Submission) -> None:
     client = submission.client
     ndarray, binary, unary = client.ndarray, submission.binary, submission.unary
-    forms_of = submission.forms.get
+    templates_of = submission.templates.get
 
     def call_binary(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
         if len(operands) == 2 and options.keys() <= _OUT:
-            forms = forms_of(self)
+            templates = templates_of(self)
             out = options.get("out")
             x, y = operands
-            if forms is None:
+            if templates is None:
                 pass
             elif type(x) is ndarray:
-                made = binary(forms, x, y, False, out)
+                made = binary(templates, x, y, False, out)
             elif type(y) is ndarray:
-                made = binary(forms, y, x, True, out)
+                made = binary(templates, y, x, True, out)
         return original_binary(self, *operands, **options) if made is None else made
 
     def call_unary(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
         if len(operands) == 1 and options.keys() <= _OUT:
-            forms = forms_of(self)
-            if forms is not None and type(operands[0]) is ndarray:
-                made = unary(forms, operands[0], options.get("out"))
+            templates = templates_of(self)
+            if templates is not None and type(operands[0]) is ndarray:
+                made = unary(templates, operands[0], options.get("out"))
         return original_unary(self, *operands, **options) if made is None else made
 
     original_binary = replace(client.binary_ufunc, "__call__", call_binary)

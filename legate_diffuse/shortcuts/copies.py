@@ -13,8 +13,8 @@ import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.calls import Submission, may_overlap, replace
-from legate_diffuse.shortcuts.forms import Form
 from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.templates import Template
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -95,7 +95,7 @@ def _compute(thunk: Any, key: Any) -> Layout | None:
 
 def apply(submission: Submission) -> list[str]:
     """Put the shortcuts in place; returns their names."""
-    copies = _CopyForms(submission)
+    copies = _CopyTemplates(submission)
     _replace_get(submission)
     _replace_set(submission, copies)
     _replace_copy(submission, copies, "copy")
@@ -103,17 +103,17 @@ def apply(submission: Submission) -> list[str]:
     return ["indexing", "copies"]
 
 
-class _CopyForms(dict[str | None, Form | None]):
+class _CopyTemplates(dict[str | None, Template | None]):
     def __init__(self, submission: Submission) -> None:
         super().__init__()
         self._client = submission.client
 
-    def __missing__(self, name: str | None) -> Form | None:
+    def __missing__(self, name: str | None) -> Template | None:
         client = self._client
-        form = self[name] = (
+        template = self[name] = (
             None
             if name is None
-            else Form(
+            else Template(
                 client,
                 client.tasks.UNARY_OP,
                 1,
@@ -121,7 +121,7 @@ class _CopyForms(dict[str | None, Form | None]):
                 np.dtype(name),
             )
         )
-        return form
+        return template
 
 
 def _replace_get(submission: Submission) -> None:
@@ -147,7 +147,7 @@ def _replace_get(submission: Submission) -> None:
     original = replace(ndarray, "__getitem__", get)
 
 
-def _replace_set(submission: Submission, copies: _CopyForms) -> None:
+def _replace_set(submission: Submission, copies: _CopyTemplates) -> None:
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
@@ -167,9 +167,9 @@ def _replace_set(submission: Submission, copies: _CopyForms) -> None:
         root = target.root
         if source is target:
             return True
-        form = copies[root.dtype]
+        template = copies[root.dtype]
         if (
-            form is None
+            template is None
             or source.root.dtype is not root.dtype
             or source.shape != target.shape
             or not source.root.fusable
@@ -181,13 +181,13 @@ def _replace_set(submission: Submission, copies: _CopyForms) -> None:
                 return True
             if source.overlaps(target):
                 return False
-        submit(form, [target, source])
+        submit(template, [target, source])
         return True
 
     original = replace(ndarray, "__setitem__", set_)
 
 
-def _replace_copy(submission: Submission, copies: _CopyForms, name: str) -> None:
+def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> None:
     make, doctor = submission.make, submission.client.doctor
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:
@@ -195,9 +195,9 @@ def _replace_copy(submission: Submission, copies: _CopyForms, name: str) -> None
             return original(self, *options, **named)
         view = self._thunk.base._view
         root = view.root
-        form = copies[root.dtype]
+        template = copies[root.dtype]
         if (
-            form is None
+            template is None
             or not root.fusable
             # one element is copied by a fill
             or view.volume == 1
@@ -206,6 +206,6 @@ def _replace_copy(submission: Submission, copies: _CopyForms, name: str) -> None
             or doctor._user_value
         ):
             return original(self, *options, **named)
-        return make(form, view.shape, view)
+        return make(template, view.shape, view)
 
     original = replace(submission.client.ndarray, name, copy)

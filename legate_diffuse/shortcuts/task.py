@@ -11,7 +11,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.stores.view import View
 
 
-class TaskForm:
+class TaskTemplate:
     """What the tasks of one operation on arguments of given types have in common.
 
     The tasks write their first argument, read the others, and align all of them.
@@ -30,38 +30,38 @@ class TaskForm:
         self.kind: Any = None
 
 
-class FormedTask:
-    """An auto task of a known form, which nobody but the window sees."""
+class TemplateTask:
+    """An auto task of a known template, which nobody but the window sees."""
 
-    __slots__ = ("form", "kind", "provenance_", "views")
+    __slots__ = ("kind", "provenance_", "template", "views")
     plain = True
     holdable = True
 
-    def __init__(self, form: TaskForm, views: list[View]) -> None:
-        self.form = form
+    def __init__(self, template: TaskTemplate, views: list[View]) -> None:
+        self.template = template
         self.views = views
-        self.kind = form.kind
+        self.kind = template.kind
         self.provenance_ = ""
 
     @property
     def library(self) -> Any:
         """The library of the task."""
-        return self.form.library
+        return self.template.library
 
     @property
     def task_id(self) -> int:
         """The number of the task in its library."""
-        return self.form.task_id
+        return self.template.task_id
 
     @property
     def roles(self) -> list[int]:
         """What the task does to each of its views."""
-        return self.form.roles
+        return self.template.roles
 
     @property
     def scalars(self) -> list[tuple[Any, Any]]:
         """The scalar arguments, as (value, type)."""
-        return self.form.scalars
+        return self.template.scalars
 
     @property
     def arguments(self) -> list[View]:
@@ -69,16 +69,16 @@ class FormedTask:
         return self.views
 
     def check_scalars(self) -> None:
-        """Do nothing: the scalars of a form are right."""
+        """Do nothing: the scalars of a template are right."""
 
     def run(self) -> None:
         """Submit the real task."""
-        form = self.form
-        task = AutoTask(form.library, form.task_id)
-        task.roles = form.roles
+        template = self.template
+        task = AutoTask(template.library, template.task_id)
+        task.roles = template.roles
         task.arguments = self.views
         task.variables = [None] * len(self.views)
-        task.scalars = form.scalars
+        task.scalars = template.scalars
         task.constraints = [
             Constraint("align", (symbol(0), symbol(number)))
             for number in range(1, len(self.views))
@@ -86,8 +86,8 @@ class FormedTask:
         task.run()
 
 
-def submit(form: TaskForm, views: list[View]) -> None:
+def submit(template: TaskTemplate, views: list[View]) -> None:
     """Submit a task, or let it wait in the window."""
-    task = FormedTask(form, views)
+    task = TemplateTask(template, views)
     window.submit(task)
-    form.kind = task.kind
+    template.kind = task.kind

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
 
-from legate_diffuse.codegen.driver import STREAM_FROM
+from legate_diffuse.codegen.loops import STREAM_FROM
 from legate_diffuse.kernel import Argument, Builder
 
 FIRST = 10

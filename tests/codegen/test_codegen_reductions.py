@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
 
-from legate_diffuse.codegen import Compiler, MathMode, ObjectCache, driver
+from legate_diffuse.codegen import Compiler, MathMode, ObjectCache, loops
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS
@@ -266,7 +266,7 @@ def test_several_reductions_and_an_output(call, compilers, shape, columns):
 def streaming():
     """A compiler for which every call counts as large."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "STREAM_FROM", 1)
+        patch.setattr(loops, "STREAM_FROM", 1)
         compiler = Compiler()
         compiler.compile(statistics_kernel())
     return compiler

@@ -4,14 +4,14 @@
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import Compiler, driver
+from legate_diffuse.codegen import Compiler, loops
 from legate_diffuse.kernel import Argument, Builder
 
 
 @pytest.fixture(scope="module")
 def compiler():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "STREAM_FROM", 1)
+        patch.setattr(loops, "STREAM_FROM", 1)
         compiler = Compiler()
         compiler.compile(split_kernel("float64", "float64"))
     return compiler

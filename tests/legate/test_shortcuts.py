@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts import apply, calls, copies
-from legate_diffuse.shortcuts import task as formed_task
+from legate_diffuse.shortcuts import task as template_task
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -54,7 +54,7 @@ def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     submit = window.submit
 
     def record(task: Any) -> None:
-        if type(task) is formed_task.FormedTask:
+        if type(task) is template_task.TemplateTask:
             made.append(task)
         submit(task)
 

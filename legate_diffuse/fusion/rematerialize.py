@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets launches compute again the single elements that they use.
+"""Rematerialization: launches compute again the single elements that they use.
 
 A scalar operation that was folded into one launch would have to run by itself as
 well if another launch uses its result. Where what it reads is still the same, it
@@ -17,7 +17,9 @@ from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.ir import IndexTask, Window
 
 
-def recompute_scalars(window: Window, launches: Sequence[Launch]) -> tuple[Launch, ...]:
+def rematerialize_scalars(
+    window: Window, launches: Sequence[Launch]
+) -> tuple[Launch, ...]:
     """Return the launches, with scalar work added to those that use its results."""
     known = _Known(window)
     found: list[Launch] = []

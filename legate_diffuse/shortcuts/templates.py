@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.shortcuts.task import TaskForm
+from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
@@ -57,8 +57,8 @@ class Client:
         self.doctor = member("settings", "settings").doctor
 
 
-class Form(TaskForm):
-    """A task form with what the result of its tasks needs."""
+class Template(TaskTemplate):
+    """A task template with what the result of its tasks needs."""
 
     __slots__ = ("dtype", "name", "type")
 
@@ -72,8 +72,8 @@ class Form(TaskForm):
         self.dtype = self.type.to_numpy_dtype()
 
 
-class Forms(dict[str | None, Form | None]):
-    """The forms of one universal function, by the type of its operands.
+class Templates(dict[str | None, Template | None]):
+    """The templates of one universal function, by the type of its operands.
 
     None stands for a type that the shortcut is not for.
     """
@@ -85,23 +85,23 @@ class Forms(dict[str | None, Form | None]):
         # whether a Python number takes the type of the array
         self.common_type = getattr(ufunc, "_use_common_type", True)
 
-    def __missing__(self, name: str | None) -> Form | None:
-        form = self[name] = None if name is None else self._make(np.dtype(name))
-        return form
+    def __missing__(self, name: str | None) -> Template | None:
+        template = self[name] = None if name is None else self._make(np.dtype(name))
+        return template
 
-    def _make(self, dtype: np.dtype[Any]) -> Form | None:
+    def _make(self, dtype: np.dtype[Any]) -> Template | None:
         client, ufunc, char = self._client, self._ufunc, dtype.char
         if isinstance(ufunc, client.binary_ufunc):
             result = ufunc._result_dtypes.get((char, char))
             if result is None or ufunc._post_resolution_check not in client.checks:
                 return None
             task, code = client.tasks.BINARY_OP, ufunc._op_code
-            return Form(client, task, 2, code, result)
+            return Template(client, task, 2, code, result)
         result = ufunc._result_dtypes.get(char)
         if result is None or (dtype.kind in "iu" and ufunc._name in _IDENTITY):
             return None
         code = ufunc._overrides.get(char, ufunc._op_code)
-        return Form(client, client.tasks.UNARY_OP, 1, code, result)
+        return Template(client, client.tasks.UNARY_OP, 1, code, result)
 
 
 class Constants:
