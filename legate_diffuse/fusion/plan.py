@@ -167,7 +167,7 @@ def _lower_with_hoisted(
 
 
 @dataclass(slots=True)
-class _Argument:
+class _RootAccess:
     """A root that a program names; ``covered`` once all of it has been written."""
 
     view: int
@@ -179,7 +179,7 @@ class _Users:
     """Which nests of a program use which stores, and how."""
 
     def __init__(self, in_scratch: frozenset[int], undefined: frozenset[int]) -> None:
-        self.arguments: dict[int, _Argument] = {}
+        self.arguments: dict[int, _RootAccess] = {}
         self.scratch: dict[int, list[int]] = {}
         self._in_scratch = in_scratch
         self._undefined = undefined
@@ -197,7 +197,7 @@ class _Users:
             if store in self._in_scratch:
                 self.scratch.setdefault(store, [view.id, number, number])[2] = number
             else:
-                argument = self.arguments.setdefault(store, _Argument(view.id))
+                argument = self.arguments.setdefault(store, _RootAccess(view.id))
                 _use(argument, privilege, self._covers(view))
         for view, privilege in accesses:
             # reading through another view comes before what the nest writes
@@ -217,7 +217,7 @@ class _Users:
         return list(self.arguments).index(store)
 
 
-def _use(argument: _Argument, privilege: int, covers: bool) -> None:
+def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:
     """Add a nest's privilege to a root's.
 
     What a nest writes a part of has to be read as well, or the rest would be lost,

@@ -12,7 +12,7 @@ from legate_diffuse.kernel.dtypes import COMPONENT, HALF
 from legate_diffuse.kernel.operators import COMPARISONS
 
 
-class Refusal(Enum):
+class Unsupported(Enum):
     """Why the table has no meaning for an operation kind."""
 
     TASK = "the task is not an operation that fusion covers"

@@ -59,7 +59,7 @@ def apply_shortcuts(legate: Legate) -> None:
     known = digest(calls.SOURCES) == calls.KNOWN
     known_copies = known and digest(copies.SOURCES) == copies.KNOWN
     for module, name in _IMPORTING:
-        if hoist_imports(find(module, name)):
+        if import_once(find(module, name)):
             applied.add(f"{module}.{name}")
     if known:
         submission = calls.Submission(Client(legate))
@@ -91,7 +91,7 @@ def digest(functions: Iterable[tuple[str, str]]) -> str:
     return made.hexdigest()[:16]
 
 
-def hoist_imports(function: Any) -> bool:
+def import_once(function: Any) -> bool:
     """Let a function do its imports now instead of whenever it is called.
 
     Returns whether the function was changed; one that cannot be is left as it is.

@@ -8,7 +8,7 @@ def test_every_operation_of_the_package_is_listed():
     """An operation code that is not known here raises LookupError."""
     found = coverage.pairs()
     assert len({(pair.task, pair.code, pair.dtype) for pair in found}) == len(found)
-    covered = sum(pair.refusal is None for pair in found)
+    covered = sum(pair.unsupported is None for pair in found)
     assert covered > 0.8 * len(found)
 
 

@@ -263,13 +263,13 @@ def test_zeros_of_both_signs_are_constants_of_their_own() -> None:
     assert not np.signbit(np.asarray(x * 0.0)).any()
 
 
-def test_imports_are_hoisted_only_where_that_changes_nothing() -> None:
-    hoist = apply.hoist_imports
-    assert not hoist(None)
-    assert not hoist(len)
-    # nothing to hoist, and from another package
-    assert not hoist(values)
-    assert not hoist(test_the_doctor_sees_every_call)
+def test_imports_are_done_once_only_where_that_changes_nothing() -> None:
+    once = apply.import_once
+    assert not once(None)
+    assert not once(len)
+    # nothing to import, and from another package
+    assert not once(values)
+    assert not once(test_the_doctor_sees_every_call)
 
 
 def test_warnings_name_the_program() -> None:

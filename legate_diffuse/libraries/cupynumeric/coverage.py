@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, HALF
-from legate_diffuse.libraries.cupynumeric.meanings import kinds, supported
+from legate_diffuse.libraries.cupynumeric.meanings import kinds, unsupported
 from legate_diffuse.libraries.cupynumeric.unary import REAL
-from legate_diffuse.libraries.table import Refusal
+from legate_diffuse.libraries.table import Unsupported
 
 PAGE: Final = Path(__file__).with_name("COVERAGE.md")
 
@@ -53,13 +53,13 @@ _WITHOUT_CODE: Final = (
 class Pair:
     """An operation and a type of its operands.
 
-    `refusal` is None when the table covers every operation kind of that pair.
+    `unsupported` is None when the table covers every operation kind of that pair.
     """
 
     task: str
     code: str
     dtype: str
-    refusal: Refusal | None
+    unsupported: Unsupported | None
 
 
 def pairs() -> list[Pair]:
@@ -115,7 +115,7 @@ def _of_ufuncs() -> Iterator[Pair]:
             ]
             task = "UNARY_OP" if isinstance(code, UnaryOpCode) else "BINARY_OP"
             kind = OperationKind(task, code.name, *names)
-            yield Pair(task, code.name, names[0][0], supported(kind))
+            yield Pair(task, code.name, names[0][0], unsupported(kind))
 
 
 def _pair(task: str, code: str, dtype: str) -> Pair:
@@ -124,7 +124,7 @@ def _pair(task: str, code: str, dtype: str) -> Pair:
     if covered >= wanted:
         return Pair(task, code, dtype, None)
     kind = OperationKind(task, code, (dtype,), ("none",))
-    return Pair(task, code, dtype, supported(kind))
+    return Pair(task, code, dtype, unsupported(kind))
 
 
 def _covered() -> Counter[tuple[str, str, str]]:
@@ -147,7 +147,7 @@ def page(found: Iterable[Pair]) -> str:
     for pair in found:
         rows.setdefault((pair.task, pair.code), []).append(pair)
     every = [pair for row in rows.values() for pair in row]
-    covered = sum(pair.refusal is None for pair in every)
+    covered = sum(pair.unsupported is None for pair in every)
     lines = [
         "# What is fused",
         "",
@@ -161,16 +161,16 @@ def page(found: Iterable[Pair]) -> str:
         "|---|---|---:|---:|---|",
     ]
     for (task, code), row in sorted(rows.items()):
-        fused = sum(pair.refusal is None for pair in row)
+        fused = sum(pair.unsupported is None for pair in row)
         lines.append(f"| {task} | {code} | {fused} | {len(row)} | {_reasons(row)} |")
     return "\n".join([*lines, ""])
 
 
 def _reasons(row: list[Pair]) -> str:
-    by_reason: dict[Refusal, list[str]] = {}
+    by_reason: dict[Unsupported, list[str]] = {}
     for pair in row:
-        if pair.refusal is not None:
-            by_reason.setdefault(pair.refusal, []).append(pair.dtype)
+        if pair.unsupported is not None:
+            by_reason.setdefault(pair.unsupported, []).append(pair.dtype)
     return "; ".join(
         reason.value
         if len(dtypes) == len(row)

@@ -32,7 +32,7 @@ from legate_diffuse.libraries.table import (
     Lowering,
     LoweringToSeveral,
     Meaning,
-    Refusal,
+    Unsupported,
     expand,
 )
 
@@ -157,15 +157,15 @@ _TABLE: Final[dict[OperationKind, Lowering | LoweringToSeveral]] = {
 _OPERATORS: Final = {kind: operator for kind, operator, _ in reductions()}
 
 _REFUSED_TASKS: Final = {
-    "ARGWHERE": Refusal.NUMBER,
-    "FLIP": Refusal.ELSEWHERE,
-    "NONZERO": Refusal.NUMBER,
+    "ARGWHERE": Unsupported.NUMBER,
+    "FLIP": Unsupported.ELSEWHERE,
+    "NONZERO": Unsupported.NUMBER,
 }
 _REFUSED_CODES: Final = {
-    **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Refusal.PLACE),
-    ("UNARY_OP", "GETARG"): Refusal.PLACE,
-    ("CHOOSE", ""): Refusal.OPERANDS,
-    ("SELECT", ""): Refusal.OPERANDS,
+    **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Unsupported.PLACE),
+    ("UNARY_OP", "GETARG"): Unsupported.PLACE,
+    ("CHOOSE", ""): Unsupported.OPERANDS,
+    ("SELECT", ""): Unsupported.OPERANDS,
 }
 _NOT_UPSTREAM: Final = {
     *((code, dtype) for code in ("FLOOR_DIVIDE", "TRUNC") for dtype in COMPLEX),
@@ -174,21 +174,21 @@ _NOT_UPSTREAM: Final = {
 """Operations and types that the front end takes and the tasks do not."""
 
 
-def supported(kind: OperationKind) -> Refusal | None:
+def unsupported(kind: OperationKind) -> Unsupported | None:
     """Return None when the table covers `kind`, else why it does not."""
     if kind in _TABLE:
         return None
     codes = REDUCTION_CODES.get(kind.task) or _MEANINGS.get(kind.task)
     if codes is None:
-        return _REFUSED_TASKS.get(kind.task, Refusal.TASK)
+        return _REFUSED_TASKS.get(kind.task, Unsupported.TASK)
     if (kind.task, kind.code) in _REFUSED_CODES:
         return _REFUSED_CODES[kind.task, kind.code]
     types = {*kind.inputs, *kind.outputs}
     if kind.code not in codes:
-        return Refusal.CODE
+        return Unsupported.CODE
     if (kind.code, *kind.inputs[:1]) in _NOT_UPSTREAM:
-        return Refusal.UPSTREAM
-    return Refusal.COMPLEX if types & {*COMPLEX} else Refusal.TYPES
+        return Unsupported.UPSTREAM
+    return Unsupported.COMPLEX if types & {*COMPLEX} else Unsupported.TYPES
 
 
 def covers(kind: OperationKind) -> bool:
@@ -202,7 +202,7 @@ def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[
     Of a reduction that is the value to combine at each point.
 
     Raises:
-        KeyError: the table does not cover `kind` (see `supported`).
+        KeyError: the table does not cover `kind` (see `unsupported`).
     """
     result = _TABLE[kind](Emitter(builder), *operands)
     return list(result) if isinstance(result, tuple) else [result]
