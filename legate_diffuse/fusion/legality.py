@@ -15,7 +15,7 @@ import enum
 from dataclasses import dataclass, field
 from typing import Final
 
-from legate_diffuse.ir import Access, IndexTask, Partition, Points, Privilege, View
+from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
 
 # A launch names each argument separately; far beyond what programs need.
 MAX_ARGUMENTS: Final = 48
@@ -31,7 +31,6 @@ class Refusal(enum.Enum):
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group uses"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
-    PARTITION = "the library chose how an operand is partitioned"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"
     TRUE_DEPENDENCE = "it reads an array that the group writes through another view"
@@ -134,11 +133,8 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
     A task that reads and writes one store through views that overlap is not
     point-wise by itself.
     """
-    for access in task.accesses:
-        if not access.view.affine:
-            return Refusal.NOT_AFFINE
-        if access.partition in (Partition.TILING, Partition.IMAGE):
-            return Refusal.PARTITION
+    if not all(access.view.affine for access in task.accesses):
+        return Refusal.NOT_AFFINE
     if is_scalar_work(task):
         return _refuse_scalar_work(Group(), task)
     if any(_shape(access, task) != task.shape for access in task.accesses):

@@ -9,14 +9,13 @@ May import nothing.
 
 from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
+from legate_diffuse.ir.task import Access, IndexTask, Privilege
 from legate_diffuse.ir.window import Window
 
 __all__ = (
     "Access",
     "IndexTask",
     "OperationKind",
-    "Partition",
     "Points",
     "Privilege",
     "Store",

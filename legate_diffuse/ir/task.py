@@ -18,20 +18,6 @@ class Privilege(enum.Enum):
     REDUCE = "reduce"
 
 
-class Partition(enum.Enum):
-    """How an argument is divided among the points (Diffuse, section 3.2).
-
-    What is aligned is tiled like the task's other arguments of its shape, and a
-    tiling is one that the library chose itself; both, and images, are scale-free:
-    the tiles are computed when the task is launched.
-    """
-
-    ALIGNED = "aligned"
-    REPLICATED = "replicated"
-    TILING = "tiling"
-    IMAGE = "image"
-
-
 @dataclass(frozen=True, slots=True)
 class Access:
     """One argument of a task.
@@ -42,7 +28,6 @@ class Access:
     privilege: Privilege
     view: View
     operator: str = ""
-    partition: Partition = Partition.ALIGNED
 
 
 @dataclass(frozen=True, slots=True)

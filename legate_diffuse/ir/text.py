@@ -12,7 +12,7 @@ window's, not the store's::
     view %1.1 shape 0 many broadcast
     view %2.2 shape 1 one
     BINARY_OP.EQUAL(bool, bool) -> (bool) shape 0: write %0.0, read %0.0, read %1.1
-    SCALAR_UNARY_RED.ALL(bool) -> (bool) shape 0: reduce(and) %2.2, read %0.0 tiling
+    SCALAR_UNARY_RED.ALL(bool) -> (bool) shape 0: reduce(and) %2.2, read %0.0
 
 ``ir/README.md`` describes the language.
 """
@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Partition, Privilege
+from legate_diffuse.ir.task import Access, IndexTask, Privilege
 from legate_diffuse.ir.window import Window
 
 _STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined")
@@ -44,7 +44,7 @@ _TASK = re.compile(
 _CARRIED = re.compile(r"carried (\d+)")
 _ACCESS = re.compile(
     r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))?"
-    r" %(?P<store>\d+)\.(?P<view>\d+)(?: (?P<partition>replicated|tiling|image))?"
+    r" %(?P<store>\d+)\.(?P<view>\d+)"
 )
 
 _Declared = TypeVar("_Declared", Store, View)
@@ -84,10 +84,7 @@ def render_access(access: Access) -> str:
     """Return the text of an access."""
     text = access.privilege.value
     text += f"({access.operator})" if access.operator else ""
-    text += f" {_name(access.view)}"
-    if access.partition is not Partition.ALIGNED:
-        text += f" {access.partition.value}"
-    return text
+    return f"{text} {_name(access.view)}"
 
 
 def parse(text: str) -> Window:
@@ -169,12 +166,7 @@ def _parse_access(text: str, views: dict[int, View]) -> Access:
     view = views.get(int(match["view"]))
     if view is None or view.store.id != int(match["store"]):
         raise ValueError(f"view %{match['store']}.{match['view']} is not declared")
-    return Access(
-        Privilege(match["privilege"]),
-        view,
-        match["operator"] or "",
-        Partition(match["partition"] or "aligned"),
-    )
+    return Access(Privilege(match["privilege"]), view, match["operator"] or "")
 
 
 def _declare(

@@ -113,7 +113,8 @@ def points(shape: int) -> int:
 def operation_of(task: IndexTask) -> Operation:
     """Return what a task computes."""
     kind = task.kind
-    return OPERATIONS[f"{kind.task}.{kind.code}" if kind.code else kind.task]
+    task = kind.task.removesuffix("_TASK")
+    return OPERATIONS[f"{task}.{kind.code}" if kind.code else task]
 
 
 def smallest(program: Program, fails: Callable[[Program], bool]) -> Program:

@@ -26,7 +26,6 @@ from legate_diffuse.ir import (
     Access,
     IndexTask,
     OperationKind,
-    Partition,
     Points,
     Privilege,
     Store,
@@ -295,9 +294,10 @@ class _Generator:
             for view in targets
         ]
         accesses += [Access(Privilege.READ, view) for view in operands]
-        if rng.random() < 0.02:
-            accesses[-1] = replace(accesses[-1], partition=Partition.TILING)
         kind = _kind(name, len(operands), len(targets))
+        if rng.random() < 0.02:
+            # has an argument that no kernel can express
+            kind = replace(kind, task=f"{kind.task}_TASK")
         self.tasks.append(IndexTask(kind, shape, tuple(accesses)))
         self.scalars.append(scalars)
 

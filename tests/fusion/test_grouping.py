@@ -358,25 +358,6 @@ ONE_PROCESSOR = {
     """,
 }
 
-PARTITIONS = {
-    "a tiling that the library chose": """
-        # groups: 0 fused; 1 unfused PARTITION
-        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
-        COPY(int8) -> (int8) shape 0: write %2.2, read %1.1 tiling  # 1
-    """,
-    "an image": """
-        # groups: 0 unfused; 1 fused OTHER_TASK; 2 unfused PARTITION
-        COPY(int8) -> (int8) shape 0: write %1.1 image, read %0.0  # 0
-        COPY(int8) -> (int8) shape 0: write %2.2, read %0.0  # 1
-        COPY(int8) -> (int8) shape 0: write %3.3, read %0.0 image  # 2
-    """,
-    "a replicated argument": """
-        # groups: 0 fused
-        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
-        COPY(int8) -> (int8) shape 0: write %2.2, read %6.16 replicated  # 0
-    """,
-}
-
 SCALAR_WORK = {
     "at the start": """
         # groups: 0 fused
@@ -450,7 +431,6 @@ GOLDEN = {
     "reorders": REORDERING,
     "reductions": REDUCTIONS,
     "one processor": ONE_PROCESSOR,
-    "partitions": PARTITIONS,
     "scalar work": SCALAR_WORK,
 }
 

@@ -11,7 +11,6 @@ from legate_diffuse.ir import (
     Access,
     IndexTask,
     OperationKind,
-    Partition,
     Points,
     Privilege,
     Store,
@@ -70,7 +69,6 @@ def windows(draw: st.DrawFn) -> Window:
             st.sampled_from(Privilege),
             st.sampled_from(views),
             st.sampled_from(("", "add", "max", "and")),
-            st.sampled_from(Partition),
         ),
         min_size=1,
         max_size=4,
@@ -121,7 +119,7 @@ def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
                 0,
                 (
                     Access(Privilege.REDUCE, result, "add"),
-                    Access(Privilege.READ, whole, partition=Partition.TILING),
+                    Access(Privilege.READ, whole),
                 ),
             ),
         ),
@@ -144,7 +142,7 @@ def test_a_window_prints_what_its_tasks_use_in_order_of_appearance() -> None:
         "UNARY_OP.CLIP(int32)[int32, int32] -> (int32) shape 1: "
         "write %4.3, read %4.3\n"
         "SCALAR_UNARY_RED.SUM(int32) -> (int64) shape 0: "
-        "reduce(add) %2.8, read %4.7 tiling\n"
+        "reduce(add) %2.8, read %4.7\n"
         "carried 1\n"
     )
 
