@@ -20,8 +20,8 @@ import numpy as np
 from legate_diffuse.check.elements import Array, box, read, same_bits, write
 from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.fusion.launches import Form
-from legate_diffuse.fusion.lowering import REDUCE, WRITE
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
+from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
@@ -89,9 +89,9 @@ class _Twins:
     """Copies of the arrays that a window changes, made when they are needed."""
 
     def __init__(self, state: Any) -> None:
-        first = _first_roles(state.operations)
+        first = _first_accesses(state.operations)
         self._roots = {
-            root: _twin(root, used=first[root] != 1) for root in _changed(state)
+            root: _twin(root, used=first[root] != WRITE) for root in _changed(state)
         }
         self._views: dict[View, View] = {}
         # by the identity of the operation
@@ -197,13 +197,13 @@ def _twin(root: Root, *, used: bool) -> Root:
     return twin
 
 
-def _first_roles(operations: list[Any]) -> dict[Root, int]:
+def _first_accesses(operations: list[Any]) -> dict[Root, int]:
     """Return what a window does first with each root; reading before writing."""
     first: dict[Root, int] = {}
     for operation in operations:
-        roles = zip(operation.roles, operation.views, strict=True)
-        for role, view in sorted(roles, key=lambda pair: pair[0]):
-            first.setdefault(view.root, role)
+        accesses = zip(operation.privileges, operation.views, strict=True)
+        for privilege, view in sorted(accesses, key=lambda pair: pair[0]):
+            first.setdefault(view.root, privilege)
     return first
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP
 from legate_diffuse.ir import OperationKind
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.libraries.cupynumeric import meanings
 
 _UNKNOWN: Final = np.inf
@@ -52,17 +53,20 @@ class Tolerances:
             return
         uncertain = any(self._of_view(view).any() for view in inputs)
         own_error = _own_error(operation.kind.operation)
-        inexact = any(_is_inexact(role, view) for role, view in targets) or own_error
+        inexact = any(_is_inexact(*target) for target in targets) or own_error
         if not uncertain and not inexact:
             run()
-            for role, view in targets:
-                if role == 1:
+            for privilege, view in targets:
+                if privilege == WRITE:
                     self._set(view, np.zeros(()))
             return
         operands = [seen(read(view.root), view) for view in inputs]
         errors = [self._of_view(view) for view in inputs]
         zero = np.zeros(())
-        before = [part(read(v.root), v) if role > 1 else None for role, v in targets]
+        before = [
+            part(read(view.root), view) if privilege >= REDUCE else None
+            for privilege, view in targets
+        ]
         run()
         for (_, target), old in zip(targets, before, strict=True):
             with np.errstate(all="ignore"):
@@ -84,8 +88,8 @@ class Tolerances:
         )
         if worst and operation.kind.operation.code != "COPY":
             worst = _UNKNOWN
-        for role, view in targets:
-            found = _UNKNOWN if _is_inexact(role, view) else worst
+        for privilege, view in targets:
+            found = _UNKNOWN if _is_inexact(privilege, view) else worst
             root = view.root
             self._of[root] = np.maximum(self.of(root), found)
 
@@ -144,16 +148,16 @@ class Tolerances:
 
 
 def _split(operation: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
-    """Return the views that an operation reads, and roles and views of the others."""
-    pairs = list(zip(operation.roles, operation.views, strict=True))
+    """Return the views that are read, and privileges and views of what is changed."""
+    pairs = list(zip(operation.privileges, operation.views, strict=True))
     return (
-        [view for role, view in pairs if role == 0],
-        [(role, view) for role, view in pairs if role != 0],
+        [view for privilege, view in pairs if privilege == READ],
+        [pair for pair in pairs if pair[0] != READ],
     )
 
 
-def _is_inexact(role: int, view: Any) -> bool:
-    return role > 1 and np.dtype(view.root.dtype).kind in "fc"
+def _is_inexact(privilege: int, view: Any) -> bool:
+    return privilege >= REDUCE and np.dtype(view.root.dtype).kind in "fc"
 
 
 def _eps(dtype: Any) -> float:

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, OperationKind, View
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
 
 Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
-
-READ = 1
-WRITE = 2
-REDUCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,8 @@ ScalarSource = ConstantSource | TaskScalarSource
 class LoweredNest:
     """A kernel, and what its arguments and scalars are.
 
-    ``arguments`` are view ids, ``privileges`` one byte for each: 1 reads,
-    2 writes, 3 both, 4 reduces with the operator that the kernel's argument names.
+    ``arguments`` are view ids, ``privileges`` one byte for each: what is
+    reduced to is so with the operator that the kernel's argument names.
     What is written comes first, then reductions. ``shape`` is the class of the
     launch domain; one-element stores may be named by a view of another shape.
     """

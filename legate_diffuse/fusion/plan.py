@@ -12,10 +12,11 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Form, Launch, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
-from legate_diffuse.fusion.lowering import READ, REDUCE, WRITE, LoweredNest, lower_nest
+from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.verify import verify_window
 
 

@@ -16,8 +16,6 @@ from legate_diffuse.ir import (
     Window,
 )
 
-_PRIVILEGES = (Privilege.READ, Privilege.WRITE, Privilege.REDUCE)  # by role
-
 
 def translate(state: Any, meanings: Meanings) -> Window:
     """Return the window of the operations in a ``WindowState``.
@@ -57,12 +55,10 @@ def _task(operation: Any, views: dict[Any, View], meanings: Meanings) -> IndexTa
     kind = operation.kind.operation
     operator = meanings.reduction(kind) or "add"
     accesses = tuple(
-        Access(
-            _PRIVILEGES[min(role, 2)],
-            views[view],
-            operator if role >= 2 else "",
-        )
-        for role, view in zip(operation.roles, operation.views, strict=True)
+        Access(Privilege.REDUCE, views[view], operator)
+        if privilege >= Privilege.REDUCE
+        else Access(Privilege(privilege), views[view])
+        for privilege, view in zip(operation.privileges, operation.views, strict=True)
     )
     return IndexTask(kind, _launch_shape(accesses), accesses)
 

@@ -21,12 +21,10 @@ from legate_diffuse.interpose.store import (
     writable,
 )
 from legate_diffuse.interpose.window import window
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.stores.view import View
 
-INPUT: Final = 0
-OUTPUT: Final = 1
-REDUCTION: Final = 2
-_ADD: Final = ("add_input", "add_output", "add_reduction")
+_ADD: Final[dict[int, str]] = {READ: "add_input", WRITE: "add_output"}
 
 
 class AutoTask:
@@ -46,8 +44,8 @@ class AutoTask:
         "kind",
         "library",
         "plain",
+        "privileges",
         "provenance_",
-        "roles",
         "scalars",
         "task_id",
         "variables",
@@ -57,7 +55,7 @@ class AutoTask:
     def __init__(self, library: Any, task_id: int) -> None:
         self.library = library
         self.task_id = task_id
-        self.roles: list[int] = []
+        self.privileges: list[int] = []
         self.arguments: list[Any] = []  # View, or a real LogicalArray
         # the views that the window compares: the arguments, but for fills
         self.views = self.arguments
@@ -74,19 +72,19 @@ class AutoTask:
     # -- arguments ------------------------------------------------------------
     def add_input(self, array_or_store: Any, partition: Any = None) -> Variable:
         """Add an array or store that the task reads."""
-        return self._add(INPUT, array_or_store, partition)
+        return self._add(READ, array_or_store, partition)
 
     def add_output(self, array_or_store: Any, partition: Any = None) -> Variable:
         """Add an array or store that the task writes."""
-        return self._add(OUTPUT, array_or_store, partition)
+        return self._add(WRITE, array_or_store, partition)
 
     def add_reduction(
         self, array_or_store: Any, redop: int, partition: Any = None
     ) -> Variable:
         """Add an array or store that the task reduces to."""
-        return self._add(REDUCTION + int(redop), array_or_store, partition)
+        return self._add(REDUCE + int(redop), array_or_store, partition)
 
-    def _add(self, role: int, array_or_store: Any, partition: Any) -> Variable:
+    def _add(self, privilege: int, array_or_store: Any, partition: Any) -> Variable:
         if type(array_or_store) is LogicalStore:
             self.arguments.append(array_or_store._view)
         else:
@@ -96,9 +94,9 @@ class AutoTask:
             raise ValueError("Invalid partition symbol")
         if partition is not None and not self._names_same(partition):
             self.plain = self.holdable = False
-        self.roles.append(role)
+        self.privileges.append(privilege)
         self.variables.append(partition)
-        return partition or symbol(len(self.roles) - 1)
+        return partition or symbol(len(self.privileges) - 1)
 
     def _names_same(self, partition: Variable) -> bool:
         """Whether a partition symbol is that of an earlier argument of one view."""
@@ -223,21 +221,21 @@ class AutoTask:
                 made[variable] = getattr(task, declare[0])(*declare[1:])
             return made[variable]
 
-        for position, (role, argument, variable) in enumerate(
-            zip(self.roles, self.arguments, self.variables, strict=True)
+        for position, (privilege, argument, variable) in enumerate(
+            zip(self.privileges, self.arguments, self.variables, strict=True)
         ):
             if isinstance(argument, View):
-                if role != INPUT:
+                if privilege != READ:
                     argument.root.constant = None
-                if role >= REDUCTION:
+                if privilege >= REDUCE:
                     argument.root.settle()
                 argument = argument.materialize()
             partition = None if variable is None else resolve(variable)
-            if role < REDUCTION:
-                made[position] = getattr(task, _ADD[role])(argument, partition)
+            if privilege < REDUCE:
+                made[position] = getattr(task, _ADD[privilege])(argument, partition)
             else:
                 made[position] = task.add_reduction(
-                    argument, role - REDUCTION, partition
+                    argument, privilege - REDUCE, partition
                 )
         for value, dtype in self.scalars:
             task.add_scalar_arg(value, dtype)

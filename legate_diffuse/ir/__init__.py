@@ -8,8 +8,9 @@ May import nothing.
 """
 
 from legate_diffuse.ir.kind import OperationKind
+from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 __all__ = (

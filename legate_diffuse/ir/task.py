@@ -3,19 +3,11 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 
 from legate_diffuse.ir.kind import OperationKind
+from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import View
-
-
-class Privilege(enum.Enum):
-    """What a task does with an argument (Diffuse, section 3.3)."""
-
-    READ = "read"
-    WRITE = "write"
-    REDUCE = "reduce"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ import re
 from typing import TypeVar
 
 from legate_diffuse.ir.kind import OperationKind
+from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 _STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined")
@@ -82,7 +83,7 @@ def render_kind(kind: OperationKind) -> str:
 
 def render_access(access: Access) -> str:
     """Return the text of an access."""
-    text = access.privilege.value
+    text = access.privilege.name.lower()
     text += f"({access.operator})" if access.operator else ""
     return f"{text} {_name(access.view)}"
 
@@ -166,7 +167,8 @@ def _parse_access(text: str, views: dict[int, View]) -> Access:
     view = views.get(int(match["view"]))
     if view is None or view.store.id != int(match["store"]):
         raise ValueError(f"view %{match['store']}.{match['view']} is not declared")
-    return Access(Privilege(match["privilege"]), view, match["operator"] or "")
+    privilege = Privilege[match["privilege"].upper()]
+    return Access(privilege, view, match["operator"] or "")
 
 
 def _declare(

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask, Privilege
+from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 OPERATORS: Final = ("add", "mul", "min", "max", "and", "or")
@@ -47,7 +48,7 @@ def _verify_access(access: Access, where: str) -> None:
     _require(
         access.operator in OPERATORS if reduces else not access.operator,
         where,
-        f"{access.privilege.value} has the operator {access.operator!r}",
+        f"{access.privilege.name.lower()} has the operator {access.operator!r}",
     )
     if access.privilege is not Privilege.READ:
         _require(not store.constant, where, f"constant {store.id} is changed")

@@ -8,8 +8,8 @@ from functools import cache
 from struct import pack
 from typing import Any
 
-from legate_diffuse.fusion.lowering import REDUCE, WRITE
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 

@@ -13,10 +13,11 @@ from typing import Any, Final
 from legate_diffuse import settings
 from legate_diffuse.check.checker import Checker
 from legate_diffuse.fusion.launches import Form
-from legate_diffuse.fusion.lowering import REDUCE, WRITE, ConstantSource, LoweredNest
+from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.messages import say
@@ -253,10 +254,7 @@ class Submitter:
         )
 
     def _privileges(self, lowered: LoweredNest) -> bytes:
-        """Return the privileges as the native part takes them.
-
-        A reduction is 4 plus Legate's number of its operator.
-        """
+        """Return the privileges, with the operators of reductions."""
         if REDUCE not in lowered.privileges:
             return lowered.privileges
         operators = self._legate.ReductionOpKind

@@ -13,6 +13,7 @@ from collections import deque
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
 from legate_diffuse.launch.submission import Submitter
 from legate_diffuse.libraries.registry import Recognizer
@@ -133,12 +134,12 @@ class LaunchWindow:
         views = task.views
         shape = views[0].shape if kind.pointwise else None
         shared = False
-        for role, view in zip(task.roles, views, strict=True):
+        for privilege, view in zip(task.privileges, views, strict=True):
             root = view.root
             if not root.fusable:
                 return False
             if root.shared and root.is_shared():
-                if role:
+                if privilege != READ:
                     return False
                 shared = True
             if shape is not None and view.shape != shape:

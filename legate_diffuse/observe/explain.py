@@ -22,6 +22,7 @@ from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, analyse
 from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir.privilege import READ
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, positions
 
@@ -278,8 +279,10 @@ class _LaunchWriter:
         read = {
             view.root
             for operation in operations
-            for role, view in zip(operation.roles, operation.views, strict=True)
-            if role == 0
+            for privilege, view in zip(
+                operation.privileges, operation.views, strict=True
+            )
+            if privilege == READ
         }
         scratch = [views[number].root for number, _, _ in self.planned.scratch]
         dropped = [views[number].root for number in self.planned.temporaries]

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from legate_diffuse.ir.privilege import READ
+
 
 class Names:
     """Names the arrays of a ``WindowState``: a1, a2, ..., and s1, s2, ... for scalars.
@@ -63,8 +65,8 @@ class Names:
         """Return an operation as an assignment."""
         targets: list[str] = []
         operands: list[str] = []
-        for role, view in zip(operation.roles, operation.views, strict=True):
-            (operands if role == 0 else targets).append(self.view(view))
+        for privilege, view in zip(operation.privileges, operation.views, strict=True):
+            (operands if privilege == READ else targets).append(self.view(view))
         operands += [
             number(value)
             for value, _ in operation.scalars

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from legate_diffuse.interpose.constraints import Constraint, symbol
-from legate_diffuse.interpose.task import INPUT, OUTPUT, AutoTask
+from legate_diffuse.interpose.task import AutoTask
 from legate_diffuse.interpose.window import window
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.stores.view import View
 
 
@@ -18,14 +19,14 @@ class TaskTemplate:
     ``kind`` is what the window has recognized in the first of them.
     """
 
-    __slots__ = ("kind", "library", "roles", "scalars", "task_id")
+    __slots__ = ("kind", "library", "privileges", "scalars", "task_id")
 
     def __init__(
         self, library: Any, task_id: int, inputs: int, scalars: list[tuple[Any, Any]]
     ) -> None:
         self.library = library
         self.task_id = task_id
-        self.roles = [OUTPUT] + [INPUT] * inputs
+        self.privileges: list[int] = [WRITE, *[READ] * inputs]
         self.scalars = scalars
         self.kind: Any = None
 
@@ -54,9 +55,9 @@ class TemplateTask:
         return self.template.task_id
 
     @property
-    def roles(self) -> list[int]:
+    def privileges(self) -> list[int]:
         """What the task does to each of its views."""
-        return self.template.roles
+        return self.template.privileges
 
     @property
     def scalars(self) -> list[tuple[Any, Any]]:
@@ -75,7 +76,7 @@ class TemplateTask:
         """Submit the real task."""
         template = self.template
         task = AutoTask(template.library, template.task_id)
-        task.roles = template.roles
+        task.privileges = template.privileges
         task.arguments = self.views
         task.variables = [None] * len(self.views)
         task.scalars = template.scalars

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.stores.view import View
-
-_INPUT, _OUTPUT = 0, 1  # roles, as in interpose.task
 
 
 class Fill:
     """``Runtime.issue_fill(store, value)``: a Legate scalar, or a one-element view."""
 
-    __slots__ = ("kind", "provenance_", "roles", "scalars", "value", "views")
-    roles: tuple[int, ...]
+    __slots__ = ("kind", "privileges", "provenance_", "scalars", "value", "views")
+    privileges: tuple[int, ...]
 
     def __init__(self, target: View, value: Any) -> None:
         self.value = value
@@ -24,10 +23,10 @@ class Fill:
         self.scalars: list[tuple[Any, Any]] = []
         if isinstance(value, View):
             self.views.append(value)
-            self.roles = (_OUTPUT, _INPUT)
+            self.privileges = (WRITE, READ)
         else:
             self.scalars.append((value, None))
-            self.roles = (_OUTPUT,)
+            self.privileges = (WRITE,)
 
     def run(self) -> None:
         """Issue the real fill."""

@@ -26,14 +26,12 @@ from concrete_programs import (
 
 from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import (
-    READ,
-    REDUCE,
-    WRITE,
     ConstantSource,
     LoweredNest,
 )
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir import View
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import (
     Constant,
     Index,

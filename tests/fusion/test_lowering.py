@@ -12,14 +12,12 @@ from inspect import cleandoc
 from window_golden import lowered, window_of
 
 from legate_diffuse.fusion.lowering import (
-    READ,
-    REDUCE,
-    WRITE,
     ConstantSource,
     LoweredNest,
     TaskScalarSource,
     lower_nest,
 )
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import print_kernel, verify_kernel
 from legate_diffuse.libraries.cupynumeric import meanings
 

@@ -9,13 +9,13 @@ import pytest
 from window_golden import covered
 
 from legate_diffuse.fusion.launches import Form
-from legate_diffuse.fusion.lowering import READ, WRITE
 from legate_diffuse.fusion.plan import (
     Plan,
     PlannedLaunch,
     make_plan,
     unfused_plan,
 )
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import InvalidWindowError
 from legate_diffuse.libraries.cupynumeric import meanings

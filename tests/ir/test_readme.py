@@ -39,6 +39,7 @@ def test_the_example_forms_the_groups_that_the_page_describes() -> None:
 def test_all_words_of_the_language_are_explained() -> None:
     explained = set(re.findall(r"`(\w+)", PAGE))
     words = {*_STORE_FLAGS, *OPERATORS}
-    words |= {word.value for enum in (Points, Privilege) for word in enum}
+    words |= {points.value for points in Points}
+    words |= {privilege.name.lower() for privilege in Privilege}
     words |= {"broadcast", "nonaffine", "whole", "disjoint", "carried"}
     assert words <= explained

@@ -10,6 +10,7 @@ from typing import Any
 
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import OperationKind, Window
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.libraries.registry import Kind
@@ -18,16 +19,14 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
 
-READ, WRITE, REDUCE = 0, 1, 2
-
 _kinds: dict[tuple[OperationKind, tuple[int, ...]], Kind] = {}
 
 
-def kind_of(operation: OperationKind, roles: tuple[int, ...]) -> Kind:
+def kind_of(operation: OperationKind, privileges: tuple[int, ...]) -> Kind:
     """Return the kind of an operation, numbered as the recognizer does."""
-    changed = tuple(n for n, role in enumerate(roles) if role != READ)
+    changed = tuple(n for n, privilege in enumerate(privileges) if privilege != READ)
     new = Kind(len(_kinds), operation, changed, pointwise=True, covered=True)
-    return _kinds.setdefault((operation, roles), new)
+    return _kinds.setdefault((operation, privileges), new)
 
 
 @dataclass
@@ -36,7 +35,7 @@ class Operation:
 
     kind: Kind
     views: list[View]
-    roles: tuple[int, ...]
+    privileges: tuple[int, ...]
     scalars: list[Any] = field(default_factory=list)
 
 
@@ -117,22 +116,22 @@ class Recorder:
         self,
         name: str,
         views: Sequence[View],
-        roles: Sequence[int] | None = None,
+        privileges: Sequence[int] | None = None,
         scalars: Sequence[str] = (),
     ) -> Operation:
         """Record a task that writes its first view and reads the others."""
         task, _, code = name.partition(".")
-        roles = tuple(roles or (WRITE, *[READ] * (len(views) - 1)))
-        typed = list(zip(roles, (str(v.root.dtype) for v in views), strict=True))
-        inputs = tuple(dtype for role, dtype in typed if role == READ)
+        privileges = tuple(privileges or (WRITE, *[READ] * (len(views) - 1)))
+        typed = list(zip(privileges, (str(v.root.dtype) for v in views), strict=True))
+        inputs = tuple(dtype for privilege, dtype in typed if privilege == READ)
         kind = OperationKind(
             task,
             code,
             inputs or tuple(scalars[:1]),
-            tuple(dtype for role, dtype in typed if role != READ),
+            tuple(dtype for privilege, dtype in typed if privilege != READ),
             tuple(scalars if inputs else scalars[1:]),
         )
-        operation = Operation(kind_of(kind, roles), list(views), roles)
+        operation = Operation(kind_of(kind, privileges), list(views), privileges)
         self.window._append(operation)
         return operation
 

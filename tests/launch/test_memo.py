@@ -10,8 +10,9 @@ import random
 from collections.abc import Callable
 
 import pytest
-from recorder import READ, REDUCE, WRITE, Machine, Recorder, part, spread
+from recorder import Machine, Recorder, part, spread
 
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.text import render
 
 Recording = Callable[[Recorder], object]
@@ -153,9 +154,9 @@ def _carried(r: Recorder, *, carried: int) -> None:
     r.finish(carried)
 
 
-def _role(r: Recorder, *, role: int) -> None:
+def _privilege(r: Recorder, *, privilege: int) -> None:
     s, x = r.scalar(), r.array(8)
-    r.task("SCALAR_UNARY_RED.MAX", [s, x], [role, READ])
+    r.task("SCALAR_UNARY_RED.MAX", [s, x], [privilege, READ])
 
 
 def _scalars(r: Recorder, *, dtype: str) -> None:
@@ -176,7 +177,10 @@ INGREDIENTS: dict[str, tuple[Recording, Recording]] = {
         lambda r: _scalars(r, dtype="float64"),
         lambda r: _scalars(r, dtype="float32"),
     ),
-    "roles": (lambda r: _role(r, role=REDUCE), lambda r: _role(r, role=WRITE)),
+    "privileges": (
+        lambda r: _privilege(r, privilege=REDUCE),
+        lambda r: _privilege(r, privilege=WRITE),
+    ),
     "order of the tasks": (
         lambda r: _two_tasks(r, order=(0, 1)),
         lambda r: _two_tasks(r, order=(0, 0)),

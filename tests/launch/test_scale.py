@@ -11,10 +11,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from recorder import READ, REDUCE, Machine, Recorder, part, spread
+from recorder import Machine, Recorder, part, spread
 
 from legate_diffuse.fusion.plan import Plan, make_plan
 from legate_diffuse.ir import Window
+from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.ir.text import render
 from legate_diffuse.libraries.cupynumeric import meanings
 

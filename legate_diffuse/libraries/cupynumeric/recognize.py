@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tells which operation a submitted task of cuPyNumeric is.
 
-The answer depends on the task's id, its operation code and the roles and types of
+The answer depends on the task's id, its operation code and the privileges and types of
 its arguments, and is looked up in one dictionary.
 """
 
@@ -12,14 +12,11 @@ from math import prod
 from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
+from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.libraries.registry import Kind
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.legate import Legate
-
-_INPUT = 0
-_OUTPUT = 1
-_REDUCTION = 2  # and above: the operator
 
 # Scalar arguments before the operation's own ones, and which of them is the code.
 _ELEMENT_WISE = (1, 0)
@@ -98,7 +95,7 @@ class CupynumericRecognizer:
         key = (
             task.task_id,
             None if code is None else scalars[code][0],
-            *task.roles,
+            *task.privileges,
             *[view.root.dtype for view in task.arguments],
         )
         if len(scalars) > own:
@@ -115,7 +112,7 @@ class CupynumericRecognizer:
 
     def _recognize_opaque(self, task: Any) -> Kind | None:
         """Return the kind of a task that runs as it is, in its place."""
-        key = ("opaque", task.task_id, *task.roles)
+        key = ("opaque", task.task_id, *task.privileges)
         try:
             return self._kinds[key]
         except KeyError:
@@ -125,14 +122,15 @@ class CupynumericRecognizer:
     def _opaque_kind(self, task: Any) -> Kind:
         from cupynumeric.config import CuPyNumericOpCode
 
-        roles = task.roles
+        privileges = task.privileges
+        inputs = privileges.count(READ)
         operation = OperationKind(
             CuPyNumericOpCode(task.task_id).name + "_TASK",
             "",
-            ("any",) * roles.count(_INPUT),
-            ("any",) * (len(roles) - roles.count(_INPUT)),
+            ("any",) * inputs,
+            ("any",) * (len(privileges) - inputs),
         )
-        return self._number(operation, roles, pointwise=False)
+        return self._number(operation, privileges, pointwise=False)
 
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
@@ -143,7 +141,7 @@ class CupynumericRecognizer:
             return self._kinds[key]
         except KeyError:
             operation = OperationKind("FILL", "", (dtype,), (dtype,), ())
-            kind = self._number(operation, fill.roles, pointwise=True)
+            kind = self._number(operation, fill.privileges, pointwise=True)
             self._kinds[key] = kind
             return kind
 
@@ -152,10 +150,10 @@ class CupynumericRecognizer:
         own, code_at = _LAYOUTS[name]
         inputs: list[str] = []
         outputs: list[str] = []
-        for role, view in zip(task.roles, task.arguments, strict=True):
+        for privilege, view in zip(task.privileges, task.arguments, strict=True):
             if view.root.dtype is None:
                 return None
-            (inputs if role == _INPUT else outputs).append(view.root.dtype)
+            (inputs if privilege == READ else outputs).append(view.root.dtype)
         scalars = task.scalars
         code = "" if code_at is None else codes.get(int(scalars[code_at][0]), "")
         extra = self._scalar_dtypes(scalars[own:])
@@ -168,13 +166,13 @@ class CupynumericRecognizer:
             tuple(outputs),
             tuple(str(dtype) for dtype in extra),
         )
-        pointwise = meanings.covers(operation) and max(task.roles) < _REDUCTION
-        return self._number(operation, task.roles, pointwise=pointwise)
+        pointwise = meanings.covers(operation) and max(task.privileges) < REDUCE
+        return self._number(operation, task.privileges, pointwise=pointwise)
 
     def _number(
-        self, operation: OperationKind, roles: Sequence[int], *, pointwise: bool
+        self, operation: OperationKind, privileges: Sequence[int], *, pointwise: bool
     ) -> Kind:
-        changed = tuple(n for n, role in enumerate(roles) if role != _INPUT)
+        changed = tuple(n for n, each in enumerate(privileges) if each != READ)
         covered = meanings.covers(operation)
         return Kind(len(self._kinds), operation, changed, pointwise, covered)
 
