@@ -82,10 +82,10 @@ void set_pending(bool pending) {
 
 constexpr Privilege LAST_REDUCTION = REDUCE + static_cast<Privilege>(legate::ReductionOpKind::XOR);
 
-std::vector<Argument> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges,
+std::vector<Access> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges,
                                       Privilege last_privilege) {
   const auto count = stores.size();
-  std::vector<Argument> arguments(count);
+  std::vector<Access> arguments(count);
 
   if (privileges.size() != count) throw nb::value_error("one privilege is needed for each store");
   for (std::size_t index = 0; index < count; ++index) {

@@ -35,7 +35,7 @@ struct LaunchHeader {
   Nest::Strides extents;
 };
 
-std::vector<std::uint8_t> pack_launch(std::uint32_t kernel, const std::vector<Argument>& arguments,
+std::vector<std::uint8_t> pack_launch(std::uint32_t kernel, const std::vector<Access>& arguments,
                                       std::string_view scalars) {
   LaunchHeader header{kernel, static_cast<std::uint32_t>(arguments.size()), {}};
   const auto extents = arguments.front().store->extents();
@@ -46,7 +46,7 @@ std::vector<std::uint8_t> pack_launch(std::uint32_t kernel, const std::vector<Ar
 
   std::memcpy(buffer.data(), &header, sizeof(header));
   std::transform(arguments.begin(), arguments.end(), buffer.begin() + sizeof(header),
-                 [](const Argument& argument) { return argument.privilege; });
+                 [](const Access& access) { return access.privilege; });
   std::copy(scalars.begin(), scalars.end(), buffer.begin() + scalars_offset);
   return buffer;
 }
@@ -163,7 +163,7 @@ void register_fused_task(const legate::Library& library) {
   FusedTask::register_variants(library);
 }
 
-void submit_fused_task(std::uint32_t kernel, const std::vector<Argument>& arguments,
+void submit_fused_task(std::uint32_t kernel, const std::vector<Access>& arguments,
                        std::string_view scalars) {
   auto* const runtime = legate::Runtime::get_runtime();
   auto task = runtime->create_task(library(), FUSED_TASK);

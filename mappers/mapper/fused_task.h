@@ -30,7 +30,7 @@ constexpr bool writes(Privilege privilege) {
 }
 
 // One store that a task accesses. The store belongs to the caller.
-struct Argument {
+struct Access {
   const legate::LogicalStore* store;
   Privilege privilege;
 };
@@ -40,7 +40,7 @@ void register_fused_task(const legate::Library& library);
 // Submits one fused task. All arguments are partitioned alike, and have the same shape. Each point
 // task updates a part of its own of what is reduced to, which Legate then combines with the value
 // that the store had. scalars is the kernel's block of scalar values. Throws what Legate throws.
-void submit_fused_task(std::uint32_t kernel, const std::vector<Argument>& arguments,
+void submit_fused_task(std::uint32_t kernel, const std::vector<Access>& arguments,
                        std::string_view scalars);
 
 }  // namespace legate_diffuse

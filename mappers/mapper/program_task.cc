@@ -94,29 +94,29 @@ class ScratchStore {
 struct LaunchHeader {
   std::int64_t num_arguments;
   std::int64_t num_scratch;
-  std::int64_t num_segments;
+  std::int64_t num_bands;
   std::int64_t num_words;
   std::int64_t scratch_size;
   ScratchPlace scratch_place;
   Sharing sharing;
 };
 
-// Words of a schedule: the segments, and for each nest and scratch buffer what it says of them.
+// Words of a schedule: the bands, and for each nest and scratch buffer what it says of them.
 std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
   std::vector<std::int64_t> words;
 
-  if (schedule.segments.empty()) return words;
-  for (const auto& [num_nests, block, apart] : schedule.segments) {
-    words.insert(words.end(), {num_nests, block, apart});
+  if (schedule.bands.empty()) return words;
+  for (const auto& [num_nests, block, tiled] : schedule.bands) {
+    words.insert(words.end(), {num_nests, block, tiled});
   }
-  for (const auto* const part :
-       {&schedule.row_dims, &schedule.shifts, &schedule.begins, &schedule.ends, &schedule.rings}) {
+  for (const auto* const part : {&schedule.row_dims, &schedule.shifts, &schedule.begins,
+                                 &schedule.ends, &schedule.circular_rows}) {
     words.insert(words.end(), part->begin(), part->end());
   }
   return words;
 }
 
-Schedule unpack_schedule(Words& words, std::int64_t num_segments, std::int64_t num_scratch) {
+Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_scratch) {
   Schedule schedule;
   std::int64_t num_nests = 0;
   const auto take = [&](std::int64_t count) {
@@ -124,22 +124,22 @@ Schedule unpack_schedule(Words& words, std::int64_t num_segments, std::int64_t n
     return std::vector<std::int64_t>{begin, begin + count};
   };
 
-  for (std::int64_t index = 0; index < num_segments; ++index) {
-    const auto& segment =
-        schedule.segments.emplace_back(Segment{words.take(), words.take(), words.take() != 0});
-    num_nests += segment.num_nests;
+  for (std::int64_t index = 0; index < num_bands; ++index) {
+    const auto& band =
+        schedule.bands.emplace_back(Band{words.take(), words.take(), words.take() != 0});
+    num_nests += band.num_nests;
   }
-  if (num_segments > 0) {
+  if (num_bands > 0) {
     schedule.row_dims = take(num_nests);
     schedule.shifts = take(num_nests);
     schedule.begins = take(num_nests);
     schedule.ends = take(num_nests);
-    schedule.rings = take(num_scratch);
+    schedule.circular_rows = take(num_scratch);
   }
   return schedule;
 }
 
-std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
+std::vector<std::uint8_t> pack_launch(const std::vector<Access>& arguments,
                                       const std::vector<std::int64_t>& program,
                                       const Schedule& schedule, const ScratchPlan& plan,
                                       ScratchPlace place, const Sharing& sharing) {
@@ -151,7 +151,7 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
 
   const LaunchHeader header{static_cast<std::int64_t>(arguments.size()),
                             static_cast<std::int64_t>(plan.offsets.size()),
-                            static_cast<std::int64_t>(schedule.segments.size()),
+                            static_cast<std::int64_t>(schedule.bands.size()),
                             static_cast<std::int64_t>(words.size()),
                             plan.size,
                             place,
@@ -162,33 +162,33 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Argument>& arguments,
   std::memcpy(buffer.data(), &header, sizeof(header));
   std::memcpy(buffer.data() + sizeof(header), words.data(), words.size() * sizeof(std::int64_t));
   std::transform(arguments.begin(), arguments.end(), buffer.begin() + privileges_offset,
-                 [](const Argument& argument) { return argument.privilege; });
+                 [](const Access& access) { return access.privilege; });
   return buffer;
 }
 
-Root root_of(const Elements& elements) {
-  Root root{elements.pointer, elements.strides};
+Base base_of(const Elements& elements) {
+  Base base{elements.pointer, elements.strides};
 
   for (std::size_t d = 0; d < elements.lower.size(); ++d) {
-    root.origin -= elements.lower[d] * elements.strides[d];
+    base.origin -= elements.lower[d] * elements.strides[d];
   }
-  return root;
+  return base;
 }
 
-Root root_of(const Scratch& scratch, char* pointer) {
-  Root root{pointer, {}};
+Base base_of(const Scratch& scratch, char* pointer) {
+  Base base{pointer, {}};
   auto stride = scratch.itemsize;
 
   for (auto d = scratch.dim; d-- > 0;) {
-    root.strides[d] = stride;
+    base.strides[d] = stride;
     stride *= scratch.extents[d];
   }
-  return root;
+  return base;
 }
 
-std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t count,
+std::vector<Base> find_arguments(const legate::TaskContext& context, std::size_t count,
                                  const std::uint8_t* privileges) {
-  std::vector<Root> roots(count);
+  std::vector<Base> bases(count);
   std::uint32_t num_inputs = 0;
   std::uint32_t num_outputs = 0;
 
@@ -205,9 +205,9 @@ std::vector<Root> find_arguments(const legate::TaskContext& context, std::size_t
     if (privilege == READ_WRITE && elements->is_future) {
       std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
     }
-    roots[index] = root_of(*elements);
+    bases[index] = base_of(*elements);
   }
-  return roots;
+  return bases;
 }
 
 char* kept_scratch() {
@@ -252,31 +252,31 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
 
-  auto roots = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
+  auto bases = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
   auto* const scratch = find_scratch(context, header);
 
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);
-  const auto schedule = unpack_schedule(words, header.num_segments, header.num_scratch);
+  const auto schedule = unpack_schedule(words, header.num_bands, header.num_scratch);
   const auto num_scratch = words.take();
   const auto num_nests = words.take();
 
   for (std::int64_t index = 0; index < num_scratch; ++index) {
-    auto& root = roots.emplace_back(root_of(Scratch{words}, scratch + offsets[index]));
-    if (!schedule.rings.empty()) root.ring = schedule.rings[index];
+    auto& base = bases.emplace_back(base_of(Scratch{words}, scratch + offsets[index]));
+    if (!schedule.circular_rows.empty()) base.circular_rows = schedule.circular_rows[index];
   }
-  TeamRunner runner{roots, static_cast<std::size_t>(header.num_arguments), header.sharing};
-  if (schedule.segments.empty()) {
+  TeamRunner runner{bases, static_cast<std::size_t>(header.num_arguments), header.sharing};
+  if (schedule.bands.empty()) {
     for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
   }
   std::int64_t first = 0;
-  for (const auto& segment : schedule.segments) {
-    if (segment.block > 0) {
-      runner.run_segment(words, schedule, segment, first);
+  for (const auto& band : schedule.bands) {
+    if (band.block > 0) {
+      runner.run_band(words, schedule, band, first);
     } else {
-      for (std::int64_t nest = 0; nest < segment.num_nests; ++nest) runner.run(words);
+      for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
     }
-    first += segment.num_nests;
+    first += band.num_nests;
   }
 }
 
@@ -308,11 +308,11 @@ bool program_allocates(const legate::Scalar& launch) {
   return header.scratch_place == ScratchPlace::BUFFER;
 }
 
-void submit_program_task(const std::vector<Argument>& arguments,
+void submit_program_task(const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program) {
   std::vector<RootShape> shapes(arguments.size());
   std::transform(arguments.begin(), arguments.end(), shapes.begin(),
-                 [](const Argument& argument) { return shape_of(*argument.store); });
+                 [](const Access& access) { return shape_of(*access.store); });
   const auto checked = check_program({program.data(), program.size()}, shapes);
   const auto sharing = current_sharing();
   const auto schedule = make_schedule(checked, shapes, sharing);

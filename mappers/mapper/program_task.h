@@ -19,7 +19,7 @@ bool program_allocates(const legate::Scalar& launch);
 // Submits a program (program.h) as one task on one point, whatever partitions the stores have.
 // Nothing is reduced to. Throws InvalidProgram, and what
 // Legate throws.
-void submit_program_task(const std::vector<Argument>& arguments,
+void submit_program_task(const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program);
 
 }  // namespace legate_diffuse

@@ -64,14 +64,14 @@ struct Use {
   Interval rows;
 };
 
-struct Root {
+struct RootRows {
   std::int64_t row_bytes;
   std::int64_t num_rows;
   const Scratch* scratch;  // null for an argument
-  std::vector<Use> uses;   // of the segment's nests
+  std::vector<Use> uses;   // of the band's nests
 };
 
-// Builds the segments of a program one after the other.
+// Builds the bands of a program one after the other.
 class Scheduler {
  public:
   Scheduler(const Program& program, const std::vector<RootShape>& arguments, const Sharing& sharing)
@@ -95,7 +95,7 @@ class Scheduler {
 
     auto words = program_.nests;
 
-    schedule_.rings.resize(program_.buffers.size());
+    schedule_.circular_rows.resize(program_.buffers.size());
     for (std::int64_t nest = 0; nest < program_.num_nests; ++nest) {
       nests_.emplace_back(words);
       if (num_points(nests_.back().head) == MAX_POINTS) return {};
@@ -137,7 +137,7 @@ class Scheduler {
     return product(head.extents, head.extents + head.dim);
   }
 
-  Root& root_of(const Operand& operand) {
+  RootRows& root_of(const Operand& operand) {
     return roots_[operand.base >= 0 ? operand.base
                                     : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
   }
@@ -211,7 +211,7 @@ class Scheduler {
     return last - first;
   }
 
-  // Adds a nest to the segment, unless a block of all its nests would not fit into the cache. The
+  // Adds a nest to the band, unless a block of all its nests would not fit into the cache. The
   // first nest always fits.
   bool join(std::size_t nest) {
     std::optional<std::int64_t> needed;
@@ -246,7 +246,7 @@ class Scheduler {
   }
 
   // The times, counted in rows of the root, between which a block leaves a row of a root in use.
-  std::int64_t spread(const Root& root) const {
+  std::int64_t spread(const RootRows& root) const {
     Interval times{INT64_MAX, INT64_MIN};
 
     for (const auto& use : root.uses) {
@@ -257,7 +257,7 @@ class Scheduler {
     return times.last - times.first;
   }
 
-  // How many rows the segment's nests can take at a time; 0 if that is not worth while.
+  // How many rows the band's nests can take at a time; 0 if that is not worth while.
   std::int64_t block() const { return block(cache_bytes_, min_points_); }
 
   std::int64_t block(std::int64_t bytes, std::int64_t min_points) const {
@@ -291,9 +291,9 @@ class Scheduler {
     return rows * points < min_points ? 0 : rows;
   }
 
-  // Whether several nests of the segment use the same data.
+  // Whether several nests of the band use the same data.
   bool shares() const {
-    return std::any_of(roots_.begin(), roots_.end(), [](const Root& root) {
+    return std::any_of(roots_.begin(), roots_.end(), [](const RootRows& root) {
       return std::any_of(root.uses.begin(), root.uses.end(), [&](const Use& use) {
         return use.moves && use.nest != root.uses.front().nest;
       });
@@ -304,37 +304,37 @@ class Scheduler {
     if (num_nests_ == 0) return;
 
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
-    Segment segment{num_nests_, rows > 0 && rows < duration() ? rows : 0, false};
+    Band band{num_nests_, rows > 0 && rows < duration() ? rows : 0, false};
 
-    if (segment.block > 0 && !set_rings(rows) && num_threads_ > 1 && set_margins()) {
+    if (band.block > 0 && !set_circular_buffers(rows) && num_threads_ > 1 && set_margins()) {
       const auto own_rows = block(cache_bytes(), cache_bytes() / BYTES_PER_POINT);
 
-      if (own_rows > 0) segment = {num_nests_, std::min(own_rows, duration()), true};
+      if (own_rows > 0) band = {num_nests_, std::min(own_rows, duration()), true};
     }
-    schedule_.segments.push_back(segment);
+    schedule_.bands.push_back(band);
     for (auto& root : roots_) root.uses.clear();
     first_nest_ += num_nests_;
     num_nests_ = 0;
   }
 
   // Returns whether there are any.
-  bool set_rings(std::int64_t rows) {
+  bool set_circular_buffers(std::int64_t rows) {
     bool found = false;
 
     for (auto number = num_arguments_; number < roots_.size(); ++number) {
       const auto& root = roots_[number];
-      if (!can_be_ring(root)) continue;
+      if (!can_be_circular(root)) continue;
 
-      const auto ring = rows + spread(root);
-      if (ring >= root.num_rows) continue;
+      const auto circular_rows = rows + spread(root);
+      if (circular_rows >= root.num_rows) continue;
 
-      schedule_.rings[number - num_arguments_] = ring;
+      schedule_.circular_rows[number - num_arguments_] = circular_rows;
       found = true;
     }
     return found;
   }
 
-  // Finds where the nests of a part begin and end. Returns false if the segment has no such parts.
+  // Finds where the nests of a tile begin and end. Returns false if the band cannot be tiled.
   bool set_margins() {
     std::optional<std::int64_t> origin;
 
@@ -373,7 +373,7 @@ class Scheduler {
     return origin.has_value();
   }
 
-  // The times from the first to the last row of the segment.
+  // The times from the first to the last row of the band.
   std::int64_t duration() const {
     auto times = Interval{INT64_MAX, INT64_MIN};
 
@@ -384,8 +384,8 @@ class Scheduler {
     return times.last - times.first;
   }
 
-  // A buffer that no other segment uses needs memory for the rows only that are in use at a time.
-  bool can_be_ring(const Root& root) const {
+  // A buffer that no other band uses needs memory for the rows only that are in use at a time.
+  bool can_be_circular(const RootRows& root) const {
     return root.scratch != nullptr && !root.uses.empty() &&
            root.scratch->first_nest >= static_cast<std::int64_t>(first_nest_) &&
            root.scratch->last_nest < static_cast<std::int64_t>(first_nest_) + num_nests_ &&
@@ -398,9 +398,9 @@ class Scheduler {
   std::int64_t cache_bytes_;  // of all threads
   std::int64_t min_points_;   // of a block
   std::vector<ParsedNest> nests_;
-  std::vector<Root> roots_;
+  std::vector<RootRows> roots_;
   Schedule schedule_;
-  std::size_t first_nest_{};  // of the segment
+  std::size_t first_nest_{};  // of the band
   std::int64_t num_nests_{};
 };
 
@@ -408,20 +408,21 @@ std::int64_t round_up(std::int64_t size) {
   return (size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
 }
 
-std::int64_t scratch_bytes(const Scratch& scratch, std::int64_t ring) {
-  const auto is_ring = ring > 0;
+std::int64_t scratch_bytes(const Scratch& scratch, std::int64_t circular_rows) {
+  const auto is_circular = circular_rows > 0;
 
-  return round_up(std::accumulate(scratch.extents + is_ring, scratch.extents + scratch.dim,
-                                  scratch.itemsize * (is_ring ? ring : 1), std::multiplies<>{}));
+  return round_up(std::accumulate(scratch.extents + is_circular, scratch.extents + scratch.dim,
+                                  scratch.itemsize * (is_circular ? circular_rows : 1),
+                                  std::multiplies<>{}));
 }
 
-// The nests of a blocked segment run at the same time, so that a buffer that one of them uses lives
+// The nests of a blocked band run at the same time, so that a buffer that one of them uses lives
 // as long as all of them do.
 Interval life(const Scratch& scratch, const Schedule& schedule) {
   Interval life{scratch.first_nest, scratch.last_nest};
   std::int64_t first = 0;
 
-  for (const auto& [num_nests, block, apart] : schedule.segments) {
+  for (const auto& [num_nests, block, tiled] : schedule.bands) {
     const auto last = first + num_nests - 1;
 
     if (block > 0 && first <= life.last && life.first <= last) {
@@ -459,8 +460,8 @@ ScratchPlan place_scratch(const std::vector<Scratch>& buffers, const Schedule& s
   ScratchPlan plan{std::vector<std::int64_t>(count), 0};
 
   for (std::size_t index = 0; index < count; ++index) {
-    sizes[index] =
-        scratch_bytes(buffers[index], schedule.rings.empty() ? 0 : schedule.rings[index]);
+    sizes[index] = scratch_bytes(
+        buffers[index], schedule.circular_rows.empty() ? 0 : schedule.circular_rows[index]);
     lives[index] = life(buffers[index], schedule);
   }
   std::iota(order.begin(), order.end(), 0);

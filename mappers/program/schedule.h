@@ -6,41 +6,48 @@
 #include <vector>
 
 #include "program/program.h"
-#include "threads/team.h"
 
 namespace legate_diffuse {
 
-// Loop nests that follow one another often read what the one before has just written. A schedule
-// blocks them for the cache: the nests of a segment take turns on a block of rows, a row being what
-// has one index along the first dimension of a root. Nest n runs its row i at time i + shift(n),
-// the nests of one block of times in program order. Shifts are such that whatever conflicts keeps
-// its order (loop fusion with shifting: Darte and Huard, "Loop Shifting for Loop Compaction",
+// How threads share the loops of a task on one point.
+struct Sharing {
+  std::int64_t num_threads;
+  // What a thread takes of a loop nest at least; less than that is done before another thread has
+  // noticed.
+  std::int64_t min_points;
+};
+
+// A nest often reads what the nest before it has just written. A schedule blocks such nests for the
+// cache. A band is a run of nests that share an outer loop over rows; a row has one index along the
+// first dimension of a root. The nests of a band take turns on a block of rows. Nest n runs its row
+// i at time i + shift(n), and within a block the nests run in program order. The shifts keep the
+// order of whatever conflicts (loop shifting: Darte and Huard, "Loop Shifting for Loop Compaction",
 // International Journal of Parallel Programming 28, 2000).
 //
-// Threads share the rows of a block, and wait for each other after every nest of it; or, where a
-// segment allows it, each takes a part of all rows with blocks of its own, and waits once. A part
-// from row b of the segment's first nest to row e has the rows from b + begin(n) to e + end(n) of
-// nest n, which conflict with rows of the same part only. What lies between two parts is done when
-// all are.
-struct Segment {
+// Threads share the rows of a block, and wait for each other after each nest of it. Where a band
+// allows it, each thread takes a tile instead: a part of all rows, with blocks of its own, and one
+// wait. A tile from row b of the band's first nest to row e has rows b + begin(n) to e + end(n) of
+// nest n. They conflict with rows of the same tile only. What lies between two tiles runs when all
+// tiles are done.
+struct Band {
   std::int64_t num_nests{};
   // Rows of a block; 0 if the nests run one after the other, each as a whole.
   std::int64_t block{};
-  // Whether threads take parts of their own. Nests of one row then come before all others.
-  bool apart{};
+  // Whether threads take tiles. Nests of one row then come before all others.
+  bool tiled{};
 };
 
 struct Schedule {
   // Empty if all nests run one after the other, as what they use fits into the cache.
-  std::vector<Segment> segments;
+  std::vector<Band> bands;
   // For each nest the dimension that runs along rows, or -1 if it has one row only, and its shift.
   std::vector<std::int64_t> row_dims;
   std::vector<std::int64_t> shifts;
   std::vector<std::int64_t> begins;
   std::vector<std::int64_t> ends;
-  // For each scratch buffer how many rows it has memory for: row i lies in the place of row
-  // i % rows. 0 if it has memory for all of them.
-  std::vector<std::int64_t> rings;
+  // For each circular scratch buffer the number of rows that it holds: row i lies in the place of
+  // row i % rows. 0 for a buffer that holds all of its rows.
+  std::vector<std::int64_t> circular_rows;
 };
 
 // Bytes of cache that loops are blocked for; 0 if they are not to be. The size of a core's

@@ -6,15 +6,9 @@
 #include <memory>
 #include <type_traits>
 
-namespace legate_diffuse {
+#include "program/schedule.h"
 
-// How threads share the loops of a task on one point.
-struct Sharing {
-  std::int64_t num_threads;
-  // What a thread takes of a loop nest at least; less than that is done before another thread has
-  // noticed.
-  std::int64_t min_points;
-};
+namespace legate_diffuse {
 
 // For a task that is submitted now. The threads are as many as the machine's processors if these
 // are all CPUs of one process, and 1 else; or what was set.

@@ -132,35 +132,35 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, char* 
 }
 
 char* Runner::address(const Operand& operand) const {
-  const auto& root = root_of(operand);
-  auto* pointer = root.origin;
+  const auto& base = base_of(operand);
+  auto* pointer = base.origin;
 
-  for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * root.strides[d];
+  for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * base.strides[d];
   return pointer;
 }
 
-const Root& Runner::root_of(const Operand& operand) const {
-  return roots_[operand.base >= 0 ? operand.base
+const Base& Runner::base_of(const Operand& operand) const {
+  return bases_[operand.base >= 0 ? operand.base
                                   : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
 }
 
 void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
-  const auto& root = root_of(operand);
+  const auto& base = base_of(operand);
   Nest::Strides strides{};
 
   for (std::int64_t d = 0; d < dim; ++d) {
-    strides[d] = operand.dims[d] >= 0 ? root.strides[operand.dims[d]] : 0;
+    strides[d] = operand.dims[d] >= 0 ? base.strides[operand.dims[d]] : 0;
   }
   nest_.set_argument(index, address(operand), strides);
 }
 
-// How many of the rows lie one after the other in all of a nest's rings.
+// How many of the rows lie one after the other in all of a nest's circular buffers.
 std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const {
   auto count = rows.count;
 
   for (const auto& operand : nest.operands) {
-    if (const auto ring = root_of(operand).ring; ring > 0) {
-      count = std::min(count, ring - (operand.low[0] + rows.first) % ring);
+    if (const auto circular_rows = base_of(operand).circular_rows; circular_rows > 0) {
+      count = std::min(count, circular_rows - (operand.low[0] + rows.first) % circular_rows);
     }
   }
   return count;
@@ -169,11 +169,11 @@ std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows)
 // The bytes from an operand's first row to another one. Rings are only those whose rows all their
 // nests run along.
 std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
-  const auto& root = root_of(operand);
+  const auto& base = base_of(operand);
   const auto low = operand.low[0];
 
-  return (root.ring > 0 ? (low + rows.first) % root.ring - low : rows.first) *
-         root.strides[operand.dims[rows.dim]];
+  return (base.circular_rows > 0 ? (low + rows.first) % base.circular_rows - low : rows.first) *
+         base.strides[operand.dims[rows.dim]];
 }
 
 const char* Runner::scalars(const NestHead& head) {
@@ -215,11 +215,11 @@ void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& r
   combine(nest, kernel, partials_);
 }
 
-void TeamRunner::run_segment(Words& words, const Schedule& schedule, const Segment& segment,
-                             std::int64_t first) {
+void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& band,
+                          std::int64_t first) {
   std::vector<Member> members;
 
-  for (auto number = first; number < first + segment.num_nests; ++number) {
+  for (auto number = first; number < first + band.num_nests; ++number) {
     ParsedNest nest{words};
     const auto& kernel = kernel_of(nest.head);
     const auto row_dim = schedule.row_dims[number];
@@ -228,12 +228,12 @@ void TeamRunner::run_segment(Words& words, const Schedule& schedule, const Segme
     members.push_back({std::move(nest), kernel, row_dim, num_rows, schedule.shifts[number],
                        schedule.begins[number], schedule.ends[number]});
   }
-  const auto num_parts = segment.apart ? count_parts(members) : 1;
+  const auto num_tiles = band.tiled ? count_tiles(members) : 1;
 
-  if (num_parts > 1) {
-    run_apart(members, segment.block, num_parts);
+  if (num_tiles > 1) {
+    run_tiled(members, band.block, num_tiles);
   } else {
-    run_together(members, segment.block);
+    run_together(members, band.block);
   }
 }
 
@@ -261,9 +261,9 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
   }
 }
 
-// Every thread takes a part of all rows, with blocks of its own.
-void TeamRunner::run_apart(const std::vector<Member>& members, std::int64_t block,
-                           std::int64_t num_parts) {
+// Every thread takes a tile, a part of all rows, with blocks of its own.
+void TeamRunner::run_tiled(const std::vector<Member>& members, std::int64_t block,
+                           std::int64_t num_tiles) {
   std::vector<Partials> partials(members.size());
   std::int64_t num_rows = 0;  // of the first nest that has some
 
@@ -273,55 +273,55 @@ void TeamRunner::run_apart(const std::vector<Member>& members, std::int64_t bloc
     if (member.row_dim < 0) {
       run(member.nest, member.kernel);
     } else {
-      partials[index].reset(member.kernel, num_parts - 1);
+      partials[index].reset(member.kernel, num_tiles - 1);
       if (num_rows == 0) num_rows = member.num_rows;
     }
   }
-  // The rows of a nest before those that are `margin` rows from where a part begins.
-  const auto before = [&](const Member& member, std::int64_t part, std::int64_t margin) {
-    if (part == 0) return std::int64_t{0};
-    if (part == num_parts) return member.num_rows;
-    return std::clamp(num_rows * part / num_parts + margin, std::int64_t{0}, member.num_rows);
+  // The rows of a nest before those that are `margin` rows from where a tile begins.
+  const auto before = [&](const Member& member, std::int64_t tile, std::int64_t margin) {
+    if (tile == 0) return std::int64_t{0};
+    if (tile == num_tiles) return member.num_rows;
+    return std::clamp(num_rows * tile / num_tiles + margin, std::int64_t{0}, member.num_rows);
   };
-  const auto run_rows = [&](std::int64_t part, std::size_t index, std::int64_t row,
+  const auto run_rows = [&](std::int64_t tile, std::size_t index, std::int64_t row,
                             std::int64_t row_end) {
     const auto& [nest, kernel, row_dim, rows, shift, begin, end] = members[index];
 
     if (row >= row_end) return;
-    runners_[part].run(nest, kernel, {row_dim, row, row_end - row},
-                       partials[index].of_thread(part));
+    runners_[tile].run(nest, kernel, {row_dim, row, row_end - row},
+                       partials[index].of_thread(tile));
   };
 
-  Team::run(num_parts, [&](std::int64_t part) {
+  Team::run(num_tiles, [&](std::int64_t tile) {
     auto start = INT64_MAX;
     auto finish = INT64_MIN;
 
     for (const auto& member : members) {
       if (member.row_dim < 0) continue;
-      start = std::min(start, member.shift + before(member, part, member.begin));
-      finish = std::max(finish, member.shift + before(member, part + 1, member.end));
+      start = std::min(start, member.shift + before(member, tile, member.begin));
+      finish = std::max(finish, member.shift + before(member, tile + 1, member.end));
     }
     for (auto time = start; time < finish; time += block) {
       for (std::size_t index = 0; index < members.size(); ++index) {
         const auto& member = members[index];
         if (member.row_dim < 0) continue;
 
-        const auto row = std::max(time - member.shift, before(member, part, member.begin));
+        const auto row = std::max(time - member.shift, before(member, tile, member.begin));
         const auto row_end =
-            std::min(time + block - member.shift, before(member, part + 1, member.end));
+            std::min(time + block - member.shift, before(member, tile + 1, member.end));
 
-        run_rows(part, index, row, row_end);
+        run_rows(tile, index, row, row_end);
       }
     }
   });
-  // What lies between the parts.
-  Team::run(num_parts - 1, [&](std::int64_t part) {
+  // What lies between the tiles.
+  Team::run(num_tiles - 1, [&](std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
       if (member.row_dim < 0) continue;
 
-      run_rows(part, index, before(member, part + 1, member.end),
-               before(member, part + 1, member.begin));
+      run_rows(tile, index, before(member, tile + 1, member.end),
+               before(member, tile + 1, member.begin));
     }
   });
   for (std::size_t index = 0; index < members.size(); ++index) {
@@ -369,9 +369,9 @@ std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kerne
   return std::min({num_threads(), rows.count, points / min_points_});
 }
 
-// How many threads may take parts of a segment that are large enough, and so far apart that what
+// How many threads may take tiles of a band that are large enough, and so far apart that what
 // lies between two of them has nothing to do with what lies between others; 1 if it must be one.
-std::int64_t TeamRunner::count_parts(const std::vector<Member>& members) const {
+std::int64_t TeamRunner::count_tiles(const std::vector<Member>& members) const {
   std::int64_t points = 0;
   std::int64_t num_rows = 0;
   std::int64_t width = 1;

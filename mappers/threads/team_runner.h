@@ -17,11 +17,11 @@ namespace legate_diffuse {
 
 // The memory of an argument or a scratch buffer: the address of the element with index 0 and the
 // byte strides.
-struct Root {
+struct Base {
   char* origin{};
   Nest::Strides strides{};
-  // Row i lies in the place of row i % ring, if it is not 0.
-  std::int64_t ring{};
+  // In a circular buffer, row i lies in the place of row i % circular_rows; else this is 0.
+  std::int64_t circular_rows{};
 };
 
 // The rows of a nest run along one of its dimensions, or there is one row if `dim` is -1.
@@ -60,8 +60,8 @@ class Partials {
 // Runs loop nests, or some rows of them, in one thread. The memory is used again for each nest.
 class Runner {
  public:
-  Runner(const std::vector<Root>& roots, std::size_t num_arguments)
-      : roots_{roots}, num_arguments_{num_arguments} {}
+  Runner(const std::vector<Base>& bases, std::size_t num_arguments)
+      : bases_{bases}, num_arguments_{num_arguments} {}
 
   void run(Words& words);
 
@@ -72,13 +72,13 @@ class Runner {
   [[nodiscard]] char* address(const Operand& operand) const;
 
  private:
-  [[nodiscard]] const Root& root_of(const Operand& operand) const;
+  [[nodiscard]] const Base& base_of(const Operand& operand) const;
   void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
   [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
   [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
   const char* scalars(const NestHead& head);
 
-  const std::vector<Root>& roots_;
+  const std::vector<Base>& bases_;
   std::size_t num_arguments_;
   Nest nest_;
   std::vector<ScalarBlock> scalars_;
@@ -89,19 +89,18 @@ class Runner {
 // depends on the number of threads, and on nothing else.
 class TeamRunner {
  public:
-  TeamRunner(const std::vector<Root>& roots, std::size_t num_arguments, const Sharing& sharing)
-      : runners_(sharing.num_threads, Runner{roots, num_arguments}),
+  TeamRunner(const std::vector<Base>& bases, std::size_t num_arguments, const Sharing& sharing)
+      : runners_(sharing.num_threads, Runner{bases, num_arguments}),
         min_points_{sharing.min_points} {}
 
   // Runs a whole nest.
   void run(Words& words);
 
-  // Runs the nests of a blocked segment; `first` is the number of the first one.
-  void run_segment(Words& words, const Schedule& schedule, const Segment& segment,
-                   std::int64_t first);
+  // Runs the nests of a blocked band; `first` is the number of the first one.
+  void run_band(Words& words, const Schedule& schedule, const Band& band, std::int64_t first);
 
  private:
-  // A nest of a segment.
+  // A nest of a band.
   struct Member {
     ParsedNest nest;
     const Kernel& kernel;
@@ -119,12 +118,12 @@ class TeamRunner {
   void run(const ParsedNest& nest, const Kernel& kernel);
   void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows);
   void run_together(const std::vector<Member>& members, std::int64_t block);
-  void run_apart(const std::vector<Member>& members, std::int64_t block, std::int64_t num_parts);
+  void run_tiled(const std::vector<Member>& members, std::int64_t block, std::int64_t num_tiles);
   void combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials);
   [[nodiscard]] std::int64_t longest_dim(const ParsedNest& nest, const Kernel& kernel) const;
   [[nodiscard]] std::int64_t count_parts(const ParsedNest& nest, const Kernel& kernel,
                                          const Rows& rows) const;
-  [[nodiscard]] std::int64_t count_parts(const std::vector<Member>& members) const;
+  [[nodiscard]] std::int64_t count_tiles(const std::vector<Member>& members) const;
 
   std::vector<Runner> runners_;
   std::int64_t min_points_;
