@@ -6,24 +6,27 @@ anything reaches Legate. Its most frequent calls get an equivalent that does the
 same for plain arguments and leaves the rest to the original.
 
 An equivalent replaces what it was written after: the digest of the originals'
-source must be the known one. Any other version of cuPyNumeric is left alone.
+source must be the known one. Where it is another one, that equivalent is off, and
+the user is told so.
 """
 
 from __future__ import annotations
 import __future__
 
 import ast
-import hashlib
 import importlib
 import inspect
 import textwrap
-from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from legate_diffuse.messages import say
 from legate_diffuse.shortcuts import calls, copies
+from legate_diffuse.shortcuts.shortcut import find
 from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
+
+SHORTCUTS: Final = (*calls.SHORTCUTS, *copies.SHORTCUTS)
 
 # Functions that import from their own package whenever they are called.
 _IMPORTING: Final = (
@@ -41,6 +44,9 @@ _IMPORTING: Final = (
     ("_ufunc.ufunc", "binary_ufunc._find_common_type"),
 )
 
+# The version that the shortcuts were written after.
+WRITTEN_FOR: Final = "26.6.1"
+
 applied: set[str] = set()
 
 
@@ -56,39 +62,27 @@ def apply_shortcuts(legate: Legate) -> None:
     settings = importlib.import_module("cupynumeric.settings").settings
     # read the environment once, as cuPyNumeric does for its warnings
     settings.doctor = settings.doctor()
-    known = digest(calls.SOURCES) == calls.KNOWN
-    known_copies = known and digest(copies.SOURCES) == copies.KNOWN
+    # sources first: moving imports changes functions
+    fitting = [shortcut for shortcut in SHORTCUTS if shortcut.fits()]
     for module, name in _IMPORTING:
         if import_once(find(module, name)):
             applied.add(f"{module}.{name}")
-    if known:
-        submission = calls.Submission(Client(legate))
-        applied.update(calls.apply(submission))
-        if known_copies:
-            applied.update(copies.apply(submission))
-
-
-def find(module: str, name: str) -> Any:
-    """Return a function of cuPyNumeric, None if this version has none."""
     try:
-        found: Any = importlib.import_module(f"cupynumeric.{module}")
-    except ImportError:
-        return None
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def digest(functions: Iterable[tuple[str, str]]) -> str:
-    """Return a digest of the source of some of cuPyNumeric's functions."""
-    made = hashlib.sha256()
-    for module, name in functions:
-        try:
-            source = inspect.getsource(find(module, name))
-        except (OSError, TypeError):
-            source = ""
-        made.update(source.encode())
-    return made.hexdigest()[:16]
+        submission = calls.Submission(Client(legate))
+    except (AttributeError, ImportError):
+        # another version, which lacks what they all need
+        fitting = []
+    for shortcut in fitting:
+        shortcut.apply(submission)
+        applied.add(shortcut.name)
+    off = [shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting]
+    if off and legate.runtime.node_id == 0:
+        version = importlib.import_module("cupynumeric").__version__
+        say(
+            f"the shortcuts for {', '.join(off)} were not written for cuPyNumeric "
+            f"{version} and are off, so that such calls take longer; install "
+            f"nvidia-cupynumeric=={WRITTEN_FOR} to have them"
+        )
 
 
 def import_once(function: Any) -> bool:

@@ -12,12 +12,13 @@ makes it a constant of its own type and submits a task that converts it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Client, Constants, Template, Templates
 from legate_diffuse.stores.layout import whole
@@ -58,51 +59,56 @@ _IN_PLACE: Final = {
 }
 _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
-# What the shortcuts do again, by the module of cuPyNumeric that defines it.
-SOURCES: Final = (
-    *(
-        ("_array.array", f"ndarray.__{name}__")
-        for name in (*_OPERATORS, *_IN_PLACE, *_UNARY)
-    ),
+# What every shortcut does again: it makes a new array, or finds one behind another.
+ARRAYS: Final[tuple[Source, ...]] = (
     ("_array.array", "ndarray._from_inputs"),
     ("_array.array", "ndarray._init_from_inputs"),
     ("_array.array", "ndarray._init_from_thunk"),
     ("_array.util", "add_boilerplate"),
     ("_array.util", "convert_to_cupynumeric_ndarray"),
-    ("_array.util", "check_writeable"),
-    ("_thunk.deferred", "_make_deferred_unary_ufunc"),
-    ("_thunk.deferred", "_make_deferred_binary_ufunc"),
     ("_thunk.deferred", "DeferredArray.__init__"),
+    ("_utils.profiling", "profiling_wrapper"),
+    ("runtime", "Runtime.create_deferred_thunk"),
+)
+# How an operation becomes a task.
+_TASKS: Final[tuple[Source, ...]] = (
+    *ARRAYS,
+    ("_array.util", "check_writeable"),
     ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
     ("_thunk.deferred", "DeferredArray._broadcast"),
-    ("_thunk.deferred", "DeferredArray.unary_op"),
-    ("_thunk.deferred", "DeferredArray.binary_op"),
     ("_ufunc.ufunc", "_default_post_resolution_check"),
-    ("_ufunc.comparison", "_post_resolution_check"),
     ("_ufunc.ufunc", "ufunc._maybe_create_result"),
     ("_ufunc.ufunc", "ufunc._maybe_cast_output"),
     ("_ufunc.ufunc", "ufunc._maybe_convert_output_to_cupynumeric_ndarray"),
     ("_ufunc.ufunc", "ufunc._prepare_single_output"),
     ("_ufunc.ufunc", "ufunc._validate_output"),
+)
+_OF_ONE_OPERAND: Final[tuple[Source, ...]] = (
+    *_TASKS,
+    ("_thunk.deferred", "_make_deferred_unary_ufunc"),
+    ("_thunk.deferred", "DeferredArray.unary_op"),
     ("_ufunc.ufunc", "ufunc._prepare_unary_operands"),
-    ("_ufunc.ufunc", "ufunc._prepare_binary_operands"),
     ("_ufunc.ufunc", "unary_ufunc.__init__"),
     ("_ufunc.ufunc", "unary_ufunc._resolve_dtype"),
     ("_ufunc.ufunc", "unary_ufunc._call_impl"),
     ("_ufunc.ufunc", "unary_ufunc._call_full"),
+)
+_OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
+    *_TASKS,
+    ("_thunk.deferred", "_make_deferred_binary_ufunc"),
+    ("_thunk.deferred", "DeferredArray.binary_op"),
+    ("_ufunc.comparison", "_post_resolution_check"),
+    ("_ufunc.ufunc", "ufunc._prepare_binary_operands"),
     ("_ufunc.ufunc", "binary_ufunc.__init__"),
     ("_ufunc.ufunc", "binary_ufunc._find_common_type"),
     ("_ufunc.ufunc", "binary_ufunc._maybe_cast_binary_inputs"),
     ("_ufunc.ufunc", "binary_ufunc._resolve_dtype"),
     ("_ufunc.ufunc", "binary_ufunc._call_full"),
-    ("_utils.profiling", "profiling_wrapper"),
     ("runtime", "thunk_from_scalar"),
     ("runtime", "Runtime.get_numpy_thunk"),
     ("runtime", "Runtime.find_or_create_array_thunk"),
-    ("runtime", "Runtime.create_deferred_thunk"),
 )
-KNOWN: Final = "44fbb024d01b4805"
 
 _OUT: Final = frozenset(("out",))
 
@@ -283,6 +289,11 @@ def replace(owner: Any, name: str, function: Any) -> Any:
     return original
 
 
+def _replace_operators(submission: Submission) -> None:
+    for name in _OPERATORS:
+        _replace_operator(submission, name)
+
+
 def _replace_operator(submission: Submission, name: str) -> None:
     ufunc, second = _OPERATORS[name]
     binary, templates = submission.binary, submission.templates_of(ufunc)
@@ -292,6 +303,11 @@ def _replace_operator(submission: Submission, name: str) -> None:
         return original(self, other) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
+
+
+def _replace_all_in_place(submission: Submission) -> None:
+    for name in _IN_PLACE:
+        _replace_in_place(submission, name)
 
 
 def _replace_in_place(submission: Submission, name: str) -> None:
@@ -304,6 +320,11 @@ def _replace_in_place(submission: Submission, name: str) -> None:
     original = replace(submission.client.ndarray, f"__{name}__", operator)
 
 
+def _replace_all_unary(submission: Submission) -> None:
+    for name in _UNARY:
+        _replace_unary(submission, name)
+
+
 def _replace_unary(submission: Submission, name: str) -> None:
     unary, templates = submission.unary, submission.templates_of(_UNARY[name])
 
@@ -314,12 +335,12 @@ def _replace_unary(submission: Submission, name: str) -> None:
     original = replace(submission.client.ndarray, f"__{name}__", operator)
 
 
-def _replace_functions(submission: Submission) -> None:
+def _replace_binary_functions(submission: Submission) -> None:
     client = submission.client
-    ndarray, binary, unary = client.ndarray, submission.binary, submission.unary
+    ndarray, binary = client.ndarray, submission.binary
     templates_of = submission.templates.get
 
-    def call_binary(self: Any, *operands: Any, **options: Any) -> Any:
+    def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
         if len(operands) == 2 and options.keys() <= _OUT:
             templates = templates_of(self)
@@ -331,27 +352,60 @@ def _replace_functions(submission: Submission) -> None:
                 made = binary(templates, x, y, False, out)
             elif type(y) is ndarray:
                 made = binary(templates, y, x, True, out)
-        return original_binary(self, *operands, **options) if made is None else made
+        return original(self, *operands, **options) if made is None else made
 
-    def call_unary(self: Any, *operands: Any, **options: Any) -> Any:
+    original = replace(client.binary_ufunc, "__call__", call)
+
+
+def _replace_unary_functions(submission: Submission) -> None:
+    client = submission.client
+    ndarray, unary = client.ndarray, submission.unary
+    templates_of = submission.templates.get
+
+    def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
         if len(operands) == 1 and options.keys() <= _OUT:
             templates = templates_of(self)
             if templates is not None and type(operands[0]) is ndarray:
                 made = unary(templates, operands[0], options.get("out"))
-        return original_unary(self, *operands, **options) if made is None else made
+        return original(self, *operands, **options) if made is None else made
 
-    original_binary = replace(client.binary_ufunc, "__call__", call_binary)
-    original_unary = replace(client.unary_ufunc, "__call__", call_unary)
+    original = replace(client.unary_ufunc, "__call__", call)
 
 
-def apply(submission: Submission) -> list[str]:
-    """Put the shortcuts in place; returns their names."""
-    for name in _OPERATORS:
-        _replace_operator(submission, name)
-    for name in _IN_PLACE:
-        _replace_in_place(submission, name)
-    for name in _UNARY:
-        _replace_unary(submission, name)
-    _replace_functions(submission)
-    return ["operators", "universal functions"]
+def _methods(names: Iterable[str]) -> tuple[Source, ...]:
+    return tuple(("_array.array", f"ndarray.__{name}__") for name in names)
+
+
+SHORTCUTS: Final = (
+    Shortcut(
+        "operators",
+        (*_methods(_OPERATORS), *_OF_TWO_OPERANDS),
+        "cbbc7463e9e051bd",
+        _replace_operators,
+    ),
+    Shortcut(
+        "operators in place",
+        (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
+        "16f58d3d6bfc8df6",
+        _replace_all_in_place,
+    ),
+    Shortcut(
+        "operators of one operand",
+        (*_methods(_UNARY), *_OF_ONE_OPERAND),
+        "adf75d86f43050b1",
+        _replace_all_unary,
+    ),
+    Shortcut(
+        "functions of two operands",
+        _OF_TWO_OPERANDS,
+        "33c01471f4ff5f4a",
+        _replace_binary_functions,
+    ),
+    Shortcut(
+        "functions of one operand",
+        _OF_ONE_OPERAND,
+        "a3cef00e6cacbdcd",
+        _replace_unary_functions,
+    ),
+)

@@ -12,29 +12,26 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.shortcuts.calls import Submission, may_overlap, replace
+from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Template
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
-# What the shortcuts do again, by the module of cuPyNumeric that defines it.
-SOURCES: Final = (
-    ("_array.array", "ndarray.__getitem__"),
-    ("_array.array", "ndarray.__setitem__"),
-    ("_array.array", "ndarray.__copy__"),
-    ("_array.array", "ndarray.copy"),
+_BASIC_INDEX: Final[tuple[Source, ...]] = (
     ("_array.array", "ndarray._convert_key"),
-    ("_array.array", "ndarray._from_thunk"),
-    ("_thunk.deferred", "DeferredArray.get_item"),
-    ("_thunk.deferred", "DeferredArray.set_item"),
     ("_thunk.deferred", "DeferredArray._get_view"),
     ("_thunk.deferred", "DeferredArray._unpack_ellipsis"),
     ("_thunk.deferred", "DeferredArray._slice_store"),
-    ("_thunk.deferred", "DeferredArray.copy"),
     ("_utils.array", "is_advanced_indexing"),
 )
-KNOWN: Final = "74c1402e85bd9af1"
+_COPY: Final[tuple[Source, ...]] = (
+    ("_thunk.deferred", "DeferredArray.unary_op"),
+    ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
+    ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
+    ("_thunk.deferred", "DeferredArray._broadcast"),
+)
 
 _new: Final = object.__new__
 
@@ -93,16 +90,6 @@ def _compute(thunk: Any, key: Any) -> Layout | None:
     return found.layout if whole else None
 
 
-def apply(submission: Submission) -> list[str]:
-    """Put the shortcuts in place; returns their names."""
-    copies = _CopyTemplates(submission)
-    _replace_get(submission)
-    _replace_set(submission, copies)
-    _replace_copy(submission, copies, "copy")
-    _replace_copy(submission, copies, "__copy__")
-    return ["indexing", "copies"]
-
-
 class _CopyTemplates(dict[str | None, Template | None]):
     def __init__(self, submission: Submission) -> None:
         super().__init__()
@@ -147,7 +134,8 @@ def _replace_get(submission: Submission) -> None:
     original = replace(ndarray, "__getitem__", get)
 
 
-def _replace_set(submission: Submission, copies: _CopyTemplates) -> None:
+def _replace_set(submission: Submission) -> None:
+    copies = _CopyTemplates(submission)
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
@@ -187,6 +175,12 @@ def _replace_set(submission: Submission, copies: _CopyTemplates) -> None:
     original = replace(ndarray, "__setitem__", set_)
 
 
+def _replace_copies(submission: Submission) -> None:
+    copies = _CopyTemplates(submission)
+    _replace_copy(submission, copies, "copy")
+    _replace_copy(submission, copies, "__copy__")
+
+
 def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> None:
     make, doctor = submission.make, submission.client.doctor
 
@@ -209,3 +203,43 @@ def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> 
         return make(template, view.shape, view)
 
     original = replace(submission.client.ndarray, name, copy)
+
+
+SHORTCUTS: Final = (
+    Shortcut(
+        "slices",
+        (
+            ("_array.array", "ndarray.__getitem__"),
+            ("_array.array", "ndarray._from_thunk"),
+            ("_thunk.deferred", "DeferredArray.get_item"),
+            *_BASIC_INDEX,
+            *ARRAYS,
+        ),
+        "cea0f7931c295dfd",
+        _replace_get,
+    ),
+    Shortcut(
+        "assignments to slices",
+        (
+            ("_array.array", "ndarray.__setitem__"),
+            ("_thunk.deferred", "DeferredArray.set_item"),
+            *_BASIC_INDEX,
+            *_COPY,
+            *ARRAYS,
+        ),
+        "7555505a01cbb09d",
+        _replace_set,
+    ),
+    Shortcut(
+        "copies",
+        (
+            ("_array.array", "ndarray.copy"),
+            ("_array.array", "ndarray.__copy__"),
+            ("_thunk.deferred", "DeferredArray.copy"),
+            *_COPY,
+            *ARRAYS,
+        ),
+        "867eb1ae841c6105",
+        _replace_copies,
+    ),
+)

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from process import run_python
 
 from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts import apply, calls, copies
+from legate_diffuse.shortcuts import apply, calls
 from legate_diffuse.shortcuts import task as template_task
+from legate_diffuse.shortcuts.shortcut import source
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -63,15 +65,74 @@ def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_shortcuts_are_made_for_the_installed_version() -> None:
-    assert apply.digest(calls.SOURCES) == calls.KNOWN
-    assert apply.digest(copies.SOURCES) == copies.KNOWN
+    assert [shortcut.name for shortcut in apply.SHORTCUTS if not shortcut.fits()] == []
     assert apply.applied == {
-        "operators",
-        "universal functions",
-        "indexing",
-        "copies",
+        *(shortcut.name for shortcut in apply.SHORTCUTS),
         *(f"{module}.{name}" for module, name in apply._IMPORTING),
     }
+
+
+def test_what_a_shortcut_was_written_after_exists() -> None:
+    for shortcut in apply.SHORTCUTS:
+        assert all(source(*function) for function in shortcut.sources)
+
+
+# Prints which operations take a shortcut.
+WHICH_ARE_TAKEN = """
+import cupynumeric as cn
+x = cn.arange(6.0) + 1.0
+submit = task.window.submit
+made = []
+def record(operation):
+    made.append(type(operation) is task.TemplateTask)
+    submit(operation)
+task.window.submit = record
+x + x, cn.sqrt(x), x.copy()
+print(*made)
+"""
+# Makes cuPyNumeric seem another version, with another source of one function.
+OTHER_SOURCE = """
+known = shortcut.source
+shortcut.source = lambda *of: "" if of[1] == {!r} else known(*of)
+"""
+LACKS_WHAT_ALL_NEED = """
+from legate_diffuse.shortcuts import apply
+def lack(_):
+    raise AttributeError
+apply.Client = lack
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "off", "taken"),
+    [
+        ("", None, "True True True"),
+        (OTHER_SOURCE.format("ndarray.copy"), "copies", "True True False"),
+        (
+            OTHER_SOURCE.format("DeferredArray.binary_op"),
+            "operators, operators in place, functions of two operands",
+            "False True True",
+        ),
+        (
+            LACKS_WHAT_ALL_NEED,
+            ", ".join(shortcut.name for shortcut in apply.SHORTCUTS),
+            "False False False",
+        ),
+    ],
+    ids=["none", "copies", "two operands", "all"],
+)
+def test_shortcuts_are_off_one_by_one_and_a_line_says_which(
+    change: str, off: str | None, taken: str
+) -> None:
+    begin = "import legate.core\nfrom legate_diffuse.shortcuts import shortcut, task\n"
+    done = run_python(begin + change + WHICH_ARE_TAKEN, LEGATE_DIFFUSE="1")
+    assert done.stdout == f"{taken}\n"
+    message = (
+        f"legate_diffuse: the shortcuts for {off} were not written for cuPyNumeric "
+        f"{cn.__version__} and are off, so that such calls take longer; install "
+        "nvidia-cupynumeric==26.6.1 to have them\n"
+    )
+    assert done.stderr == (message if off else "")
 
 
 @settings(max_examples=400, deadline=None)
