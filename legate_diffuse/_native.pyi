@@ -115,6 +115,12 @@ def set_cache_bytes(bytes: int) -> int:
 def scalar_bytes(handle: int) -> bytes:
     """Return the value of a Legate scalar, given its ``Scalar.raw_handle``."""
 
+def missing_symbol() -> str | None:
+    """Return a function that the net needs and this Legate lacks, by its symbol.
+
+    None if there is none, or no net in the process. Legate must have been loaded.
+    """
+
 def set_flush_callback(callback: Callable[[], object] | None) -> None:
     """Connect the net: ``callback`` submits the window. None disconnects it.
 

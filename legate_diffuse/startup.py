@@ -57,6 +57,8 @@ def after_core(core: ModuleType) -> None:
         return
     try:
         native = importlib.import_module("legate_diffuse._native")
+        if (missing := native.missing_symbol()) is not None:
+            raise ImportError(f"liblegate has no symbol {missing}")
         native.start()
     except Exception as error:
         _say_broken(error)
@@ -146,7 +148,7 @@ def _find(library: str) -> str:
 
 def _say_broken(error: Exception) -> None:
     say(
-        "its native library cannot be loaded, the program runs unfused; reinstall "
+        "its native library cannot be used, the program runs unfused; reinstall "
         f"legate-diffuse in this environment ({error})"
     )
 

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -74,6 +75,14 @@ void set_flush_callback(nb::object callable) {
   }
 }
 
+std::optional<std::string> missing_symbol() {
+  auto* const find =
+      find_in_net<decltype(legate_diffuse_net_missing_symbol)>("legate_diffuse_net_missing_symbol");
+  const auto* const name = find ? find() : nullptr;
+
+  return name ? std::optional<std::string>{name} : std::nullopt;
+}
+
 void set_pending(bool pending) {
   static auto* const set =
       find_in_net<decltype(legate_diffuse_net_set_pending)>("legate_diffuse_net_set_pending");
@@ -83,7 +92,7 @@ void set_pending(bool pending) {
 constexpr Privilege LAST_REDUCTION = REDUCE + static_cast<Privilege>(legate::ReductionOpKind::XOR);
 
 std::vector<Access> parse_arguments(const nb::tuple& stores, const nb::bytes& privileges,
-                                      Privilege last_privilege) {
+                                    Privilege last_privilege) {
   const auto count = stores.size();
   std::vector<Access> arguments(count);
 
@@ -203,6 +212,7 @@ NB_MODULE(_native, module) {
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
+  module.def("missing_symbol", &missing_symbol);
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());
   module.def("set_pending", &set_pending, nb::arg("flag"));
 }

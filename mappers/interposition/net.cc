@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,6 +34,20 @@ std::atomic<bool> pending{false};
 std::atomic<std::thread::id> window_owner{};
 std::atomic<void (*)()> flush_callback{nullptr};
 thread_local bool inside_callback = false;
+
+// Functions that the net calls, but does not define.
+constexpr auto* PRIORITY = "_ZN6legate5Scope8priorityEv";
+constexpr auto* EXCEPTION_MODE = "_ZN6legate5Scope14exception_modeEv";
+constexpr auto* MACHINE = "_ZN6legate5Scope7machineEv";
+constexpr auto* MACHINE_AND = "_ZNK6legate7mapping7MachineanERKS1_";
+constexpr auto* MACHINE_EQUAL = "_ZNK6legate7mapping7MachineeqERKS1_";
+constexpr auto* PARALLEL_POLICY = "_ZN6legate5Scope15parallel_policyEv";
+constexpr auto* PARALLEL_POLICY_EQUAL = "_ZNK6legate14ParallelPolicyeqERKS0_";
+
+// Whether there is a window. Else all functions do what the real ones do, and nothing more.
+bool is_connected() {
+  return flush_callback.load() != nullptr;
+}
 
 // Entry points that the callback itself calls pass through. So do those on other threads: these are
 // Legate's own, where tasks run, and a task can't submit the application's operations.
@@ -93,6 +108,20 @@ void change_scope(const legate::Scope* scope) {
 
 void legate_diffuse_net_set_callback(void (*callback)()) {
   flush_callback = callback;
+}
+
+const char* legate_diffuse_net_missing_symbol() {
+  auto names = legate_diffuse::exported_symbols();
+
+  for (const auto* name : {PRIORITY, EXCEPTION_MODE, MACHINE, MACHINE_AND, MACHINE_EQUAL,
+                           PARALLEL_POLICY, PARALLEL_POLICY_EQUAL}) {
+    names.push_back(name);
+  }
+  for (const auto* name : names) {
+    const auto is_own = std::string_view{name}.rfind("legate_diffuse_", 0) == 0;
+    if (!is_own && !legate_diffuse::find_symbol(name)) return name;
+  }
+  return nullptr;
 }
 
 void legate_diffuse_net_set_pending(bool is_pending) {
@@ -303,40 +332,46 @@ std::int32_t finish() {
 
 void Scope::set_priority(std::int32_t priority) {
   static const auto call = real(&Scope::set_priority);
-  static const auto current = find_function<std::int32_t (*)()>("_ZN6legate5Scope8priorityEv");
-  if (priority != current()) change_scope(this);
+  if (is_connected()) {
+    static const auto current = find_function<std::int32_t (*)()>(PRIORITY);
+    if (priority != current()) change_scope(this);
+  }
   (this->*call)(priority);
 }
 
 void Scope::set_exception_mode(ExceptionMode exception_mode) {
   static const auto call = real(&Scope::set_exception_mode);
-  static const auto current =
-      find_function<ExceptionMode (*)()>("_ZN6legate5Scope14exception_modeEv");
-  if (exception_mode != current()) change_scope(this);
+  if (is_connected()) {
+    static const auto current = find_function<ExceptionMode (*)()>(EXCEPTION_MODE);
+    if (exception_mode != current()) change_scope(this);
+  }
   (this->*call)(exception_mode);
 }
 
 void Scope::set_machine(const mapping::Machine& machine) {
   using mapping::Machine;
   static const auto call = real(&Scope::set_machine);
-  static const auto current = find_function<Machine (*)()>("_ZN6legate5Scope7machineEv");
-  static const auto intersect = find_function<Machine (*)(const Machine*, const Machine&)>(
-      "_ZNK6legate7mapping7MachineanERKS1_");
-  static const auto equal = find_function<bool (*)(const Machine*, const Machine&)>(
-      "_ZNK6legate7mapping7MachineeqERKS1_");
-  const auto outer = current();
-  const auto inner = intersect(&outer, machine);
-  if (!equal(&inner, outer)) change_scope(this);
+  if (is_connected()) {
+    static const auto current = find_function<Machine (*)()>(MACHINE);
+    static const auto intersect =
+        find_function<Machine (*)(const Machine*, const Machine&)>(MACHINE_AND);
+    static const auto equal =
+        find_function<bool (*)(const Machine*, const Machine&)>(MACHINE_EQUAL);
+    const auto outer = current();
+    const auto inner = intersect(&outer, machine);
+    if (!equal(&inner, outer)) change_scope(this);
+  }
   (this->*call)(machine);
 }
 
 void Scope::set_parallel_policy(ParallelPolicy policy) {
   static const auto call = real(&Scope::set_parallel_policy);
-  static const auto current =
-      find_function<const ParallelPolicy& (*)()>("_ZN6legate5Scope15parallel_policyEv");
-  static const auto equal = find_function<bool (*)(const ParallelPolicy*, const ParallelPolicy&)>(
-      "_ZNK6legate14ParallelPolicyeqERKS0_");
-  if (!equal(&policy, current())) change_scope(this);
+  if (is_connected()) {
+    static const auto current = find_function<const ParallelPolicy& (*)()>(PARALLEL_POLICY);
+    static const auto equal = find_function<bool (*)(const ParallelPolicy*, const ParallelPolicy&)>(
+        PARALLEL_POLICY_EQUAL);
+    if (!equal(&policy, current())) change_scope(this);
+  }
   (this->*call)(policy);
 }
 

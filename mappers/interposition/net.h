@@ -11,6 +11,10 @@ extern "C" {
 // throw. A null pointer disconnects it.
 void legate_diffuse_net_set_callback(void (*callback)());
 
+// The first function of Legate that the net needs, defines in its place or calls, and liblegate
+// does not have; null if it has all of them. liblegate must have been loaded.
+const char* legate_diffuse_net_missing_symbol();
+
 // Says whether operations wait in a window; the calling thread is its owner.
 void legate_diffuse_net_set_pending(bool pending);
 }

@@ -6,16 +6,23 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace legate_diffuse {
 
 // Returns the address of a function of liblegate, or of a library that it needs, in the process;
-// ends the process if there is none.
+// null if there is none.
 void* find_symbol(const char* mangled_name);
+
+// As find_symbol, but ends the process with a message if there is no such function.
+void* require_symbol(const char* mangled_name);
+
+// The names of all functions that this library defines for others to find.
+std::vector<const char*> exported_symbols();
 
 template <typename Function>
 Function find_function(const char* mangled_name) {
-  return reinterpret_cast<Function>(find_symbol(mangled_name));
+  return reinterpret_cast<Function>(require_symbol(mangled_name));
 }
 
 // The real counterpart of a function defined below, given as a pointer to it or to a member. The
@@ -27,7 +34,7 @@ Function real(Function ours) {
 
   std::memcpy(&address, &ours, sizeof(address));
   if (!dladdr(address, &info) || !info.dli_sname) std::abort();
-  address = find_symbol(info.dli_sname);
+  address = require_symbol(info.dli_sname);
   std::memcpy(&ours, &address, sizeof(address));
   return ours;
 }

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from process import run_python
 
+from legate_diffuse import startup
+
 BEGIN = """
 import legate_diffuse
 legate_diffuse.enable()
@@ -267,10 +269,51 @@ print(legate_diffuse.stats()["tasks_seen"], lc.LogicalStore.__module__)
     assert done.stdout == RIGHT + "0 legate.core._lib.data.logical_store\n"
     assert done.returncode == 0
     assert done.stderr.startswith(
-        "legate_diffuse: its native library cannot be loaded, the program runs "
+        "legate_diffuse: its native library cannot be used, the program runs "
         "unfused; reinstall legate-diffuse in this environment ("
     )
     assert len(done.stderr.splitlines()) == 1
+
+
+# Symbols that the net defines in Legate's place, and that it calls, beside what stands
+# for them where Legate lacks them. Their hashes are equal, or the net would not load.
+LACKING = {
+    "defined": ("19issue_mapping_fenceEv", "19issue_mapping_gDnceEv"),
+    "called": ("_ZN6legate5Scope8priorityEv", "_ZN6legate5Scope8qQiorityEv"),
+}
+
+
+@pytest.mark.parametrize(("known", "lacking"), LACKING.values(), ids=LACKING)
+def test_a_symbol_that_legate_lacks_is_named(
+    tmp_path: Path, known: str, lacking: str
+) -> None:
+    """Without the net's window scopes and fences are Legate's own."""
+    content = Path(startup._find(startup.NET)).read_bytes()
+    assert known.encode() in content
+    net = tmp_path / "net.so"
+    net.write_bytes(content.replace(known.encode(), lacking.encode()))
+    done = run_python(
+        f"""
+from legate_diffuse import startup
+startup.NET = {str(net)!r}
+import legate_diffuse
+legate_diffuse.enable()
+import cupynumeric as cn
+import legate.core as lc
+with lc.Scope(priority=3):
+    x = cn.ones(8) * 2.0
+lc.get_legate_runtime().issue_mapping_fence()
+print((x + 1.0).tolist())
+print(legate_diffuse.stats()["tasks_seen"], lc.LogicalStore.__module__)
+"""
+    )
+    assert done.stdout == RIGHT + "0 legate.core._lib.data.logical_store\n"
+    assert done.returncode == 0
+    assert done.stderr.startswith(
+        "legate_diffuse: its native library cannot be used, the program runs unfused; "
+        "reinstall legate-diffuse in this environment (liblegate has no symbol _ZN6"
+    )
+    assert done.stderr.endswith(f"{lacking})\n")
 
 
 def test_what_legate_cannot_do_either_is_legates_own_error() -> None:
