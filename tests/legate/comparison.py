@@ -83,26 +83,47 @@ def same_but_for_rounding(left: Any, right: Any, scale: Any, terms: int) -> None
 
 
 def differential(
-    program: Callable[..., Any], *arguments: Any, numpy_too: bool = True
+    program: Callable[..., Any],
+    *arguments: Any,
+    numpy_too: bool = True,
+    originals: int | None = 0,
 ) -> None:
     """Assert that a program gives the same results fused, unfused and in NumPy.
 
     ``program(np, *arguments)`` returns an array or a tuple of arrays. NumPy's
-    results may differ in the last digits of transcendental functions.
+    results may differ in the last digits of transcendental functions. For
+    ``originals`` see :func:`fused`.
     """
-    fused = _results(program, cn, arguments)
+    found = fused(lambda: _results(program, cn, arguments), originals)
     with unfused():
         original = _results(program, cn, arguments)
-    assert len(fused) == len(original)
-    for left, right in zip(fused, original, strict=True):
+    assert len(found) == len(original)
+    for left, right in zip(found, original, strict=True):
         same(left, right)
     if numpy_too:
-        for left, right in zip(fused, _results(program, np, arguments), strict=True):
+        for left, right in zip(found, _results(program, np, arguments), strict=True):
             assert left.dtype == right.dtype
             assert left.shape == right.shape
             np.testing.assert_allclose(
                 left, right, rtol=1e-5 if left.dtype.itemsize == 4 else 1e-12
             )
+
+
+def fused(program: Callable[[], Any], originals: int | None = 0) -> Any:
+    """Run a program, and assert that it was fused; return its result.
+
+    All of its operations must run in fused tasks, but for fills and so many
+    ``originals``, which run as they were submitted. None says that nothing is fused
+    that could be told.
+    """
+    if originals is None:
+        return program()
+    results: list[Any] = []
+    found = counts(lambda: results.append(program()))
+    alone = found["tasks_submitted"] - found["fills_submitted"] - found["groups"]
+    assert found["groups"] > 0, "nothing was fused"
+    assert alone == originals, f"{alone} tasks ran as they were submitted"
+    return results[0]
 
 
 def _results(
