@@ -8,16 +8,14 @@ imported.
 
 from __future__ import annotations
 
+from legate_diffuse.settings import DiffuseError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 __all__ = ("DiffuseError", "enable", "stats")
 __version__ = "0.1.0"
-
-
-class DiffuseError(RuntimeError):
-    """legate_diffuse cannot do what was asked; the message says what to do."""
 
 
 def enable() -> None:

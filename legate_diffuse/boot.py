@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import sys
 
-from legate_diffuse import DiffuseError, settings
+from legate_diffuse import settings
+from legate_diffuse.settings import DiffuseError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
+class DiffuseError(RuntimeError):
+    """legate_diffuse cannot do what was asked; the message says what to do."""
+
+    __module__ = "legate_diffuse"
+
+
 # Legate versions [lowest, first beyond) that were tested.
 LEGATE_RANGE = ((26, 6), (26, 7))
 

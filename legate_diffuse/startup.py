@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-import legate_diffuse
 from legate_diffuse import settings
 from legate_diffuse.messages import say
 
@@ -139,7 +138,8 @@ def _find(library: str) -> str:
 
     An editable install has two folders, the checkout and the built libraries.
     """
-    for folder in legate_diffuse.__path__:
+    spec = importlib.util.find_spec("legate_diffuse")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / library
         if path.exists():
             return str(path)
@@ -167,7 +167,7 @@ def _version_is_tested() -> bool:
 
 
 def _print_statistics() -> None:
-    from legate_diffuse import stats
+    from legate_diffuse.interpose.window import window
     from legate_diffuse.observe.counters import render
 
-    print(render(stats()), file=sys.stderr)
+    print(render(window.counters.as_dict()), file=sys.stderr)
