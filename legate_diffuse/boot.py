@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The switch: decides at start-up whether this process runs fused.
 
-``legate_diffuse.pth`` in site-packages imports this module into every Python
-process before anything else, the launcher's and the program's. It must stay
-small: with the switch off it imports nothing but the settings and leaves no
-trace.
+``legate_diffuse.pth`` in site-packages imports this module first in every Python
+process, in the launcher's and in the program's. So it must stay small: with the
+switch off it imports nothing but the settings and changes nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def enable() -> None:
 def _before_libraries(action: Callable[[], None]) -> None:
     """Call ``action`` before any of Legate's libraries is loaded.
 
-    ``legate.util`` has one that needs the driver, and may be imported first.
+    ``legate.util`` loads one that needs the driver, and may be imported first.
     """
     if _PACKAGE in sys.modules:
         _around_import(_CORE, action)
@@ -137,7 +136,7 @@ def _start() -> None:
         def stop() -> None:
             raise SystemExit(message)
 
-        # only processes that use Legate are concerned
+        # this only concerns processes that use Legate
         _around_import(_LAUNCHER if launcher else _CORE, stop)
         return
     if launcher:

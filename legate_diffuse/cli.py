@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``legate-diffuse app.py ARGS``, also as ``python -m legate_diffuse``.
 
-Runs a program fused; with ``explain`` before the program's name, and says at the
-end what was made of it.
+Runs a program fused. With ``explain`` before the program's name it also prints, at
+the end, what was fused and why not more.
 """
 
 from __future__ import annotations

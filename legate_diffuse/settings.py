@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environment variables of legate_diffuse.
 
-This module is imported by every Python process of the environment: it imports
-nothing but ``os``.
+Every Python process of the environment imports this module, so it imports nothing
+but ``os``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def flag(name: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def refuse_contradictions() -> None:
-    """Raise ``ValueError`` if the flags ask for what cannot be had together."""
+    """Raise ``ValueError`` if two flags contradict each other."""
     if flag("LEGATE_DIFFUSE_CHECK") and flag("LEGATE_DIFFUSE_FAST_MATH"):
         raise ValueError(
             "LEGATE_DIFFUSE_CHECK=1 compares bits, which LEGATE_DIFFUSE_FAST_MATH=1 "
@@ -61,7 +61,7 @@ def refuse_contradictions() -> None:
 
 
 def cache_bytes() -> int | None:
-    """Return how much cache loops are blocked for; None leaves that to the machine.
+    """Return the bytes of cache that loops are blocked for; None: the machine's own.
 
     Raises:
         ValueError: the value of ``LEGATE_DIFFUSE_CACHE_BYTES`` is no such number.
@@ -71,7 +71,7 @@ def cache_bytes() -> int | None:
 
 
 def threads() -> int | None:
-    """Return how many threads share the loops of a task; None: as many as CPUs.
+    """Return how many threads share the loops of a task; None: one for each CPU.
 
     Raises:
         ValueError: the value of ``LEGATE_DIFFUSE_THREADS`` is no such number.
@@ -93,6 +93,6 @@ def _number(name: str, least: int, most: int, advice: str) -> int | None:
 def explanation_path() -> str:
     """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation.
 
-    '-' is the standard output when the program ends, '' nowhere.
+    '-' is the standard output at the end of the program, '' is nowhere.
     """
     return os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")

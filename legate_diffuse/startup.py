@@ -31,12 +31,12 @@ FILE_FUNCTIONS = {
     ),
 }
 
-# Set while fusion is wanted and nothing has spoken against it.
+# False once something has ruled fusion out.
 _wanted = True
 
 
 def before_core() -> None:
-    """Load what must be in the process before Legate's libraries are."""
+    """Load what must be in the process before Legate's libraries."""
     load_driver_stub()
     _check_explanation()
     global _wanted
@@ -65,7 +65,7 @@ def after_core(core: ModuleType) -> None:
     from legate_diffuse.interpose.install import install
 
     if settings.flag("LEGATE_DIFFUSE_STATS") and runtime.node_id == 0:
-        # registered before the last flush, hence run after it
+        # registered before the last flush, so it runs after it
         atexit.register(_print_statistics)
     install(core, native)
 
@@ -92,8 +92,8 @@ def after_cupynumeric(_: ModuleType) -> None:
 def load_driver_stub() -> None:
     """Let Legate's wheels, which need the CUDA driver, run on a CPU without it.
 
-    A real driver, if there is one, is used and the stub is not loaded. The
-    runtime library comes from the ``nvidia-cuda-runtime`` package.
+    If there is a real driver, the stub is not loaded. The CUDA runtime library
+    comes from the ``nvidia-cuda-runtime`` package.
     """
     try:
         ctypes.CDLL("libcuda.so.1")

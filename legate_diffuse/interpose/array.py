@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for ``legate.core.LogicalArray``.
 
-An array is a data store with an optional null mask. An array over one
-stand-in store without a mask keeps the store; everything else wraps the real
-array, whose stores are never held back.
+An array is a data store with an optional null mask. If it is one stand-in store
+without a mask, the stand-in keeps that store. Any other array is wrapped as it is,
+and operations on its stores are never held back.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LogicalArray(metaclass=_AcceptsReal):
     def __init__(self, store: LogicalStore | None, array: Any = None) -> None:
         self._store = store
         self._real = array
-        # keeps what raw_handle points to
+        # keeps alive what raw_handle points to
         self._exposed: Any = None
 
     @staticmethod
@@ -70,7 +70,7 @@ class LogicalArray(metaclass=_AcceptsReal):
         return found
 
     def expose(self) -> Any:
-        """Return the real array for code that was not intercepted."""
+        """Return the real array for code that is not intercepted."""
         if self._store is not None:
             return real.LogicalArray.from_store(expose(self._store))
         window.flush("escape")

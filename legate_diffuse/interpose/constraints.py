@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for partitioning constraints: ``align``, ``broadcast``, and so on.
 
-A constraint is kept as the call that would have made it, until its task is
-really built. Strings instead of variables belong to Python tasks
-(``legate.core.task``), whose constraints Legate itself resolves.
+A constraint is kept as the call that makes it, until the real task is built.
+Strings in the place of variables belong to Python tasks (``legate.core.task``);
+Legate resolves those itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replaces what ``legate.core`` hands out with stand-ins.
 
-The Cython classes cannot be patched, but the names in the modules can. This
-runs right after ``legate.core`` was imported and before any client library
-took a name from it.
+Cython classes cannot be patched, but the names in the modules can. This runs right
+after ``legate.core`` was imported, before a client library takes a name from it.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def install(core: ModuleType, native: ModuleType) -> None:
     interface.LogicalArray = array.LogicalArray  # type: ignore[attr-defined]
     interface.LogicalStore = store.LogicalStore  # type: ignore[attr-defined]
 
-    # Python tasks take their arguments apart in Cython and need real arrays.
+    # Cython code unpacks the arguments of Python tasks, and needs real arrays.
     invoker = importlib.import_module("legate.core._ext.task.invoker")
     as_logical_array = interface.as_logical_array
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for the tasks of ``legate.core.task``, which are Python functions.
 
-Legate takes the arguments of such a task apart in Cython, into a real task.
+Legate unpacks the arguments of such a task in Cython, into a real task.
 """
 
 from __future__ import annotations

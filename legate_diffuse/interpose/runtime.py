@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-in for ``legate.core.Runtime``.
 
-Stores are made lazily, fusable operations go to the window, and everything
-else goes straight to Legate after the pending work. A method that this module
-does not know flushes the window and gets real objects.
+Stores are made lazily. Operations that can be fused go to the window. Everything
+else goes to Legate, after the pending operations. A method that this module does
+not know flushes the window and gets real objects.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ class Runtime:
     ) -> LogicalStore:
         """Create a store attached to a buffer.
 
-        The application uses a buffer that it holds without asking anybody, and
-        Legate orders nothing between two stores over one buffer. So tasks that
-        write such memory are not held back, and tasks that read it only briefly.
+        The application may use the buffer at any time, and Legate does not order
+        accesses through two stores over one buffer. So a task that writes such
+        memory is not held back, and one that reads it ends the window.
         """
         # one reference from the parameter, one from the call that counts
         sole = (
@@ -156,7 +156,7 @@ class Runtime:
         return LogicalArray(None, real.runtime.create_array(*arguments, **options))
 
     def create_array_like(self, array: Any, dtype: Any = None) -> LogicalArray:
-        """Create an array of another one's shape."""
+        """Create an array with the shape of another one."""
         made = real.runtime.create_array_like(_exposed(array), dtype)
         return LogicalArray(None, made)
 
@@ -229,9 +229,9 @@ class Runtime:
     def prefetch_bloated_instances(
         self, store: Any, low_offsets: Any, high_offsets: Any, initialize: bool = False
     ) -> None:
-        """Hint that tiles of a store will be read with a margin.
+        """Hint that tiles of a store will be read with a halo.
 
-        One processor has no margins, and one tile needs no hint.
+        A store of one tile has no halo.
         """
         if window.is_single(view_of(store).root):
             return
@@ -297,7 +297,7 @@ def _exposed(value: Any) -> Any:
 
 
 def _operand(value: Any) -> Any:
-    """Return the real store of an operand of a copy that Legate keeps no hold of."""
+    """Return the real store of an operand of a copy; Legate keeps no reference."""
     if type(value) is LogicalStore:
         return writable(value._view)
     return LogicalArray.unwrap(value)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for ``legate.core.LogicalStore`` and ``LogicalStorePartition``.
 
-A stand-in answers what it can from its view and makes the real store only for
-what it cannot. Whatever hands the real store to other code flushes the window
-first and marks the storage as escaped.
+A stand-in answers what it can from its view, and makes the real store only for the
+rest. Whatever hands out the real store flushes the window first, and marks the
+storage as escaped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from legate_diffuse.stores.view import View
 class _AcceptsReal(type):
     """Lets ``isinstance(real_store, LogicalStore)`` hold, as it did before.
 
-    Code that was not intercepted, ``legate.io`` for one, returns real objects.
+    Code that is not intercepted, such as ``legate.io``, returns real objects.
     """
 
     _real_name: str
@@ -241,10 +241,10 @@ class LogicalStore(metaclass=_AcceptsReal):
 class PhysicalStore:
     """Stand-in for ``legate.core.PhysicalStore`` outside of tasks.
 
-    Legate keeps the memory behind it in step with the program: a task that
-    writes the store has done so when its submission returns. The real physical
-    store lives as long as a NumPy array over it; what other interfaces hand out
-    cannot be followed, and counts as held for good.
+    Legate keeps its memory up to date: a task that writes the store has done so when
+    its submission returns. The real physical store lives as long as a NumPy array
+    over it. Other interfaces hand out memory that cannot be tracked, which then
+    counts as held for good.
     """
 
     __slots__ = ("_real", "_root")
@@ -366,10 +366,10 @@ def hold_fill(target: View, value: Any) -> bool:
 
 
 def expose(store: LogicalStore) -> Any:
-    """Return the real store for code that was not intercepted.
+    """Return the real store for code that is not intercepted.
 
-    All pending work is submitted first, and the storage counts as reachable
-    from now on.
+    All pending operations are submitted first. From now on the storage counts as
+    reachable from outside.
     """
     window.flush("escape")
     store._view.root.escaped = True

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stand-ins for ``legate.core.AutoTask`` and ``ManualTask``.
 
-A stand-in task remembers how it was built. It holds views, not stand-in
-stores, so that what waits in the window does not count as a reference of the
-application.
+A stand-in task remembers how it was built. It holds views and not stand-in stores:
+a task that waits in the window is no reference of the application to its stores.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _ADD: Final[dict[int, str]] = {READ: "add_input", WRITE: "add_output"}
 class AutoTask:
     """Stand-in for ``legate.core.AutoTask``; same methods, same meaning.
 
-    ``plain`` holds while the task has only stores as arguments, scalar arguments
-    and alignment constraints: what a fused task can express. ``holdable`` holds
-    while nothing but its stores ties the task to a place in the program.
+    ``plain`` is true while the task has nothing but stores, scalars and alignment
+    constraints, which a fused task can express. ``holdable`` is true while only its
+    stores tie the task to a place in the program.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The window of this process, in which the operations of stand-ins wait.
+"""The window of this process, in which the stand-ins' operations wait.
 
-It is made over the originals, so it is imported after they were kept.
+Import this module only after ``install`` has kept the originals: it uses them.
 """
 
 from __future__ import annotations

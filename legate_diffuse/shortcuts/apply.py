@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes cuPyNumeric's own Python cheaper, without changing what it does.
 
-Most of the time of a program on small arrays is spent in cuPyNumeric before
-anything reaches Legate. Its most frequent calls get an equivalent that does the
-same for plain arguments and leaves the rest to the original.
+A program on small arrays spends most of its time in cuPyNumeric's Python, before
+anything reaches Legate. A shortcut takes the place of a frequent call: it does the
+same for plain arguments, and leaves the rest to the original.
 
-An equivalent replaces what it was written after: the digest of the originals'
-source must be the known one. Where it is another one, that equivalent is off, and
-the user is told so.
+A shortcut was written after certain functions of cuPyNumeric. It is on only if the
+digest of their source is the known one. If not, the user is told.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from legate_diffuse.stores.legate import Legate
 
 SHORTCUTS: Final = (*calls.SHORTCUTS, *copies.SHORTCUTS)
 
-# Functions that import from their own package whenever they are called.
+# Functions with imports from their own package, which run with each call.
 _IMPORTING: Final = (
     ("_array.util", "convert_to_cupynumeric_ndarray"),
     ("_array.util", "sanitize_shape"),
@@ -53,8 +52,8 @@ applied: set[str] = set()
 def apply_shortcuts(legate: Legate) -> None:
     """Put the shortcuts in place; cuPyNumeric must have been imported.
 
-    With ``--profile`` or provenance every call is wrapped for the user's sake,
-    so that nothing may take a shorter way.
+    With ``--profile`` or provenance the user wants to see every call, so there are
+    none then.
     """
     config = legate.runtime.config()
     if applied or config.provenance or config.profile:
@@ -62,7 +61,7 @@ def apply_shortcuts(legate: Legate) -> None:
     settings = importlib.import_module("cupynumeric.settings").settings
     # read the environment once, as cuPyNumeric does for its warnings
     settings.doctor = settings.doctor()
-    # sources first: moving imports changes functions
+    # before import_once changes functions
     fitting = [shortcut for shortcut in SHORTCUTS if shortcut.fits()]
     for module, name in _IMPORTING:
         if import_once(find(module, name)):
@@ -70,7 +69,7 @@ def apply_shortcuts(legate: Legate) -> None:
     try:
         submission = calls.Submission(Client(legate))
     except (AttributeError, ImportError):
-        # another version, which lacks what they all need
+        # another version lacks what all of them need
         fitting = []
     for shortcut in fitting:
         shortcut.apply(submission)
@@ -86,9 +85,9 @@ def apply_shortcuts(legate: Legate) -> None:
 
 
 def import_once(function: Any) -> bool:
-    """Let a function do its imports now instead of whenever it is called.
+    """Run a function's imports now instead of with each call.
 
-    Returns whether the function was changed; one that cannot be is left as it is.
+    Returns whether that could be done; else the function stays as it is.
     """
     if not isinstance(function, FunctionType):
         return False
@@ -129,14 +128,14 @@ def _without_imports(function: FunctionType) -> CodeType | None:
 
 
 class _Imports(ast.NodeTransformer):
-    """Takes the imports from the same package out of a function."""
+    """Removes the imports from the same package from a function."""
 
     def __init__(self, package: str) -> None:
         self.names: dict[str, Any] = {}
         self._package = package
 
     def visit_ImportFrom(self, statement: ast.ImportFrom) -> ast.stmt:
-        """Do an import, and put nothing in its place."""
+        """Run an import, and remove it."""
         if statement.level == 0:
             return statement
         name = "." * statement.level + (statement.module or "")

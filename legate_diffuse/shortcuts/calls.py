@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for cuPyNumeric's operators and universal functions.
 
-A shortcut is taken when all operands have one type that the operation needs no
-conversion for, and one shape, or are single elements: Python numbers and arrays
-without dimensions. It submits the task that ``DeferredArray.binary_op`` or
-``unary_op`` would submit, over stand-ins that it makes itself.
+A shortcut is taken if all operands have one type, which the operation takes without
+a conversion, and one shape. Single elements (Python numbers and 0-d arrays) fit any
+shape. The shortcut submits the same task as ``DeferredArray.binary_op`` or
+``unary_op``, over stand-ins that it makes itself.
 
-A Python number becomes a constant of the arrays' type at once. The original
-makes it a constant of its own type and submits a task that converts it.
+A Python number becomes a constant of the arrays' type at once. The original makes a
+constant of the number's own type, and submits a task that converts it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _IN_PLACE: Final = {
 }
 _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
-# What every shortcut does again: it makes a new array, or finds one behind another.
+# Every shortcut does this again: it makes an array, or finds the store of one.
 ARRAYS: Final[tuple[Source, ...]] = (
     ("_array.array", "ndarray._from_inputs"),
     ("_array.array", "ndarray._init_from_inputs"),
@@ -116,7 +116,7 @@ _new: Final = object.__new__
 
 
 class Submission:
-    """Submits tasks of known templates as cuPyNumeric's own code would."""
+    """Submits tasks from templates, as cuPyNumeric's own code would."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -208,7 +208,7 @@ def _binary(
         """
         base = x._thunk.base
         if type(base) is not LogicalStore:
-            # within a task stores are Legate's own
+            # within a task, stores are Legate's own
             return None
         a = base._view
         root = a.root
@@ -274,8 +274,8 @@ def _unary(
 def replace(owner: Any, name: str, function: Any) -> Any:
     """Put a shortcut in a method's place; returns the original.
 
-    cuPyNumeric's warnings name the last line of the program that is not in one of
-    its own modules (``_utils/stack.py``), so the shortcut passes for one of them.
+    cuPyNumeric's warnings name the innermost line that is not in one of its own
+    modules (``_utils/stack.py``). So the shortcut claims to be in such a module.
     """
     original = getattr(owner, name)
     shortcut = FunctionType(

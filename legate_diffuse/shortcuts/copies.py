@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for cuPyNumeric's slices and copies.
 
-A slice with given bounds of a given shape leads to the same layout every time,
-which the shape's layout remembers. Only the first time cuPyNumeric computes it.
+A slice with certain bounds of a certain shape always gives the same layout.
+cuPyNumeric computes it the first time; from then on the shape's layout remembers it.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ def _token(key: Any) -> tuple[Any, ...] | None:
 def _find(thunk: Any, key: Any) -> View | None:
     """Return what a basic index shows of an array, None for the original.
 
-    A single element is left to the original too: it is read or written by a
-    task of its own.
+    A single element is left to the original, too: a task of its own reads or writes
+    it.
     """
     if type(thunk.base) is not LogicalStore:
-        # within a task stores are Legate's own
+        # within a task, stores are Legate's own
         return None
     view: View = thunk.base._view
     token = _token(key)

@@ -17,7 +17,7 @@ Source = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A short way in the place of some of cuPyNumeric's functions.
+    """A short way that takes the place of functions of cuPyNumeric.
 
     Attributes:
         name: what it shortens, in words for the user.

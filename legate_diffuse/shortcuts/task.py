@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that the interception itself makes in a client's name."""
+"""Tasks that shortcuts submit in cuPyNumeric's name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TaskTemplate:
     """What the tasks of one operation on arguments of given types have in common.
 
     The tasks write their first argument, read the others, and align all of them.
-    ``kind`` is what the window has recognized in the first of them.
+    ``kind`` is what the window took the first of them for.
     """
 
     __slots__ = ("kind", "library", "privileges", "scalars", "task_id")
@@ -32,7 +32,7 @@ class TaskTemplate:
 
 
 class TemplateTask:
-    """An auto task of a known template, which nobody but the window sees."""
+    """An auto task made from a template; only the window sees it."""
 
     __slots__ = ("kind", "provenance_", "template", "views")
     plain = True

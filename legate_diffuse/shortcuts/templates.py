@@ -16,10 +16,10 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Python numbers that are remembered as constants of one type, at most.
+# At most so many Python numbers are remembered as constants.
 _MAX_CONSTANTS: Final = 1024
 
-# Types of which a Python int becomes a constant, and those of a float.
+# The types that a Python int may become, and those of a float.
 _INTEGERS: Final = frozenset(
     ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 )
@@ -58,7 +58,7 @@ class Client:
 
 
 class Template(TaskTemplate):
-    """A task template with what the result of its tasks needs."""
+    """A task template, and what its tasks' result needs."""
 
     __slots__ = ("dtype", "name", "type")
 
@@ -75,7 +75,7 @@ class Template(TaskTemplate):
 class Templates(dict[str | None, Template | None]):
     """The templates of one universal function, by the type of its operands.
 
-    None stands for a type that the shortcut is not for.
+    None stands for a type without a shortcut.
     """
 
     def __init__(self, client: Client, ufunc: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fill that waits in the window, in the shape of a task."""
+"""A fill that waits in the window as tasks do."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a chain of transforms makes of a storage's shape, without asking Legate.
+"""What a chain of transforms makes of a shape, without asking Legate.
 
-A layout says nothing about which storage is seen through it. All storages of
-one shape share their layouts, so that a slice is computed once in a program.
+A layout does not know which storage is seen through it. All storages of one shape
+share their layouts, so a program computes each slice once.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-# A layout remembers the layouts derived from it. The memory is bounded because
-# programs that walk through an array element by element would fill it.
+# A layout remembers at most so many layouts that were derived from it: a program that
+# walks through an array element by element derives one for each.
 _MAX_DERIVED: Final = 4096
 
 
@@ -39,9 +39,9 @@ class Shape(tuple[int, ...]):
 class Layout:
     """A shape seen through a chain of transforms.
 
-    ``dims[i]`` is the root's dimension behind dimension ``i`` of the view, -1
-    where the view only repeats. ``low`` and ``extents`` bound the part of the
-    root that the view covers, as Legate's sub-storages do
+    ``dims[i]`` is the root's dimension behind dimension ``i`` of the view, or -1
+    where the view repeats. ``low`` and ``extents`` are the box of the root that the
+    view covers, as in Legate's sub-storages
     (``src/cpp/legate/data/detail/storage.cc``).
     """
 
@@ -87,11 +87,11 @@ class Layout:
         self.volume = math.prod(shape)
         self.inner_broadcast = bool(dims) and dims[-1] < 0 and shape[-1] != 1
         self.derived: dict[tuple[Any, ...], Layout] = {}
-        # by the key of a client's indexing expression
+        # by a client's indexing expression
         self.indexed: dict[tuple[Any, ...], Layout] = {}
         # by another layout: whether they have no element in common
         self.disjoint: dict[Layout, bool] = {}
-        # the layout as an operand of a program (``launch.program``), once it was one
+        # the layout as an operand of a program, once it was one (``launch.program``)
         self.packed = b""
         # by the shape over which a single element is repeated
         self.repeated: dict[tuple[int, ...], Layout] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real Legate, for what stands below its stand-ins."""
+"""The real Legate, for the layers below the stand-ins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Legate:
-    """What is used of ``legate.core``, and of the native part.
+    """What these layers use of ``legate.core``, and the native part.
 
-    Whoever needs the real Legate is given this, since ``legate.core`` hands out
-    stand-ins. A capitalized attribute is the class of that name.
+    ``legate.core`` itself hands out stand-ins. Attributes with a capital are the
+    real classes of that name.
     """
 
     runtime: Any

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stand-in stores stand for: one Legate storage, existing or still to be made.
+"""The Legate storage behind a stand-in store, which may not exist yet.
 
-Legate hears of a storage when a task that needs it is submitted, so a
-temporary that fusion removes never exists in Legate at all.
+Legate gets to know a storage when a task that needs it is submitted. A temporary
+that fusion removes never exists in Legate.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any, Final
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.legate import Legate
 
-# References to a physical store that nobody else holds, while they are counted:
-# the tuple's, the loop variable's and the counting call's.
+# The references to a physical store that nobody else holds, when they are counted:
+# by the tuple, the loop variable and the counting call.
 _LENT_REFERENCES: Final = 3
 
-# References to an owner that no stand-in holds, while they are counted: the
-# root's and the counting call's.
+# The references to an owner that no stand-in holds, when they are counted: by the
+# root and the counting call.
 _OWNER_REFERENCES: Final = 2
 
 
 class Root:
     """One storage, made by Legate only when :attr:`real` is first needed.
 
-    Every stand-in of the root holds its ``owner``, so that the references to
-    the owner are the application's half of the paper's split reference count
-    (section 5.2). Those that the window holds to the root do not count.
+    Every stand-in of the root holds its ``owner``. So the references to the owner
+    are the application's half of the split reference count (Diffuse, section 5.2).
+    The window refers to the root, which does not count.
     """
 
     __slots__ = (
@@ -78,12 +78,12 @@ class Root:
         self.constant_bytes: bytes | None = None
         self.real: Any = None
         self._handle = 0
-        # True once code that was not intercepted may hold the real store
+        # True once code that is not intercepted may hold the real store
         self.escaped = False
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
-        # the real physical stores through which it may, None if it does for good
+        # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
         # True if the future behind a single element may hold other elements as well
         self.shares_future = False
@@ -133,10 +133,10 @@ class Root:
         return found
 
     def settle(self) -> None:
-        """Give a single element a future of its own, for all but reads in tasks.
+        """Give a single element a future of its own, if it shares one.
 
-        Where Legate passes on a future, it forgets where in it the element lies: as
-        the value of a fill, the source of a copy, and what a reduction starts from
+        Tasks may read it from a shared future. In other places Legate forgets where
+        in the future it lies: a fill's value, a copy's source, a reduction's start
         (``operation/detail/fill.cc``, ``copy.cc`` and ``task.cc``).
         """
         if self.shares_future:
@@ -148,7 +148,7 @@ class Root:
     def is_undefined(self) -> bool:
         """Whether nothing was written to the array yet.
 
-        Of a single element that does not matter: it is written as a whole.
+        False for a single element, which is always written as a whole.
         """
         return self.real is None and not self.scalar_storage
 

@@ -9,10 +9,10 @@ from legate_diffuse.stores.layout import Layout, bounds
 from legate_diffuse.stores.layout import Shape as Shape
 from legate_diffuse.stores.root import Root
 
-# A view remembers the views derived from it, so that the same slice taken twice
-# is the same object: two views of one root are equal if and only if they are
-# identical, or nothing is known about them. The memory is bounded because
-# programs that walk through an array element by element would fill it.
+# A view remembers the views that were derived from it, so that the same slice gives
+# the same object. So two views of one root are equal if they are identical, and else
+# different or unknown. It remembers at most so many: a program that walks through an
+# array element by element derives one for each.
 _MAX_DERIVED: Final = 256
 
 
@@ -158,7 +158,7 @@ class View:
         return self.through(layout)
 
     def _delegate(self, key: tuple[Any, ...], step: tuple[Any, ...]) -> View:
-        """Let Legate apply a step that is wrong (it raises) or not affine."""
+        """Let Legate apply a step that is not affine, or wrong: then it raises."""
         found = self.derived.get(key)
         if found is not None:
             return found
