@@ -2,9 +2,9 @@
 """Check mode: every window runs fused and unfused, and the results are compared.
 
 The original operations run in program order, and the program goes on with their
-results. The fused run changes twins of the arrays that the window changes, made
-before. So what is compared depends on the whole of the plan: the order of the groups,
-what they store, and their kernels.
+results. The fused run works on twins: copies, made before, of the arrays that the
+window changes. So the comparison tests the whole plan: the order of the groups, what
+they store, and their kernels.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Status with which a program ends that was fused wrongly.
+# The exit status of a program that was fused wrongly.
 FAILED: Final = 1
 
 
-# Runs the launches of a plan over operations, views and shapes; what may wait goes
-# to the list that comes last, if there is one.
+# Runs the launches of a plan over operations, views and shapes. What may wait goes
+# into the last argument, if that is a list.
 CarryOut = Callable[[Plan, list[Any], list[View], list[Any], list[Any] | None], None]
 
 
@@ -100,8 +100,8 @@ class _Twins:
     def keep_results(self, operation: Any) -> None:
         """Let the fused run use what an original operation has computed.
 
-        Tasks without inputs may give something else every time, as those that make
-        random numbers do.
+        A task without inputs may have other results each time, as one that makes
+        random numbers.
         """
         if _is_source(operation):
             results = [read(view.root) for view in _targets([operation])]
@@ -147,7 +147,7 @@ class _Twins:
 
 
 class _Results:
-    """Stands for an operation: puts its results into stores."""
+    """Takes the place of an operation, and puts its results into stores."""
 
     def __init__(self, operation: Any, roots: list[Root], results: list[Array]) -> None:
         self.provenance_ = operation.provenance_
@@ -162,7 +162,7 @@ class _Results:
 
 
 def _is_source(operation: Any) -> bool:
-    """Whether an operation computes from nothing what fusion knows nothing of."""
+    """Whether fusion does not know an operation, which has no inputs."""
     kind = operation.kind.operation
     return kind.task.endswith("_TASK") and not kind.inputs
 
@@ -170,8 +170,8 @@ def _is_source(operation: Any) -> bool:
 def _twin(root: Root, *, used: bool) -> Root:
     """Return a new root with the elements that a root has now.
 
-    ``used`` says that the window does not begin with writing the root: a future
-    that nobody has written cannot be copied.
+    ``used`` says that the window's first access to the root does not write it. A
+    future that nobody has written cannot be copied.
     """
     initial = root.initial if root.real is None else None
     legate = root.legate
@@ -317,7 +317,7 @@ def _kernels(launch: PlannedLaunch, state: Any, root: Root) -> Iterator[str]:
 
 
 def _fail(message: str) -> NoReturn:
-    """End the process: a flush may come from where exceptions are swallowed."""
+    """End the process: exceptions may be swallowed where a flush comes from."""
     sys.stdout.flush()
     say(message)
     sys.stderr.flush()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a fused program may be from the unfused one.
 
-Nothing may differ but the functions of ``WITHIN_ONE_ULP``, complex functions that
-are computed with them, and sums and products of floating-point numbers, whose terms
-are combined in another order. Two ways to add n numbers x_i differ by at most
+Only three things may differ: the functions of ``WITHIN_ONE_ULP``, complex functions
+that use them, and sums and products of floats, whose terms are combined in another
+order. Two ways to add n numbers x_i differ by at most
 2 n eps (|x_1| + ... + |x_n|) (N. Higham, "Accuracy and Stability of Numerical
 Algorithms", 2nd edition, SIAM 2002, section 4.2); two products by 2 n eps times the
-product. Whatever is computed from such a result may differ by what its operation
-makes of that: it is computed once more with operands that are moved by their
-tolerances, up and down. All this is known for each element.
+product. What is computed from such a result may differ as well. To see by how much,
+the operation is computed again with its operands moved up and down by their
+tolerances. Tolerances are known for each element.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Tolerances:
     def _spread(
         self, operation: Any, inputs: list[Any], targets: list[tuple[int, Any]]
     ) -> None:
-        """Learn the tolerance where a view does not tell which elements it shows."""
+        """Learn the tolerance where a view does not say which elements it shows."""
         worst = max(
             (float(self.of(view.root).max(initial=0)) for view in inputs), default=0.0
         )

@@ -10,22 +10,22 @@ from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
 
-# Operations on elements from which a task's kernels are compiled when they are
-# first needed. Compiling takes 5 to 15 ms; unfused, this much work takes about as
-# long. Compiling in a thread while the original tasks run was no faster on two
+# A task with at least so many operations on elements has its kernels compiled when
+# they are first needed. Compiling takes 5 to 15 ms, and so does this much work when it
+# runs unfused. Compiling in a thread while the original tasks run was no faster on two
 # processors, and took up to a third more processor time.
 COMPILE_AT_ONCE: Final = 4_000_000
 
-# What an original task costs beside its work, about 0.1 ms, in the same unit.
+# The overhead of an original task, about 0.1 ms, in the same unit.
 WORK_OF_A_LAUNCH: Final = 100_000
 
 
 class KernelTable:
     """Compiles kernels and registers them with the native part.
 
-    A task with little work may never come again, as in a program's set-up, so
-    its kernels are compiled when they are needed for the second time, unless an
-    earlier run of the program has left them on disk.
+    A task with little work may never come again, as in a program's set-up. So its
+    kernels are compiled when they are needed for the second time, unless an earlier
+    run of the program has left them on disk.
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
@@ -33,8 +33,8 @@ class KernelTable:
         self._counters = counters
         self._native = native
         self._threads = native.num_threads()
-        # All of several ranks must submit the same tasks, so what they submit may
-        # not depend on what each of them finds on its disk.
+        # All ranks must submit the same tasks, so what a rank submits may not depend
+        # on what it finds on its disk.
         self._always = (
             ranks > 1
             or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
@@ -88,7 +88,7 @@ class KernelTable:
         return number
 
     def _reductions(self, kernel: Kernel) -> list[tuple[int, int, bytes]]:
-        """Return what threads need to reduce apart: see ``register_kernel``."""
+        """Return what threads need for partial results: see ``register_kernel``."""
         if self._threads == 1:
             return []
         return [

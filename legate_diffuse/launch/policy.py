@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a window ends that nothing else ends.
+"""Where a window ends if nothing else ends it.
 
-Windows must end at the same places of the program's loop in every iteration, or
-no window would ever come again. A full window is cut where the fewest temporaries
-are in use: between two statements, if not between two iterations, and rather where one
-was cut before. What came before the cut is remembered, and a window that is the
-same so far ends there at once. (The aim is that of Apophenia, arXiv 2406.18111.)
+Windows must end at the same places of the program's loop in every iteration, or no
+window would come twice. A full window is cut where the fewest temporaries are in use:
+between two statements, or even between two iterations. Among equal places, one where a
+window was cut before wins. The operations before the cut are remembered, and a window
+that begins with them ends there at once. (Apophenia, arXiv 2406.18111, has this aim.)
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-# Operations that wait at most.
+# At most so many operations wait.
 CAPACITY: Final = 192
-# A full window is cut after this many operations, or else not far from it: longer
-# than most programs' bodies (Black-Scholes has 67), and short enough to keep
-# kernels small.
+# A full window is cut after about this many operations: more than most loop bodies
+# have (Black-Scholes has 67), and few enough to keep kernels small.
 _PREFERRED: Final = CAPACITY // 2
-# Windows that are remembered at most.
+# At most so many windows are remembered.
 _MAX_KNOWN: Final = 4096
-# Operations by which a place in the program is recognized.
+# So many operations identify a place in the program.
 _CONTEXT: Final = 16
 
 
@@ -50,7 +49,7 @@ class WindowPolicy:
         """
         length = len(operations)
         crossing = _temporaries_in_use(operations)
-        # what is in use at the window's end cannot be told yet
+        # at the window's end it is not known yet what is in use
         places = range(length // 3, 3 * length // 4 + 1)
         kinds = _kinds(operations)
         best = min(
@@ -73,7 +72,7 @@ class WindowPolicy:
 
 
 def _farness(cut: int) -> tuple[bool, int]:
-    """Return how little a cut is preferred: shorter windows first, and the longest."""
+    """Return a cut's rank: the preferred length or less, as near to it as possible."""
     return cut > _PREFERRED, abs(cut - _PREFERRED)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tells a person what fusion makes of a program.
 
-Each distinct window is described when it is submitted first; how often it was
-submitted in all is told when the program ends.
+Each distinct window is described when it is first submitted. How often it was
+submitted is told at the end of the program.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from legate_diffuse.ir.privilege import READ
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, positions
 
-# Windows that are described; more of them are only counted.
+# At most so many windows are described; the others are only counted.
 MAX_DESCRIBED: Final = 200
 
 _ENDINGS: Final = {
@@ -45,8 +45,8 @@ _ENDINGS: Final = {
 def open_explanation(rank: int, meanings: Meanings) -> Explanation | None:
     """Return the explanation that ``LEGATE_DIFFUSE_EXPLAIN`` asks for, if it does.
 
-    ``-`` stands for the standard output, after the program's own. The first of
-    several ranks tells for all of them.
+    ``-`` stands for the standard output, after the program's own. Of several ranks
+    only the first explains.
     """
     path = settings.explanation_path()
     if not path or rank != 0:
