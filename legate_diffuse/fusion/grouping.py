@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Splits a window into groups: tasks that share one loop nest.
 
-Source: Diffuse, section 4.3 and figure 6. Beyond the paper, a task may move
-before groups that it cannot join, as long as it does not conflict with them.
+Source: Diffuse, section 4.3 and figure 6. Unlike there, a task may move before groups
+that it cannot join, if it does not conflict with them.
 """
 
 from __future__ import annotations
@@ -76,9 +76,10 @@ def group_window(
 
 
 def _join(groups: list[_Open], window: Window, position: int) -> Refusal | None:
-    """Add a task to the last group that it can reach; why not, if there is none.
+    """Add a task to the last group that it can reach.
 
-    The reason is the last group's: that is the one that program order suggests.
+    If there is none, return why the last group refuses the task: program order
+    suggests that group.
     """
     task = window.tasks[position]
     reason: Refusal | None = None

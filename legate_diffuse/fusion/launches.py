@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which groups share a task.
 
-Tasks over arrays that are not partitioned depend on one another inside of
-one process only. So their groups, whatever their shapes and views, become
-one task: a program of loop nests that run one after the other.
+Tasks over arrays that are not partitioned depend on each other within one process
+only. So their groups become one task, whatever their shapes and views are: a program
+of loop nests that run one after the other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from legate_diffuse.fusion.legality import (
 )
 from legate_diffuse.ir import IndexTask, Window
 
-# Loop nests of one task; their kernels are compiled separately.
+# At most so many loop nests in one task; their kernels are compiled separately.
 MAX_NESTS: Final = 64
 
 
@@ -48,7 +48,7 @@ class Launch:
 
 
 def form_launches(window: Window, groups: Sequence[Grouping]) -> tuple[Launch, ...]:
-    """Return the launches that run the groups, in an order that is as good."""
+    """Return launches that run the groups, in an order that gives the same results."""
     launches: list[tuple[Form, list[Grouping]]] = []
     for group in groups:
         form = _form(window, group)
@@ -95,7 +95,7 @@ def _tasks(window: Window, groups: Sequence[Grouping]) -> Iterator[IndexTask]:
 
 
 def _stores(tasks: Sequence[IndexTask]) -> set[int]:
-    """Return the stores that a launch names, as far as can be told yet."""
+    """Return the stores that a launch names, as far as is known yet."""
     written = {view.store.id for task in tasks for view in task.writes}
     return {
         access.view.store.id
@@ -107,7 +107,7 @@ def _stores(tasks: Sequence[IndexTask]) -> set[int]:
 
 
 def _not_worth_it(window: Window, form: Form, groups: Sequence[Grouping]) -> bool:
-    """Whether the original tasks cost no more: fills are no tasks in Legion."""
+    """Whether the original tasks cost no more; a fill is no task in Legion."""
     tasks = list(_tasks(window, groups))
     if all(task.kind.task == "FILL" for task in tasks):
         return True

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which tasks may share one loop nest (Diffuse, section 4).
 
-A group is legal when no point of one of its tasks depends on another point of
-another one. Views are compared, never the sets of elements behind them, so the
-cost of checking a task is its number of arguments on any machine.
+A group is legal if no point of a task depends on a different point of another task.
+Only views are compared, and never the sets of elements behind them. So checking a task
+takes time in its number of arguments, on any machine.
 
-Beyond the paper, work on replicated one-element stores is folded in: every
-point computes it again from the futures that it reads.
+Unlike in the paper, work on replicated one-element stores is folded in: every point
+computes it again, from the futures that it reads.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Final
 
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
 
-# A launch names each argument separately; far beyond what programs need.
+# A launch names each argument separately. Programs need far fewer.
 MAX_ARGUMENTS: Final = 48
-# Longer kernels take long to compile and spill registers.
+# Longer kernels take long to compile, and spill registers.
 MAX_TASKS: Final = 128
 
 
@@ -52,7 +52,7 @@ class Group:
     shape: int | None = None
     single: bool | None = None
     length: int = 0
-    # store id -> the views through which it is written, which do not overlap
+    # store id -> the views through which it is written; they do not overlap
     written: dict[int, set[View]] = field(default_factory=dict)
     # store id -> the views through which it is read
     read: dict[int, set[View]] = field(default_factory=dict)
@@ -60,11 +60,11 @@ class Group:
     replicated: set[int] = field(default_factory=set)
     # ids of stores that are reduced to
     reduced: set[int] = field(default_factory=set)
-    # whether arrays are reduced to along their last dimension, if any are
+    # whether arrays are reduced to along their last dimension; None without any
     inner_axis: bool | None = None
     # ids of replicated stores that scalar work of the group computes
     computed: set[int] = field(default_factory=set)
-    # ids of the views that the launch names, as far as can be told yet
+    # ids of the views that the launch names, as far as is known yet
     arguments: set[int] = field(default_factory=set)
 
     def add(self, task: IndexTask) -> None:
@@ -108,7 +108,7 @@ def is_single(task: IndexTask) -> bool:
 
 
 def value_key(view: View) -> tuple[str, int]:
-    """Return what has one value at each point: a view, or a one-element store."""
+    """Return what holds one value at each point: a view, or a one-element store."""
     if view.store.replicated:
         return "store", view.store.id
     return "view", view.id
@@ -130,8 +130,7 @@ def _changes_what(one: IndexTask, other: IndexTask) -> bool:
 def refuse_alone(task: IndexTask) -> Refusal | None:
     """Return why a task cannot be part of any group, None if it can.
 
-    A task that reads and writes one store through views that overlap is not
-    point-wise by itself.
+    A task that reads and writes one store through overlapping views is not pointwise.
     """
     if not all(access.view.affine for access in task.accesses):
         return Refusal.NOT_AFFINE
@@ -186,8 +185,8 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
 def _arguments(group: Group, task: IndexTask) -> set[int]:
     """Return the views that the launch must name for a task.
 
-    Constants go by value, and a store that the group makes and nobody else
-    holds is probably temporary.
+    Constants are passed by value. A store that the group makes, and that is dead
+    afterwards, is probably temporary.
     """
     return {
         access.view.id
@@ -206,10 +205,10 @@ def _arguments(group: Group, task: IndexTask) -> set[int]:
 
 
 def _refuse_scalar_work(group: Group, task: IndexTask) -> Refusal | None:
-    """Each replicated store has one value in a group, from before its first use.
+    """A replicated store has one value in a group, from before its first use.
 
-    A folded task whose result is needed elsewhere also runs by itself, before
-    the group; that must not change what the group reads.
+    A folded task whose result is needed elsewhere also runs by itself, before the
+    group. That must not change what the group reads.
     """
     reads = {view.store.id for view in task.reads}
     if not reads.isdisjoint(group.written):
@@ -241,7 +240,7 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
 
 
 def _crosses(view: View, others: dict[int, set[View]]) -> bool:
-    """Whether another point may have the same element through one of other views."""
+    """Whether another point may see the same element through another view."""
     return any(
         other.id != view.id and view.may_overlap(other)
         for other in others.get(view.store.id, ())
@@ -251,9 +250,9 @@ def _crosses(view: View, others: dict[int, set[View]]) -> bool:
 def _refuse_reduction(
     group: Group, own: dict[int, set[View]], view: View
 ) -> Refusal | None:
-    """A store is reduced to by many points, so no point may use it otherwise.
+    """Many points reduce to a store, so no point may use it otherwise.
 
-    Scalar work of the group may have initialised it: that runs before the group.
+    Scalar work of the group may initialise it, because that runs before the group.
     """
     store = view.store.id
     if not view.store.replicated and group.inner_axis not in (None, view.broadcast):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the stores that need not exist (Diffuse, section 5.2).
 
-A store is temporary in a launch when the application cannot read it any more,
-no later launch of the window touches it, and the launch writes what it reads of
-it. If all that happens in one loop nest, through the view that was written, it
-lives in registers. Otherwise it lives in scratch memory of the task.
+A store is temporary in a launch if it is dead after the window, no later launch of
+the window touches it, and the launch writes all that it reads of it. If one loop nest
+does all of that, through the view that was written, the store lives in registers. Else
+it lives in scratch memory of the task.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from legate_diffuse.ir import Access, IndexTask, Privilege, Window
 class NestLiveness:
     """What a loop nest need not write, and what must run before it.
 
-    ``dropped`` are ids of stores whose values nobody needs after the nest.
-    ``hoisted`` are positions of folded scalar tasks whose results are needed
-    outside of the nest, or that initialise its reductions.
+    ``dropped`` are the ids of stores that are dead after the nest. ``hoisted`` are the
+    positions of folded scalar tasks whose results are needed outside of the nest, or
+    that initialise its reductions.
     """
 
     dropped: frozenset[int] = frozenset()
@@ -35,9 +35,9 @@ class Liveness:
     """What the nests of a launch need not write.
 
     ``scratch`` are the ids of stores that live in the task's scratch memory.
-    ``deferrable`` are positions of scalar tasks that only the application needs:
-    they may wait until it reads the result, or forgets it. ``undefined`` are ids of
-    stores to which nothing was written before the launch.
+    ``deferrable`` are the positions of scalar tasks whose results only the application
+    can read: they may wait until it does, or until the results are dead. ``undefined``
+    are the ids of stores to which nothing was written before the launch.
     """
 
     nests: tuple[NestLiveness, ...]
@@ -102,8 +102,8 @@ class _Later:
     def add(self, task: IndexTask, *, waits: bool, folded: bool) -> None:
         """Take in a task.
 
-        One that is folded into a nest is computed there although it waits, and if
-        there is no kernel yet, it runs at once with the tasks of its launch.
+        A folded task is computed in its nest even if it waits. If there is no kernel
+        yet, it runs at once, with the tasks of its launch.
         """
         if waits:
             self.deferred |= task.stores
@@ -209,7 +209,7 @@ def _scratch(
 ) -> frozenset[int]:
     """Return the stores that only a program's own nests touch.
 
-    What the program reads of them it has written, or nobody has.
+    The program has written what it reads of them, or nobody has.
     """
     first: dict[int, bool] = {}
     for group in launch.groups:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lowers the tasks of one loop nest to one kernel.
 
-Values flow from task to task in registers; only what outlives the group is
-stored, and only what was there before is loaded.
+Values pass from task to task in registers. The kernel loads what was there before,
+and stores what is live after the group.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ ScalarSource = ConstantSource | TaskScalarSource
 class LoweredNest:
     """A kernel, and what its arguments and scalars are.
 
-    ``arguments`` are view ids, ``privileges`` one byte for each: what is
-    reduced to is so with the operator that the kernel's argument names.
-    What is written comes first, then reductions. ``shape`` is the class of the
-    launch domain; one-element stores may be named by a view of another shape.
+    ``arguments`` are view ids, and ``privileges`` has a byte for each. The kernel's
+    arguments name the operators of reductions. What is written comes first, then what
+    is reduced to. ``shape`` is the class of the launch domain; a view of a one-element
+    store may have another shape.
     """
 
     kernel: Kernel
@@ -71,7 +71,7 @@ def lower_nest(
         tasks: the nest's tasks by position, in program order.
         dropped: ids of the stores that need not be written.
         lower: emits one operation, see ``Meanings``.
-        scalar: the nest is scalar work that runs by itself, so it writes its results.
+        scalar: the nest is scalar work that runs by itself, and writes its results.
     """
     nest = _Nest(tasks, dropped, scalar)
     needed = nest.needed()
@@ -88,8 +88,8 @@ def lower_nest(
             writes=key in writes,
             broadcast=view.broadcast or view.store.replicated,
             reduces=reductions[key].operator if key in reductions else None,
-            # Only the foremost of several views comes to memory, and a processor does
-            # not fill its bandwidth by itself where it sees one or two streams.
+            # Of several views of one store only the foremost misses the cache. With
+            # one or two such streams a processor does not use its full bandwidth.
             prefetch=key in reads and read[view.store.id] > 1 and not view.broadcast,
         )
         for key, view in views.items()
@@ -155,7 +155,7 @@ def _reduction_key(access: Access) -> _Key:
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
-    """The tasks of a nest, and what decides on whether a result is stored."""
+    """The tasks of a nest, and what decides whether a result is stored."""
 
     tasks: Mapping[int, IndexTask]
     dropped: frozenset[int]
@@ -204,7 +204,7 @@ class _Nest:
         return reads, writes, reductions
 
     def _outlives(self, task: IndexTask, view: View) -> bool:
-        """Whether the kernel writes a result; folded scalar work is hoisted for it."""
+        """Whether the kernel writes a result; folded scalar work is hoisted instead."""
         if is_scalar_work(task) and not self.scalar:
             return False
         return view.store.id not in self.dropped

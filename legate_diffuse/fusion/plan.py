@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to do with a window: its launches, each fused or the original task."""
+"""The plan of a window: its launches, each a fused task or the original ones."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from legate_diffuse.ir.verify import verify_window
 class PlannedNest:
     """A loop nest; ``kernel`` is its number in the native table, once it is there.
 
-    ``operands`` belong to programs: for each argument of the kernel the number of
-    the task's argument or, counted from -1 downwards, of the scratch buffer.
+    ``operands`` belong to programs. For each argument of the kernel they have the
+    number of the task's argument or, from -1 downwards, of the scratch buffer.
     """
 
     lowered: LoweredNest
@@ -169,7 +169,7 @@ def _lower_with_hoisted(
 
 @dataclass(slots=True)
 class _RootAccess:
-    """A root that a program names; ``covered`` once all of it has been written."""
+    """A root that a program names; ``covered`` once all of it is written."""
 
     view: int
     privilege: int = 0
@@ -207,7 +207,7 @@ class _Users:
                 argument.covered |= self._covers(view)
 
     def _covers(self, view: View) -> bool:
-        """Whether nothing is lost of a root that is written through a view."""
+        """Whether writing a root through a view loses nothing of the root."""
         return view.whole or view.store.id in self._undefined
 
     def operand(self, view: View) -> int:
@@ -221,8 +221,8 @@ class _Users:
 def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:
     """Add a nest's privilege to a root's.
 
-    What a nest writes a part of has to be read as well, or the rest would be lost,
-    unless there is nothing yet to lose.
+    A root that a nest writes in part must be read as well, or the rest of it would be
+    lost, unless it has no contents yet.
     """
     covered = argument.covered
     if privilege & (READ | REDUCE) and not covered:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rematerialization: launches compute again the single elements that they use.
 
-A scalar operation that was folded into one launch would have to run by itself as
-well if another launch uses its result. Where what it reads is still the same, it
-is cheaper to fold it into that launch too: every point computes it once more.
+If a scalar operation is folded into one launch, and another launch uses its result,
+the operation would have to run by itself as well. If its operands have not changed, it
+is cheaper to fold it into the other launch, too: every point computes it again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def rematerialize_scalars(
 
 @dataclass(slots=True)
 class _Known:
-    """The scalar work that has run so far, and whether it would give the same now."""
+    """The scalar work so far, and whether it would give the same results now."""
 
     window: Window
     # store id -> how often it was changed

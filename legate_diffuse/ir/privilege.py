@@ -10,9 +10,9 @@ from typing import Final
 class Privilege(IntEnum):
     """What a task does with an argument (Diffuse, section 3.3).
 
-    In the IR an access has one of them. A launch names each array once, with the
-    privileges of all its accesses: READ | WRITE is both. REDUCE plus the number of
-    one of Legate's operators reduces with that.
+    In the IR an access has one of them. A launch names each array once, and combines
+    the privileges of its accesses: READ | WRITE is both. REDUCE plus the number of one
+    of Legate's operators stands for a reduction with that operator.
     """
 
     READ = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class Points(enum.Enum):
-    """How many elements a shape has, as far as the analyses care."""
+    """How many elements a shape has, as far as it matters."""
 
     NONE = "none"
     ONE = "one"
@@ -55,8 +55,8 @@ class View:
         broadcast: the view repeats along its last dimension.
         affine: every element lies at an affine function of its position.
         whole: the view covers the store.
-        disjoint: ids of views of the store with which it has no element in common, as
-            far as that is known. It is told of one of the two views.
+        disjoint: ids of views of the store that are known to have no element in common
+            with it. One of the two views names the other.
     """
 
     id: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds kernels, with each pure instruction numbered once and dead values left out."""
+"""Builds kernels. Equal pure instructions are one, and dead values are left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,12 +13,12 @@ class Argument:
     """A block of memory that the kernel reads or writes, one element for each point.
 
     `reduces` is the operator of `legate_diffuse.kernel.reductions` with which the
-    kernel updates the elements; it then neither reads nor writes them otherwise. Points
-    share an element where the strides say so: all are 0 for a reduction to a scalar.
+    kernel updates the elements. It then has no other access to them. Points share an
+    element where the strides are 0, as all strides are in a reduction to a scalar.
 
     `broadcast` says that the inner stride is expected to be 0. It is a hint: the kernel
-    is correct for any strides. `prefetch` is another one: the kernel should ask for
-    what it will read before it comes to it.
+    is correct for any strides. `prefetch` is a hint, too: the kernel should prefetch
+    what it reads.
     """
 
     dtype: str
@@ -83,8 +83,8 @@ class Store:
 class Reduce:
     """Combines a value with the element of a reducing argument at the current point.
 
-    The element has a starting value that is not the kernel's matter. In what order the
-    values are combined is up to the code (see `legate_diffuse.codegen.reduction`).
+    Somebody else has given the element its starting value. The generated code chooses
+    the order in which values are combined (see `legate_diffuse.codegen.reduction`).
     """
 
     argument: int

@@ -54,5 +54,5 @@ def identity(operator: str, dtype: str) -> bool | int | float:
 
 
 def identity_bytes(operator: str, dtype: str) -> bytes:
-    """Return the same as it lies in memory."""
+    """Return the same as bytes in memory."""
     return bits_of(dtype, identity(operator, dtype)).to_bytes(ITEMSIZE[dtype], "little")

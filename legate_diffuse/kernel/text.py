@@ -12,9 +12,9 @@ For example::
     %2: float64 = mul %0 %1
     store 1 %2
 
-A constant is written as its bit pattern, and `index 0` is that of a point along the
-last dimension. A reducing argument ends in `reduce` and the
-operator, and `reduce 2 %2` combines a value with its element.
+A constant is written as its bit pattern. `index 0` is the index of a point along the
+last dimension. A reducing argument ends in `reduce` and the operator, and `reduce 2 %2`
+combines a value with its element.
 """
 
 import re

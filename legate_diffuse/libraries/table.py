@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of a table of meanings: from operation kinds to kernel operators."""
+"""Tables of meanings: from operation kinds to kernel operators."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -63,8 +63,8 @@ def floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
 def integer_floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
     """Return a / b rounded down.
 
-    By 0 the result is 0, as in NumPy, and the lowest number divided by -1 wraps around;
-    upstream's process dies of both, except of the latter with 8 or 16 bits.
+    Division by 0 gives 0, as in NumPy, and the lowest number divided by -1 wraps
+    around. Both end upstream's process, the latter only with 32 or 64 bits.
     """
     quotient = emit("quotient", a, b)
     if a.dtype not in SIGNED:
@@ -75,7 +75,7 @@ def integer_floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
 
 
 def integer_mod(emit: Emitter, a: Value, b: Value) -> Value:
-    """Return a - b * floor(a / b); 0 where upstream's process dies, see above."""
+    """Return a - b * floor(a / b); 0 where upstream's process ends, see above."""
     remainder = emit("remainder", a, b)
     if a.dtype not in SIGNED:
         return remainder
@@ -96,7 +96,7 @@ def _signs_differ(emit: Emitter, a: Value, b: Value) -> Value:
 def lcm(emit: Emitter, a: Value, b: Value) -> Value:
     """Return the absolute value of a / gcd(a, b) * b; 0 if both are 0.
 
-    Upstream's process dies of `gcd` and `lcm` of the lowest number and -1.
+    `gcd` and `lcm` of the lowest number and -1 end upstream's process.
     """
     multiple = emit("mul", emit("quotient", a, emit("gcd", a, b)), b)
     return absolute(emit, multiple) if a.dtype in SIGNED else multiple

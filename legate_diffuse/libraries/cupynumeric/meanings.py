@@ -78,7 +78,7 @@ def _replace_nan(dtype: str, replacement: int) -> Lowering:
         known = emit("eq", number, number)
         for part in parts[1:]:
             known = emit("and", known, emit("eq", part, part))
-        # of a complex number, upstream's truth value is here its real part's
+        # here upstream takes the truth value of a complex number's real part
         converted = emit.cast("bool", number) if dtype == "bool" else convert(emit, x)
         neutral = emit.constant(dtype, replacement)
         return complex_numbers.select(emit, known, converted, neutral)

@@ -18,7 +18,7 @@ from legate_diffuse.libraries.registry import Kind
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.legate import Legate
 
-# Scalar arguments before the operation's own ones, and which of them is the code.
+# How many scalars come before the operation's own ones, and which is the code.
 _ELEMENT_WISE = (1, 0)
 _LAYOUTS: Final = {
     "UNARY_OP": _ELEMENT_WISE,
@@ -135,7 +135,7 @@ class CupynumericRecognizer:
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
         dtype = fill.views[0].root.dtype
-        # a kind decides on the number of views, or a window's key is ambiguous
+        # a kind has one number of views, or a window's key would be ambiguous
         key = ("fill", dtype, len(fill.views))
         try:
             return self._kinds[key]
@@ -200,7 +200,7 @@ class CupynumericRecognizer:
 def _suits_blas(matrix: tuple[int, ...]) -> bool:
     """Whether a matrix's product with a vector is faster as a task of its own.
 
-    A loop nest reads small matrices, and those that are not narrow, in less time than
-    a task takes to start. Measured from 3 x 20,000 to 512 x 512.
+    A loop nest reads a small matrix that is not narrow in less time than a task takes
+    to start. Measured from 3 x 20,000 to 512 x 512.
     """
     return prod(matrix) > _LARGEST_PRODUCT or min(matrix) < _NARROWEST_PRODUCT

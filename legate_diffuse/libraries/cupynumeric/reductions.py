@@ -4,13 +4,13 @@
 From `unary/unary_red_util.h`, `unary/scalar_unary_red_template.inl`,
 `binary/binary_red.cc`, `matrix/dot.cc` and `matrix/matvecmul.cc`.
 
-In what order values are combined is not part of a meaning, and upstream's depends on
-the number of processors. So sums and products of floats may differ from upstream's in
-their last bits, and of zeros with different signs `MAX` and `MIN` may give another one.
-Of float16 sums and products differ in more: upstream rounds them at every point,
-kernels and NumPy do not. All other results are upstream's: `MAX` and `MIN` never give a
-NaN (upstream's of float16 do if the last value is one), and of no other values than
-infinities beyond the finite numbers they give a finite number.
+A meaning does not say in what order values are combined, and upstream's order depends
+on the number of processors. So sums and products of floats may differ from upstream's
+in their last bits, and `MAX` and `MIN` may choose another one of two zeros of different
+signs. Sums and products of float16 differ by more: upstream rounds them at every point,
+kernels and NumPy do not. All other results are upstream's. `MAX` and `MIN` never give a
+NaN (upstream's of float16 do, if the last value is one). The maximum of nothing but
+minus infinities, and the minimum of nothing but infinities, is a finite number.
 """
 
 from collections.abc import Iterable
