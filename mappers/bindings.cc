@@ -43,7 +43,7 @@ void call_flush_callable() {
 
   const auto gil = PyGILState_Ensure();
 
-  // The caller may be on its way out with a Python exception, which is not the callable's.
+  // The caller may be propagating a Python exception, which is none of the callable's.
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   if (auto* const callable = flush_callable) {
@@ -151,8 +151,8 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   call_legate(provenance, [&] { submit_program_task(arguments, words); });
 }
 
-// Decides what Legate partitions (PartitionManager::compute_launch_shape): in how many pieces, and
-// from how many elements on. Where threads share the loops of a task, there is one piece.
+// How Legate partitions (PartitionManager::compute_launch_shape): into how many pieces, and from
+// how many elements on. Where threads share the loops of a task, there is one piece.
 std::pair<std::uint64_t, std::uint64_t> launch_policy() {
   const auto machine = legate::Scope::machine();
   const auto& policy = legate::Scope::parallel_policy();

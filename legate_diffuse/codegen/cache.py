@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled objects on disk, shared by processes.
 
-An entry is one file: a magic word, the SHA-256 of the object, the object. Whatever does
-not check out is a miss. Files appear by renaming, so readers never see half of one.
+An entry is one file: a magic word, the SHA-256 of the object, and the object. A file
+that does not match is a miss. Files appear by renaming, so nobody reads half a file.
 """
 
 import hashlib

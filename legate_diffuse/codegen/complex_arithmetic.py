@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products and quotients of complex numbers, with the bits of `cuda::std::complex`.
 
-That is C's Annex G: where both parts come out as NaN although an operand is infinite,
-or a divisor zero, the result is computed again from signs. As this is rare, it is in a
-branch of a function that the loop calls. Which products are rounded before they are
-added is how GCC contracts the header's expressions in upstream's wheels.
+That is Annex G of C: if both parts are NaN although an operand is infinite, or the
+divisor is zero, the result is computed again from signs. This is rare, so it is in a
+branch of a function that the loop calls. Products are rounded before they are added, or
+not, as GCC contracts the header's expressions in upstream's wheels.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The index of each point of a vector, along one dimension of the loop nest.
 
-A kernel gets an index like an argument: a pointer that is a number, the index of the
-first point, and strides by which it grows. So the loops around the kernel, which may
-swap, merge and cut dimensions, need not know of it.
+A kernel gets an index like an argument: the pointer is a number, the index of the first
+point, and the strides say by how much it grows. So the loops around the kernel, which
+swap, merge and cut dimensions, need not know about indices.
 """
 
 from legate_diffuse.codegen.lines import Lines

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop nest around every kernel: rows, whole vectors, and packed remainders.
 
-Compiled once and shared by all kernels. Of each row it gives all whole vectors to the
-kernel's loop in one call, or as few as the loop's limit allows, when every argument has
-the strides that the loop expects.
-What is left of the row, or the whole row otherwise, goes through small contiguous
-buffers, `CHUNK` elements at a time, so that the same code computes every element.
-Elements beyond the end of a row are filled with copies of a real one.
+It is compiled once and shared by all kernels. If every argument has the strides that
+the kernel's loop expects, the whole vectors of a row go to that loop in one call, or in
+as few as the loop's limit allows. The rest of the row, or else all of it, goes through
+small contiguous buffers, `CHUNK` elements at a time, so that the same code computes
+every element. Elements beyond the end of a row are copies of a real one.
 
 A call that writes much more than caches hold uses the variant of the loop that bypasses
 them, from the first element on that lies on a cache line in all outputs.

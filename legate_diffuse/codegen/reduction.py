@@ -6,8 +6,8 @@ lane of a vector starts from the identity and combines the values of the points 
 computes, in their order; what lies beyond the last point counts as the identity. Then
 the upper half of the lanes is combined with the lower half, until one value is left,
 with which the element is updated.
-A row is split into calls of at most `POINTS_PER_CALL` points, in their order, before
-which, with outputs that bypass the caches, lie the points up to the first cache line.
+A row is split, in order, into calls of at most `POINTS_PER_CALL` points. With outputs
+that bypass the caches, the points up to the first cache line come before these.
 So the order is the same in each run that has the same tile, strides and alignment, and
 the error of a sum grows with the number of calls and of vectors in a call, not with the
 number of points.

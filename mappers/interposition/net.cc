@@ -49,8 +49,8 @@ bool is_connected() {
   return flush_callback.load() != nullptr;
 }
 
-// Entry points that the callback itself calls pass through. So do those on other threads: these are
-// Legate's own, where tasks run, and a task can't submit the application's operations.
+// What the callback itself calls passes through. So do calls on other threads: these are Legate's
+// own, which run tasks, and a task can't submit the application's operations.
 void call_back() {
   auto* const callback = flush_callback.load();
 
@@ -64,8 +64,8 @@ void flush() {
   if (pending.load(std::memory_order_relaxed)) call_back();
 }
 
-// Scopes that changed something which operations depend on, known by their implementation because a
-// scope can be moved.
+// Scopes that changed something on which operations depend. A scope can be moved, so its
+// implementation identifies it.
 class ChangingScopes {
  public:
   static ChangingScopes& instance() {
@@ -327,8 +327,8 @@ std::int32_t finish() {
   return call();
 }
 
-// Python's Scope sets its priority and exception mode every time it is entered, mostly to what they
-// are: only a change matters to pending operations.
+// Python's Scope sets its priority and exception mode every time it is entered, mostly to the
+// values that they have. Only a change matters to pending operations.
 
 void Scope::set_priority(std::int32_t priority) {
   static const auto call = real(&Scope::set_priority);

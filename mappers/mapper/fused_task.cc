@@ -25,7 +25,7 @@ constexpr std::size_t round_up(std::size_t size) {
   return (size + SCALAR_SIZE - 1) / SCALAR_SIZE * SCALAR_SIZE;
 }
 
-// What the task body has to know beside the stores travels as one Legate scalar: this header, one
+// Beside the stores the task body gets what it needs as one Legate scalar: this header, one
 // privilege for each argument, padding to SCALAR_SIZE, and the kernel's scalars.
 struct LaunchHeader {
   std::uint32_t kernel;
@@ -100,7 +100,7 @@ void run_fused_task(legate::TaskContext context) noexcept {
     const auto elements = find_elements(store);
 
     if (!elements) return;
-    // The new value of a future lies apart from the old one.
+    // The new value of a future does not lie where the old one does.
     if (privilege == READ_WRITE && elements->is_future) {
       std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
     }

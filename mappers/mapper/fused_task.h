@@ -37,9 +37,9 @@ struct Access {
 
 void register_fused_task(const legate::Library& library);
 
-// Submits one fused task. All arguments are partitioned alike, and have the same shape. Each point
-// task updates a part of its own of what is reduced to, which Legate then combines with the value
-// that the store had. scalars is the kernel's block of scalar values. Throws what Legate throws.
+// Submits one fused task. All arguments have the same shape and are partitioned alike. Each point
+// task reduces to an instance of its own, which Legate then combines with the value that the store
+// had. scalars is the kernel's block of scalar values. Throws what Legate throws.
 void submit_fused_task(std::uint32_t kernel, const std::vector<Access>& arguments,
                        std::string_view scalars);
 

@@ -13,7 +13,7 @@
 namespace legate_diffuse {
 
 // Leaves every choice to Legate. The default mapping lets overlapping views of one store share an
-// instance; asking for exact or fresh instances makes stencils several times slower.
+// instance; exact or new instances make stencils several times slower.
 class Mapper final : public legate::mapping::Mapper {
  public:
   std::vector<legate::mapping::StoreMapping> store_mappings(
@@ -22,8 +22,8 @@ class Mapper final : public legate::mapping::Mapper {
     return {};
   }
 
-  // Asked for program tasks only; fused tasks allocate nothing. Pools of known size are taken when
-  // tasks are mapped, long before they run, so that as many of them would exist as tasks wait.
+  // Called for program tasks only; fused tasks allocate nothing. A pool of known size is made when
+  // a task is mapped, long before it runs, so that there would be as many pools as waiting tasks.
   std::optional<std::size_t> allocation_pool_size(
       const legate::mapping::Task& task, legate::mapping::StoreTarget /*memory_kind*/) override {
     if (program_allocates(task.scalar(0))) return std::nullopt;

@@ -30,9 +30,9 @@ constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 // Where the scratch buffers of a task lie.
 enum class ScratchPlace : std::int64_t { THREAD, STORE, BUFFER };
 
-// A store that tasks use as scratch memory one after the other. A buffer that Legate makes for one
-// task instead lets the tasks that follow wait until it has run, before they are mapped: a
-// millisecond or more. So buffers are left for what would take a large share of the memory.
+// A store that tasks use as scratch memory, one after the other. With a buffer that Legate makes
+// for one task, the tasks after it are not mapped before it has run, which costs a millisecond or
+// more. So only what would take a large share of the memory is in such buffers.
 class ScratchStore {
  public:
   static ScratchStore& instance() {
@@ -89,7 +89,7 @@ class ScratchStore {
   int idle_{};
 };
 
-// What the task body and the mapper have to know travels as one Legate scalar: this header, the
+// The task body and the mapper get what they need as one Legate scalar: this header, the
 // offsets of the scratch buffers, the schedule, the program, and one privilege for each argument.
 struct LaunchHeader {
   std::int64_t num_arguments;
@@ -201,7 +201,7 @@ std::vector<Base> find_arguments(const legate::TaskContext& context, std::size_t
 
     // No nest touches an argument without elements.
     if (!elements) continue;
-    // The new value of a future lies apart from the old one.
+    // The new value of a future does not lie where the old one does.
     if (privilege == READ_WRITE && elements->is_future) {
       std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
     }

@@ -17,8 +17,7 @@ void register_program_task(const legate::Library& library);
 bool program_allocates(const legate::Scalar& launch);
 
 // Submits a program (program.h) as one task on one point, whatever partitions the stores have.
-// Nothing is reduced to. Throws InvalidProgram, and what
-// Legate throws.
+// No privilege reduces. Throws InvalidProgram, and what Legate throws.
 void submit_program_task(const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program);
 

@@ -32,8 +32,8 @@ struct Reduction {
 };
 
 // Bit d of `indices` is set if the kernel uses the index of a point along dimension d, counted from
-// the last one. It gets it as an argument more, after the others and in the order of the bits: a
-// pointer that is the index of the first point, and the strides by which the index grows.
+// the last one. Each index is one more argument, after the others and in the order of the bits: its
+// pointer is the index of the first point, and its strides say by how much the index grows.
 // `repeated` are the numbers of the arguments for which the kernel is slow unless their inner
 // stride is 0: it reads them before the loop, or reduces to them.
 struct Kernel {
@@ -43,10 +43,10 @@ struct Kernel {
   std::vector<Reduction> reductions;
 };
 
-// The kernels of this process. A kernel is known by an id and not by its address, because a task
-// may run in another process than the one that submitted it: every rank registers the same kernels
-// in the same order. Both functions may be called from any thread at any time. A kernel stays where
-// it is; the result is null if none is registered.
+// The kernels of this process. A kernel has an id, because a task may run in another process than
+// the one that submitted it, where the kernel has another address. Every rank registers the same
+// kernels in the same order. Both functions may be called from any thread at any time. A kernel
+// stays where it is; the result is null if none has this id.
 std::uint32_t register_kernel(Kernel kernel);
 const Kernel* find_kernel(std::uint32_t id);
 

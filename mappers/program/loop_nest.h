@@ -45,9 +45,9 @@ class LoopNest {
 
   void move_argument(std::size_t index, std::int64_t bytes) { pointers_[index] += bytes; }
 
-  // Runs the kernel over every point once. The order is free because each point writes elements of
-  // its own, or combines values with an operator whose order is free; it depends on nothing but the
-  // extents and strides. It suits the argument that `leader` returns.
+  // Runs the kernel over every point once. Any order is right, because each point writes elements
+  // of its own, or combines values in an order that is free. The order follows from the extents and
+  // strides alone, and suits the argument that `leader` returns.
   void run(const Kernel& kernel, const char* scalars) {
     for (std::size_t dim = 0; dim < dim_; ++dim) {
       if (extents_[dim] <= 0) return;
@@ -104,7 +104,7 @@ class LoopNest {
   }
 
   // The first of the arguments that move along most dimensions. Arguments that are written come
-  // first and move along all of them, unless they are reduced to: the data are what is read then.
+  // first, and move along all dimensions, unless they are reduced to: then what is read decides.
   [[nodiscard]] std::size_t leader() const {
     std::size_t found = 0;
     std::size_t most = 0;
@@ -151,9 +151,9 @@ class LoopNest {
     dim_ = last + 1;
   }
 
-  // Kernels are slow at short rows: 60 ns each on Zen 5, while elements that don't lie one after
-  // the other take 1 ns for each argument. Slower yet, 15 ns a point, is a loop along which an
-  // argument moves that is expected to repeat.
+  // Kernels are slow at short rows: a row takes 60 ns on Zen 5. Elements that are not contiguous
+  // take 1 ns for each argument. A loop along which an argument moves that should repeat is slower
+  // yet: 15 ns a point.
   static constexpr std::int64_t SHORT_LOOP = 16;
   // As many elements as kernels copy at a time, so that what they touch of a row stays in the
   // cache.

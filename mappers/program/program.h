@@ -18,11 +18,11 @@ namespace legate_diffuse {
 //            operand[num_operands]
 //   operand: base root_dim dims[dim] low[root_dim]
 //
-// A base that is not negative is the number of an argument, else ~base is that of a scratch buffer,
-// which is stored in row-major order. The point (i_0, ...) of a nest has the element
+// A base of 0 or more is the number of an argument; else ~base is the number of a scratch buffer,
+// which is in row-major order. The point (i_0, ...) of a nest has the element
 // low + sum over d of i_d * (unit vector of dims[d]) of the operand's root; dims[d] is -1 where the
-// operand repeats. The num_written operands that the kernel writes or reduces to come before those
-// that it only reads.
+// operand repeats. The operands that the kernel writes or reduces to, num_written of them, come
+// before those that it only reads.
 
 class InvalidProgram : public std::invalid_argument {
  public:
@@ -97,7 +97,7 @@ struct Program {
   Words nests;
 };
 
-// Checks a program, so that it can be run without. Throws InvalidProgram for one that is not
+// Checks a program, which then runs unchecked. Throws InvalidProgram for one that is not
 // well-formed, calls a kernel that is not registered, or leaves the memory of its roots.
 Program check_program(Words words, const std::vector<RootShape>& arguments);
 

@@ -15,8 +15,8 @@ namespace legate_diffuse {
 
 namespace {
 
-// A core's share of the last-level cache is larger by this factor. It is used where not a single
-// row fits otherwise.
+// By this factor a core's share of the last-level cache is larger. It is used where not even one
+// row fits into the cache.
 constexpr std::int64_t LAST_LEVEL = 4;
 // Bytes of cache for each point that a nest must take at a time: with fewer points the calls of the
 // kernel cost more than the cache saves.
@@ -198,8 +198,8 @@ class Scheduler {
     return true;
   }
 
-  // By how much the later use's nest must be shifted at least against the earlier one's, so that
-  // every element that both touch is touched by the earlier one first.
+  // The least shift of the later use's nest against the earlier one's with which the earlier nest
+  // is first at every element that both touch.
   std::int64_t lag(const Use& earlier, const Use& later) const {
     if (earlier.moves && later.moves) return later.rows.first - earlier.rows.first;
 
@@ -257,7 +257,7 @@ class Scheduler {
     return times.last - times.first;
   }
 
-  // How many rows the band's nests can take at a time; 0 if that is not worth while.
+  // How many rows the band's nests can take at a time; 0 if blocking does not pay.
   std::int64_t block() const { return block(cache_bytes_, min_points_); }
 
   std::int64_t block(std::int64_t bytes, std::int64_t min_points) const {
@@ -384,7 +384,7 @@ class Scheduler {
     return times.last - times.first;
   }
 
-  // A buffer that no other band uses needs memory for the rows only that are in use at a time.
+  // A buffer that no other band uses needs memory only for the rows that are live at a time.
   bool can_be_circular(const RootRows& root) const {
     return root.scratch != nullptr && !root.uses.empty() &&
            root.scratch->first_nest >= static_cast<std::int64_t>(first_nest_) &&

@@ -10,15 +10,15 @@
 
 namespace legate_diffuse {
 
-// For a task that is submitted now. The threads are as many as the machine's processors if these
-// are all CPUs of one process, and 1 else; or what was set.
+// For a task that is submitted now: one thread for each CPU of the machine, if all of these are in
+// this process, and else 1; or what was set.
 Sharing current_sharing();
 // 0 leaves the number to the machine. Returns what it was before.
 std::int64_t set_num_threads(std::int64_t threads);
 
-// Threads that help the one that runs a task; the other processors of the machine are idle while a
-// task on one point runs. Made when they are first needed, for as long as the process lives. They
-// may run on all cores of the process; Legate's own threads may be bound to one.
+// Threads that help the one that runs a task; without them the other processors are idle while a
+// task on one point runs. They are made when they are first needed, and live as long as the
+// process. They may run on all cores of the process; Legate's own threads may be bound to one.
 class Team {
  public:
   // Notes the cores that the calling thread may run on, for all helpers.

@@ -28,8 +28,8 @@ bool is_one_element(const Operand& operand, std::int64_t dim) {
   return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
 }
 
-// Whether threads may share the rows along a dimension: what they write lies apart, or they
-// reduce to one element.
+// Whether threads may share the rows along a dimension: they write different elements, or they
+// reduce to one.
 bool is_shared(const ParsedNest& nest, const Kernel& kernel, std::int64_t dim) {
   const auto& [head, operands] = nest;
 
@@ -166,8 +166,8 @@ std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows)
   return count;
 }
 
-// The bytes from an operand's first row to another one. Rings are only those whose rows all their
-// nests run along.
+// The bytes from an operand's first row to another one. All nests that use a circular buffer run
+// along its rows.
 std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
   const auto& base = base_of(operand);
   const auto low = operand.low[0];
@@ -369,8 +369,8 @@ std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kerne
   return std::min({num_threads(), rows.count, points / min_points_});
 }
 
-// How many threads may take tiles of a band that are large enough, and so far apart that what
-// lies between two of them has nothing to do with what lies between others; 1 if it must be one.
+// How many threads may take tiles of a band. A tile must be large enough, and the rows between two
+// tiles must not touch those between others. 1 if the band must stay in one piece.
 std::int64_t TeamRunner::count_tiles(const std::vector<Member>& members) const {
   std::int64_t points = 0;
   std::int64_t num_rows = 0;

@@ -31,7 +31,7 @@ struct Rows {
   std::int64_t count;
 };
 
-// What the threads but the first one reduce to, in the place of a nest's operands of one element.
+// Where all threads but the first reduce to, instead of a nest's operands of one element.
 class Partials {
  public:
   void reset(const Kernel& kernel, std::int64_t num_helpers);

@@ -6,7 +6,7 @@
 
 namespace legate_diffuse {
 
-// Turns of a loop, under a microsecond, in which a waiting thread expects that who it waits for is
+// Turns of a loop, under a microsecond, in which a waiting thread assumes that the other thread is
 // running; then it lets other threads run.
 constexpr int SPINS = 50;
 
