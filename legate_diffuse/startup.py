@@ -49,10 +49,10 @@ def after_core(core: ModuleType) -> None:
         return
     runtime = core.get_legate_runtime()
     if runtime.machine.count(core.TaskTarget.GPU) > 0:
-        say("GPUs are not supported yet, the program runs unfused; use --gpus 0")
+        say("GPUs are not supported yet, so the program runs unfused; use --gpus 0")
         return
     if runtime.config().enable_inline_task_launch:
-        say("--inline-task-launch is not supported, the program runs unfused")
+        say("--inline-task-launch is not supported, so the program runs unfused")
         return
     try:
         native = importlib.import_module("legate_diffuse._native")
@@ -148,7 +148,7 @@ def _find(library: str) -> str:
 
 def _say_broken(error: Exception) -> None:
     say(
-        "its native library cannot be used, the program runs unfused; reinstall "
+        "its native library cannot be used, so the program runs unfused; reinstall "
         f"legate-diffuse in this environment ({error})"
     )
 
@@ -160,8 +160,8 @@ def _version_is_tested() -> bool:
         if lowest <= tuple(map(int, version.split(".")[:2])) < beyond:
             return True
     say(
-        f"Legate {version} was not tested with it, the program runs unfused; install "
-        f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
+        f"Legate {version} was not tested with it, so the program runs unfused; "
+        f"install legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
     )
     return False
 

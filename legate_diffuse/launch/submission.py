@@ -315,7 +315,7 @@ class Submitter:
             self._warned = True
             say(
                 f"{stage} of a group of operations failed "
-                f"({type(error).__name__}: {error}), they run unfused"
+                f"({type(error).__name__}: {error}), so they run unfused"
             )
 
 

@@ -88,7 +88,7 @@ def test_a_failure_runs_the_original_tasks(stage: str) -> None:
     assert done.returncode == 0
     assert done.stderr == (
         f"legate_diffuse: {told} of a group of operations failed "
-        "(RuntimeError: injected), they run unfused\n"
+        "(RuntimeError: injected), so they run unfused\n"
     )
     # right every time, and what failed once was not tried again
     assert done.stdout == numpy_output() * 2 + "True True\n"
@@ -229,7 +229,7 @@ def test_a_maths_mode_that_does_not_exist_is_one_line() -> None:
     assert done.stderr == (
         "legate_diffuse: compilation of a group of operations failed "
         "(ValueError: LEGATE_DIFFUSE_MATH is 'fast', but must be 'vector' or 'libm'), "
-        "they run unfused\n"
+        "so they run unfused\n"
     )
 
 
@@ -269,7 +269,7 @@ print(legate_diffuse.stats()["tasks_seen"], lc.LogicalStore.__module__)
     assert done.stdout == RIGHT + "0 legate.core._lib.data.logical_store\n"
     assert done.returncode == 0
     assert done.stderr.startswith(
-        "legate_diffuse: its native library cannot be used, the program runs "
+        "legate_diffuse: its native library cannot be used, so the program runs "
         "unfused; reinstall legate-diffuse in this environment ("
     )
     assert len(done.stderr.splitlines()) == 1
@@ -310,7 +310,8 @@ print(legate_diffuse.stats()["tasks_seen"], lc.LogicalStore.__module__)
     assert done.stdout == RIGHT + "0 legate.core._lib.data.logical_store\n"
     assert done.returncode == 0
     assert done.stderr.startswith(
-        "legate_diffuse: its native library cannot be used, the program runs unfused; "
+        "legate_diffuse: its native library cannot be used, so the program runs "
+        "unfused; "
         "reinstall legate-diffuse in this environment (liblegate has no symbol _ZN6"
     )
     assert done.stderr.endswith(f"{lacking})\n")
@@ -333,6 +334,6 @@ def test_inline_launches_are_refused_in_one_line() -> None:
     )
     assert done.stdout == RIGHT
     assert done.stderr == (
-        "legate_diffuse: --inline-task-launch is not supported, the program runs "
+        "legate_diffuse: --inline-task-launch is not supported, so the program runs "
         "unfused\n"
     )

@@ -245,7 +245,7 @@ def test_an_untested_version_of_legate_runs_unfused_with_one_warning() -> None:
         done = run_python(REPORT, LEGATE_DIFFUSE="1", LEGATE_USE_VERSION=version)
         assert done.stdout == "unfused\n"
         assert done.stderr == (
-            f"legate_diffuse: Legate {version} was not tested with it, the program "
+            f"legate_diffuse: Legate {version} was not tested with it, so the program "
             "runs unfused; install legate>=26.6,<26.7\n"
         )
 
