@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows over small concrete arrays.
 
-Beside each view of the IR stands what the analyses must not look at: for each
-point of the launch domain the element of the store.
+Each view of the IR comes with what the analyses must not look at: the element of the
+store for each point of the launch domain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Memory = dict[int, list[int]]  # store id -> its elements in row-major order
 
 # By number of the shape: what a task may run over. Futures are of the first.
 DOMAINS: Final[tuple[Extents, ...]] = ((), (6,), (3, 3), (4,), (1,), (0,))
-# What is in memory that nobody has written.
+# The contents of memory that nobody has written.
 POISON: Final = -999
 
 
@@ -61,7 +61,7 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "DOT": Operation(lambda x, y: wrapped(x * y), reads=2, operator="add"),
     "UNARY_RED.SUM": Operation(lambda x: x, operator="add"),
     "UNARY_RED.MAX": Operation(lambda x: x, operator="max"),
-    # of which no kernel is known; what they write is in reversed order
+    # no kernel is known for these; what they write is in reversed order
     "FLIP": Operation(lambda x: x, weight=2),
     "FLIP_TWICE": Operation(lambda x: x, writes=2, weight=1),
     "HISTOGRAM": Operation(lambda x: wrapped(3 * x), operator="add", weight=1),

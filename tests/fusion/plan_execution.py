@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs plans over concrete programs, as carelessly as their privileges allow.
 
-What a task may not read is destroyed before it runs, scratch memory holds garbage,
-and the points of a loop nest run in random order.
+Before a task runs, what it may not read is destroyed, and scratch memory is filled with
+garbage. The points of a loop nest run in random order.
 """
 
 from __future__ import annotations

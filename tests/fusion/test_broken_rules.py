@@ -154,7 +154,7 @@ def _drop_what_is_live(
 def _drop_what_is_read_first(
     window: Window, launch: Launch, number: int, nest: NestLiveness
 ) -> NestLiveness:
-    """Drop what dies in the nest, although what was there before is also read."""
+    """Drop what is dead after the nest, even if the nest reads its old contents."""
     own = launch.groups[number].tasks
     others = set(range(len(window.tasks))) - set(own)
     elsewhere = {s for position in others for s in window.tasks[position].stores}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analyses and the code generator stand apart from Legate."""
+"""The analyses and the code generator do not need Legate."""
 
 from __future__ import annotations
 

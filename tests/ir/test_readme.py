@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page that describes the IR says what is so."""
+"""The page that describes the IR is right."""
 
 from __future__ import annotations
 

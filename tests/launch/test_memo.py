@@ -116,7 +116,7 @@ def _disjoint(r: Recorder, *, disjoint: bool) -> None:
 
 
 def _read_disjoint(r: Recorder, *, disjoint: bool) -> None:
-    """What is disjoint was seen before it was known to be of a part that changes."""
+    """The disjoint view comes before the part that changes."""
     x, y = r.array(16), r.array(8)
     r.task("COPY", [y, part(x, 0, 8)])
     r.task("COPY", [part(x, 8, 16) if disjoint else part(x, 7, 15), y])

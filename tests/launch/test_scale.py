@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planning does not know how many processors there are.
 
-The machine takes part in a plan in one place only: whether an array is so small,
-or the machine, that Legate would not partition it.
+A plan depends on the machine in one place only: whether Legate would partition an
+array, which it does not if the array or the machine is small.
 """
 
 from __future__ import annotations

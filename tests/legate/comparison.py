@@ -62,11 +62,11 @@ def same(left: Any, right: Any, name: str = "result") -> None:
 
 
 def same_but_for_rounding(left: Any, right: Any, scale: Any, terms: int) -> None:
-    """Assert that two results differ by the roundings of so many terms of a scale.
+    """Assert that two results differ by no more than the rounding of ``terms`` terms.
 
     Two ways to add n numbers x_i differ by at most 2 n eps (|x_1| + ... + |x_n|)
     (N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM
-    2002, section 4.2). Where the scale is not finite, or partial results may not be,
+    2002, section 4.2). Where the scale or partial results may not be finite,
     results may be anything.
     """
     assert left.dtype == right.dtype
@@ -112,9 +112,8 @@ def differential(
 def fused(program: Callable[[], Any], originals: int | None = 0) -> Any:
     """Run a program, and assert that it was fused; return its result.
 
-    All of its operations must run in fused tasks, but for fills and so many
-    ``originals``, which run as they were submitted. None says that nothing is fused
-    that could be told.
+    All operations must run in fused tasks, but for fills and for exactly ``originals``
+    tasks, which run as they were submitted. With None, nothing needs to be fused.
     """
     if originals is None:
         return program()

@@ -41,7 +41,7 @@ SHAPES = (
     ((3, 0), (3, 1), ()),
     ((300,), (1,), ()),
 )
-# Relative errors of functions that round as the maths library pleases.
+# Relative errors of functions whose rounding the maths library chooses.
 ERRORS = {"float16": 2e-3, "float32": 1e-5, "float64": 1e-12}
 
 
@@ -54,7 +54,7 @@ def write_program(
     writer = Writer()
     for shape, (dtype, seed) in zip(shapes, inputs, strict=False):
         text = f'n.array(sample({shape}, "{dtype}", {seed}))'
-        # upstream shares constants of one element, changes in them as well
+        # upstream shares constants of one element, and their changes
         writer.assign(f"{text}.copy()" if shape == () else text, Agreement.BITS)
     for name, numbers in statements:
         with suppress(NoChoiceError):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reads or writes arrays without being a task that waits in the window.
 
-Each test has work pending when the other way in is taken.
+Each test has operations pending when something else accesses their arrays.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single elements that one task computes keep apart from one another.
+"""Single elements that one task computes do not mix.
 
 Legate puts them into one future, and forgets where in it each one lies when it passes
 the future on.

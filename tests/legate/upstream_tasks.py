@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs single tasks of cuPyNumeric, whatever its front end would make of them."""
+"""Runs single tasks of cuPyNumeric, without its front end."""
 
 from __future__ import annotations
 
