@@ -180,7 +180,6 @@ def _twin(root: Root, *, used: bool) -> Root:
         root.type,
         root.dtype,
         whole(root.shape),
-        root.optimize_scalar,
         root.scalar_storage,
         initial,
     )

@@ -109,7 +109,6 @@ class Runtime:
             type_,
             name,
             whole(extents),
-            optimize_scalar=True,
             scalar_storage=True,
             initial=scalar,
         )

@@ -317,7 +317,7 @@ def new_store(
     layout = whole(shape)
     # src/cpp/legate/data/detail/storage.cc: such a store is a future
     scalar = optimize_scalar and layout.volume == 1
-    root = Root(real.legate, type_, dtype, layout, optimize_scalar, scalar)
+    root = Root(real.legate, type_, dtype, layout, scalar)
     return LogicalStore(root.owner, View(root, layout))
 
 
@@ -336,7 +336,6 @@ def adopt(store: Any, *, sole: bool = False) -> LogicalStore:
         type_,
         dtype_name(type_) if bound else None,
         whole(tuple(store.extents) if bound else ()),
-        optimize_scalar=False,
         scalar_storage=bound and store.has_scalar_storage,
     )
     root.real = store

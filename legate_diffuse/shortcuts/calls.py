@@ -142,9 +142,7 @@ def _maker(client: Client) -> Callable[..., Any]:
     def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
         """Submit a task that writes a new array, and return the array."""
         layout = whole(shape)
-        root = Root(
-            legate, template.type, template.name, layout, True, layout.volume == 1
-        )
+        root = Root(legate, template.type, template.name, layout, layout.volume == 1)
         result = View(root, layout)
         thunk = _new(deferred_array)
         thunk.library = library

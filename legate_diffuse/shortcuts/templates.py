@@ -149,7 +149,6 @@ class Constants:
             like.type,
             name,
             layout,
-            optimize_scalar=True,
             scalar_storage=True,
             initial=legate.Scalar(content, like.type),
         )

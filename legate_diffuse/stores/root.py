@@ -40,7 +40,6 @@ class Root:
         "initial",
         "legate",
         "lent",
-        "optimize_scalar",
         "owner",
         "real",
         "scalar_storage",
@@ -57,7 +56,6 @@ class Root:
         type_: Any,
         dtype: str | None,
         layout: Layout,
-        optimize_scalar: bool,
         scalar_storage: bool,
         initial: Any = None,
     ) -> None:
@@ -67,8 +65,7 @@ class Root:
         self.dtype = dtype
         self.shape: tuple[int, ...] = layout.shape
         self.volume = layout.volume
-        # Legate's argument; a store with one element then is a future
-        self.optimize_scalar = optimize_scalar
+        # whether Legate keeps the one element in a future
         self.scalar_storage = scalar_storage
         self.owner = object()
         # legate.core.Scalar from which Legate makes the store
@@ -126,9 +123,7 @@ class Root:
             if self.initial is not None:
                 found = runtime.create_store_from_scalar(self.initial, self.shape)
             else:
-                found = runtime.create_store(
-                    self.type, self.shape, self.optimize_scalar
-                )
+                found = runtime.create_store(self.type, self.shape, self.scalar_storage)
             self.real = found
         return found
 

@@ -102,7 +102,7 @@ class Recorder:
         scalar: bool = False,
     ) -> View:
         """Make an array; ``made`` if Legate has it already."""
-        root = Root(None, None, dtype, whole(shape), scalar, scalar, constant)
+        root = Root(None, None, dtype, whole(shape), scalar, constant)
         root.real = object() if made else None
         if live:
             self._owners.append(root.owner)
