@@ -126,7 +126,7 @@ def _add_launcher_flag(args: ModuleType) -> None:
 def _start() -> None:
     launcher = os.path.basename(sys.argv[0] if sys.argv else "") == "legate"
     try:
-        on, stub, *_ = map(settings.flag, settings.FLAGS)
+        on, stub, yields, *_ = map(settings.flag, settings.FLAGS)
         settings.refuse_contradictions()
         settings.cache_bytes()
         settings.threads()
@@ -143,10 +143,10 @@ def _start() -> None:
         _around_import(_LAUNCHER, after=_add_launcher_flag)
     elif on:
         enable()
-    elif stub:
+    elif stub or yields:
         from legate_diffuse import startup
 
-        _before_libraries(startup.load_driver_stub)
+        _before_libraries(startup.before_unfused_core)
 
 
 _enabled = False

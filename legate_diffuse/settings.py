@@ -23,10 +23,11 @@ class DiffuseError(RuntimeError):
 # Legate versions [lowest, first beyond) that were tested.
 LEGATE_RANGE = ((26, 6), (26, 7))
 
-# Environment variables that are on or off. The first two decide at start-up.
+# Environment variables that are on or off. The first three decide at start-up.
 FLAGS = (
     "LEGATE_DIFFUSE",
     "LEGATE_DIFFUSE_DRIVER_STUB",
+    "LEGATE_DIFFUSE_YIELD",
     "LEGATE_DIFFUSE_CHECK",
     "LEGATE_DIFFUSE_STATS",
     "LEGATE_DIFFUSE_SYNC_COMPILE",
@@ -34,16 +35,20 @@ FLAGS = (
 )
 
 _ON = ("1", "on", "true", "yes")
-_OFF = ("", "0", "off", "false", "no")
+_OFF = ("0", "off", "false", "no")
 
 
-def flag(name: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Return a boolean environment variable, False if it is not set.
+def flag(
+    name: str, environment: Mapping[str, str] = os.environ, default: bool = False
+) -> bool:
+    """Return a boolean environment variable, ``default`` if it is not set or empty.
 
     Raises:
         ValueError: the value is none of 1, 0, on, off, true, false, yes, no.
     """
     value = environment.get(name, "")
+    if not value:
+        return default
     if value.lower() in _ON:
         return True
     if value.lower() in _OFF:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens around the import of ``legate.core`` when fusion is on."""
+"""What happens around the import of ``legate.core``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from legate_diffuse.messages import say
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
+LOCKS = "liblegate_diffuse_locks.so"
 
 # Functions that read and write files, by the Cython module that defines them.
 FILE_FUNCTIONS = {
@@ -40,7 +41,19 @@ def before_core() -> None:
     load_driver_stub()
     _check_explanation()
     global _wanted
-    _wanted = _version_is_tested() and _load(NET)
+    _wanted = _version_is_tested("the program runs unfused") and _load(NET)
+    if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
+        _wanted = _load(LOCKS)
+
+
+def before_unfused_core() -> None:
+    """Load what the variables ask for while fusion is off."""
+    if settings.flag("LEGATE_DIFFUSE_DRIVER_STUB"):
+        load_driver_stub()
+    if settings.flag("LEGATE_DIFFUSE_YIELD") and _version_is_tested(
+        "LEGATE_DIFFUSE_YIELD has no effect"
+    ):
+        _load(LOCKS)
 
 
 def after_core(core: ModuleType) -> None:
@@ -153,15 +166,16 @@ def _say_broken(error: Exception) -> None:
     )
 
 
-def _version_is_tested() -> bool:
+def _version_is_tested(consequence: str) -> bool:
+    """Return whether Legate's is; if not, say so, and what follows."""
     version = str(sys.modules["legate"].__version__)
     lowest, beyond = settings.LEGATE_RANGE
     with suppress(ValueError):
         if lowest <= tuple(map(int, version.split(".")[:2])) < beyond:
             return True
     say(
-        f"Legate {version} was not tested with it, so the program runs unfused; "
-        f"install legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
+        f"Legate {version} was not tested with it, {consequence}; install "
+        f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
     )
     return False
 

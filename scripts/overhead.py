@@ -125,8 +125,9 @@ def _run(fused: bool, options: argparse.Namespace, folder: str) -> dict[str, Any
         **os.environ,
         "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
         "LEGATE_DIFFUSE": "1" if fused else "0",
-        # see bench.py
+        # see measurement.py
         "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+        "LEGATE_DIFFUSE_YIELD": "1",
         "LEGATE_DIFFUSE_CACHE_DIR": str(Path(folder) / "cache"),
         # every kernel is there after the first batch
         "LEGATE_DIFFUSE_SYNC_COMPILE": "1",

@@ -316,8 +316,9 @@ class Measurement:
                 f"--cpus {self.cpus} --gpus 0 --sysmem {self.options.sysmem}"
             ),
             "LEGATE_DIFFUSE": "0",
-            # see bench.py
+            # see measurement.py
             "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+            "LEGATE_DIFFUSE_YIELD": "1",
             "LEGATE_DIFFUSE_CACHE_DIR": str(self.folder / "diffuse"),
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,

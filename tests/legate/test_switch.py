@@ -77,6 +77,11 @@ def test_values_of_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         monkeypatch.setenv("SWITCH", value)
         assert settings.flag("SWITCH") is expected
+    monkeypatch.setenv("SWITCH", "0")
+    assert settings.flag("SWITCH", default=True) is False
+    for unset in (lambda: monkeypatch.setenv("SWITCH", ""), monkeypatch.undo):
+        unset()
+        assert settings.flag("SWITCH", default=True) is True
     monkeypatch.setenv("SWITCH", "2")
     with pytest.raises(ValueError, match="SWITCH=2 is not understood; use SWITCH=1"):
         settings.flag("SWITCH")
@@ -183,6 +188,8 @@ def test_statistics_at_exit_count_the_last_flush() -> None:
 MISTAKES = {
     "LEGATE_DIFFUSE": "legate_diffuse: LEGATE_DIFFUSE=maybe is not understood; use "
     "LEGATE_DIFFUSE=1 or LEGATE_DIFFUSE=0\n",
+    "LEGATE_DIFFUSE_YIELD": "legate_diffuse: LEGATE_DIFFUSE_YIELD=maybe is not "
+    "understood; use LEGATE_DIFFUSE_YIELD=1 or LEGATE_DIFFUSE_YIELD=0\n",
     "LEGATE_DIFFUSE_STATS": "legate_diffuse: LEGATE_DIFFUSE_STATS=maybe is not "
     "understood; use LEGATE_DIFFUSE_STATS=1 or LEGATE_DIFFUSE_STATS=0\n",
     "LEGATE_DIFFUSE_FAST_MATH": "legate_diffuse: LEGATE_DIFFUSE_FAST_MATH=maybe is "
