@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures programs unfused and fused, in alternating processes.
+"""Measures programs unfused, fused and with NumPy, in alternating processes.
 
-Every figure comes from one run of this script: both sides compute the same
-thing, their results are compared, and times are medians over all timed
-batches, with quartiles. Times of two runs must not be compared, machines are too
-noisy. Ctrl-C ends the run; what is finished is reported.
+Every figure comes from one run of this script: all sides compute the same
+thing, fused results are compared with unfused ones, and times are medians over
+all timed batches, with quartiles. Times of two runs must not be compared,
+machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 
 ``bench.py overhead`` measures what an operation on a small array costs,
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile and the
@@ -28,7 +28,7 @@ import overhead
 import peers
 import results_page
 from applications import ALL, APPLICATIONS
-from measurement import TUNABLES, Case, Record, cases, measure
+from measurement import SIDES, TUNABLES, Case, Record, cases, measure
 from results_plots import cpu_count
 from results_tables import markdown, terminal
 from rich.console import Console
@@ -66,7 +66,8 @@ def _measure_all(chosen: list[Case], console: Console) -> tuple[list[Record], in
     status = 0
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("", total=sum(2 * case.repeat for case in chosen))
+        runs = sum(len(SIDES) * case.repeat for case in chosen)
+        task = progress.add_task("", total=runs)
         for case in chosen:
             what = f"{case.app} {case.size:,} on {cpu_count(case.cpus)}"
             progress.update(task, description=what)

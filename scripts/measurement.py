@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a program unfused and fused, in alternating processes."""
+"""Measures a program unfused, fused and with NumPy, in alternating processes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ BATCHES = 3
 # How far a program may be from the answer that it knows otherwise.
 ERROR_BOUNDS = {"float32": 1e-4, "float64": 1e-10}
 GIVEN_ITERATIONS = 10
-# Huge pages for both sides. The first small pages that a process touches are the most
+# Huge pages for all sides. The first small pages that a process touches are the most
 # scattered ones of the machine, and a matrix on them takes up to twice as long to read;
 # fused programs touch fewer before they come to it.
 TUNABLES = "glibc.malloc.hugetlb=1"
+UNFUSED, FUSED, NUMPY = SIDES = ("unfused", "fused", "numpy")
 Quartiles = tuple[float, float]
 
 
@@ -53,6 +54,8 @@ class Case:
 class Record:
     """What was measured of one case; times in milliseconds per iteration.
 
+    ``ratio`` and ``numpy_ratio`` say how many times faster fused is than unfused and
+    than NumPy, in one process and with a thread of BLAS for each CPU.
     The cold process is the first fused one, with an empty cache on disk; the others
     are warm. ``bandwidth_gbs`` is the memory's at that time, for large sizes.
     """
@@ -70,7 +73,10 @@ class Record:
     unfused_quartiles: Quartiles
     fused_ms: float
     fused_quartiles: Quartiles
+    numpy_ms: float
+    numpy_quartiles: Quartiles
     ratio: float
+    numpy_ratio: float
     tasks_unfused: float
     tasks_fused: float
     agree: bool
@@ -87,12 +93,13 @@ class Record:
     temporaries_removed_bytes: float
     peak_rss_unfused_mb: float
     peak_rss_fused_mb: float
+    peak_rss_numpy_mb: float
     bandwidth_gbs: float | None
     load_average: float
 
     @property
     def right(self) -> bool:
-        """Whether both sides agree, and the program finds its answer right."""
+        """Whether fused and unfused agree, and all sides find their answers right."""
         return self.agree and self.error <= ERROR_BOUNDS[self.dtype]
 
 
@@ -133,17 +140,19 @@ def measure(case: Case, done: Callable[[], None]) -> Record:
     known = APPLICATIONS[case.app]
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        sides: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+        runs: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
         for repeat in range(case.repeat):
-            order = (False, True) if repeat % 2 == 0 else (True, False)
-            for is_fused in order:
-                output = Path(folder) / f"{is_fused}.npz" if repeat == 0 else None
-                sides[is_fused].append(_run(case, is_fused, folder, output))
+            for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
+                output = Path(folder) / f"{side}.npz" if repeat == 0 else None
+                runs[side].append(_run(case, side, folder, output))
                 done()
-        difference = _difference(*(Path(folder) / f"{side}.npz" for side in sides))
-    unfused, fused = sides[False], sides[True]
+        difference = _difference(
+            *(Path(folder) / f"{side}.npz" for side in (UNFUSED, FUSED))
+        )
+    unfused, fused, numpy = (runs[side] for side in SIDES)
     unfused_ms, unfused_quartiles = _spread(unfused)
     fused_ms, fused_quartiles = _spread(fused)
+    numpy_ms, numpy_quartiles = _spread(numpy)
     counts = fused[-1]["statistics_per_iteration"]
     opening, cold, warm = (_opening(runs) for runs in (unfused, fused[:1], fused[1:]))
     return Record(
@@ -160,13 +169,16 @@ def measure(case: Case, done: Callable[[], None]) -> Record:
         unfused_quartiles=unfused_quartiles,
         fused_ms=fused_ms,
         fused_quartiles=fused_quartiles,
+        numpy_ms=numpy_ms,
+        numpy_quartiles=numpy_quartiles,
         ratio=unfused_ms / fused_ms,
+        numpy_ratio=numpy_ms / fused_ms,
         # a fill is no task: Legion keeps its value until the array is used
         tasks_unfused=counts["tasks_seen"] - counts["fills_seen"],
         tasks_fused=counts["tasks_submitted"] - counts["fills_submitted"],
         agree=difference <= known.roundings * float(np.finfo(case.dtype).eps),
         largest_difference=difference,
-        error=max(run["error"] for run in unfused + fused),
+        error=max(run["error"] for run in unfused + fused + numpy),
         first_iteration_unfused_ms=opening[0],
         first_iteration_ms=cold[0],
         first_iteration_warm_ms=warm[0] if warm else None,
@@ -178,8 +190,9 @@ def measure(case: Case, done: Callable[[], None]) -> Record:
         plans_made=counts["plans_made"],
         kernels_compiled=counts["kernels_compiled"],
         temporaries_removed_bytes=counts["temporaries_removed_bytes"],
-        peak_rss_unfused_mb=max(run["peak_rss_mb"] for run in unfused),
-        peak_rss_fused_mb=max(run["peak_rss_mb"] for run in fused),
+        peak_rss_unfused_mb=_peak(unfused),
+        peak_rss_fused_mb=_peak(fused),
+        peak_rss_numpy_mb=_peak(numpy),
         bandwidth_gbs=machine.bandwidth(case.cpus) if case.kind == "large" else None,
         load_average=load,
     )
@@ -208,9 +221,7 @@ def break_even(
     return len(fused_opening) + math.ceil(behind / (unfused_ms - fused_ms))
 
 
-def _run(
-    case: Case, is_fused: bool, folder: str, output: Path | None
-) -> dict[str, Any]:
+def _run(case: Case, side: str, folder: str, output: Path | None) -> dict[str, Any]:
     known = APPLICATIONS[case.app]
     command = [sys.executable, str(APPS / f"{known.script or case.app}.py")]
     command += ["--size", str(case.size), "--dtype", case.dtype, *known.options]
@@ -220,7 +231,7 @@ def _run(
     environment = os.environ | {
         "LEGATE_CONFIG": f"--cpus {case.cpus} --gpus 0 --sysmem {case.sysmem}",
         "GLIBC_TUNABLES": TUNABLES,
-        "LEGATE_DIFFUSE": "1" if is_fused else "0",
+        "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
         # Legate's wheels need a CUDA driver, or its stand-in, on the unfused side too
         "LEGATE_DIFFUSE_DRIVER_STUB": "1",
         # no fusion, and faster on both sides
@@ -228,6 +239,9 @@ def _run(
         # an empty cache, so that the first fused process is a cold start
         "LEGATE_DIFFUSE_CACHE_DIR": str(Path(folder) / "cache"),
     }
+    if side == NUMPY:
+        command += ["--package", "numpy"]
+        environment |= {"OPENBLAS_NUM_THREADS": str(case.cpus)}
     done = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
     )
@@ -239,6 +253,10 @@ def _spread(runs: list[dict[str, Any]]) -> tuple[float, Quartiles]:
     times = [time for run in runs for time in run["iteration_ms"]]
     low, middle, high = statistics.quantiles(times, n=4, method="inclusive")
     return middle, (low, high)
+
+
+def _peak(runs: list[dict[str, Any]]) -> float:
+    return float(max(run["peak_rss_mb"] for run in runs))
 
 
 def _opening(runs: list[dict[str, Any]]) -> list[float]:

@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import json
 import math
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,17 @@ INTRODUCTION = """\
 
 """
 METHOD = """\
-Processes with and without fusion take turns, {repeat} of each for a program; after some
-iterations that warm it up each times {batches} batches of as many as the tables say.
-Times are medians over all batches, with quartiles in brackets. Both sides run the same
-program; fused results are compared with unfused ones, and every program checks its
-answer. Tasks are those that Legate gets, fills apart. Programs that start from the same
-data in every iteration have a fence between two of them; solvers and time steps have
-none, so that what is fused may reach across iterations. The machine's load before a
-program was at most {load:.1f}.
+Processes with fusion, without it and with NumPy take turns, {repeat} of each for a
+program; after some iterations that warm it up each times {batches} batches of as many
+as the tables say. Times are medians over all batches, with quartiles in brackets. All
+run the same program; fused results are compared with unfused ones, and every program
+checks its answer, with NumPy too. The locks of Legate's runtime yield with and without
+fusion (`LEGATE_DIFFUSE_YIELD=1`), and all sides have huge pages. NumPy runs in one
+process, with as many threads for matrix products as there are CPUs. Tasks are those
+that Legate gets, fills apart. Programs that start from the same data in every iteration
+have a fence between two of them; solvers and time steps have none, so that what is
+fused may reach across iterations. The machine's load before a program was at most
+{load:.1f}.
 
 With N CPUs the large problems have N times as many elements.
 
@@ -72,7 +76,7 @@ def main(arguments: list[str]) -> int:
 def write(folder: Path) -> None:
     """Write README.md and the plots into the folder with the data."""
     document = json.loads((folder / APPLICATIONS_DATA).read_text())
-    records = [Record(**record) for record in document["records"]]
+    records = _records(document)
     drawn = results_plots.write(folder, records)
     plots = {name: f"![{PLOTS[name]}]({name}.svg)\n\n" for name in drawn}
     large = [r for r in records if r.kind == "large"]
@@ -84,8 +88,8 @@ def write(folder: Path) -> None:
         batches=BATCHES,
         load=max(r.load_average for r in records),
     )
-    page += "## Fused against unfused\n\n" + plots.get("speedup", "")
-    page += _means(large, small)
+    page += "## Fused against unfused and NumPy\n\n" + plots.get("speedup", "")
+    page += _means(large, small) + _slower_than_numpy(records)
     for title, chosen in (
         ("Large arrays", large),
         ("Some thousand elements", small),
@@ -100,6 +104,16 @@ def write(folder: Path) -> None:
     page += "## Memory\n\n" + _memory(records)
     page += results_others.sections(folder)
     (folder / "README.md").write_text(page.rstrip() + "\n")
+
+
+def _records(document: dict[str, Any]) -> list[Record]:
+    try:
+        return [Record(**record) for record in document["records"]]
+    except TypeError as error:
+        raise SystemExit(
+            f"bench.py page: {APPLICATIONS_DATA} was not written by this version of"
+            f" bench.py, run it again with --results ({error})"
+        ) from None
 
 
 def _machine(document: dict[str, Any]) -> str:
@@ -130,17 +144,38 @@ def _means(large: list[Record], small: list[Record]) -> str:
     if lines:
         lines = (
             "Geometric means over the paper's seven programs (the paper, on GPUs:"
-            f" {PAPER_MEAN}):\n\n{lines}\n"
+            f" {PAPER_MEAN}), of how many times faster they are fused:\n\n{lines}\n"
         )
     return lines
 
 
 def _mean(records: list[Record], what: str) -> str:
-    ratios = [r.ratio for r in records if r.app in PAPER]
-    if len(ratios) < len(PAPER):
+    chosen = [r for r in records if r.app in PAPER]
+    if len(chosen) < len(PAPER):
         return ""
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return f"- {what}: {mean:.2f}, least {min(ratios):.2f}\n"
+    unfused = _mean_and_least([r.ratio for r in chosen])
+    numpy = _mean_and_least([r.numpy_ratio for r in chosen])
+    return f"- {what}: {unfused} than unfused, {numpy} than NumPy\n"
+
+
+def _mean_and_least(ratios: list[float]) -> str:
+    return f"{statistics.geometric_mean(ratios):.2f} (least {min(ratios):.2f})"
+
+
+def _slower_than_numpy(records: list[Record]) -> str:
+    """Return where fused programs are slower than NumPy, the slowest first."""
+    slower = sorted(
+        (r for r in records if r.numpy_ratio < 1), key=lambda r: r.numpy_ratio
+    )
+    if not slower:
+        return "No fused program is slower than NumPy.\n\n"
+    text = "Slower than NumPy, and by how much, are these fused programs:\n\n"
+    return text + _table(
+        slower,
+        NumPy_ms=lambda r: number(r.numpy_ms),
+        fused_ms=lambda r: number(r.fused_ms),
+        times_slower=lambda r: f"**{1 / r.numpy_ratio:.2f}**",
+    )
 
 
 def _table(records: list[Record], **columns: Callable[[Record], str]) -> str:
@@ -160,7 +195,9 @@ def _times(records: list[Record]) -> str:
         tasks=tasks,
         unfused_ms=lambda r: f"{number(r.unfused_ms)} ({spread(r.unfused_quartiles)})",
         fused_ms=lambda r: f"{number(r.fused_ms)} ({spread(r.fused_quartiles)})",
+        NumPy_ms=lambda r: f"{number(r.numpy_ms)} ({spread(r.numpy_quartiles)})",
         faster=lambda r: f"**{r.ratio:.2f}**",
+        than_NumPy=lambda r: f"**{r.numpy_ratio:.2f}**",
         results_agree=verdict,
         largest_difference=lambda r: f"{r.largest_difference:.1g}",
         options=lambda r: f"`{' '.join(r.options)}`" if r.options else "",
@@ -213,6 +250,7 @@ def _limits(large: list[Record]) -> str:
         limit_ms=lambda r: number(limit_ms(r)),
         unfused_ms=lambda r: number(r.unfused_ms),
         fused_ms=lambda r: number(r.fused_ms),
+        NumPy_ms=lambda r: number(r.numpy_ms),
         fused_over_limit=lambda r: f"{r.fused_ms / limit_ms(r):.2f}",
     )
 
@@ -250,4 +288,5 @@ def _memory(records: list[Record]) -> str:
         removed=lambda r: number(r.temporaries_removed_bytes / 1e6),
         peak_unfused=lambda r: number(r.peak_rss_unfused_mb),
         peak_fused=lambda r: number(r.peak_rss_fused_mb),
+        peak_NumPy=lambda r: number(r.peak_rss_numpy_mb),
     )

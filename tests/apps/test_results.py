@@ -44,7 +44,10 @@ def measured(bench: ModuleType, app: str, cpus: int = 1, **changes: Any) -> Any:
         unfused_quartiles=(39.0, 41.0),
         fused_ms=10.0,
         fused_quartiles=(9.0, 11.0),
+        numpy_ms=20.0,
+        numpy_quartiles=(19.0, 21.0),
         ratio=4.0,
+        numpy_ratio=2.0,
         tasks_unfused=20.0,
         tasks_fused=1.0,
         agree=True,
@@ -61,6 +64,7 @@ def measured(bench: ModuleType, app: str, cpus: int = 1, **changes: Any) -> Any:
         temporaries_removed_bytes=1e9,
         peak_rss_unfused_mb=1500.0,
         peak_rss_fused_mb=1000.0,
+        peak_rss_numpy_mb=500.0,
         bandwidth_gbs=40.0,
         load_average=0.25,
     )
@@ -89,6 +93,7 @@ def test_the_page_is_made_from_the_data(
         for cpus in (1, 2)
     ]
     records[0] = dataclasses.replace(records[0], ratio=4.0 * 2.0**7)
+    records[1] = dataclasses.replace(records[1], numpy_ratio=0.8)
     records += [measured(bench, app, kind="small") for app in bench.ALL]
     monkeypatch.setattr(bench, "measure", interrupted(bench, *records))
     folder = tmp_path / "results"
@@ -98,12 +103,17 @@ def test_the_page_is_made_from_the_data(
 
     page = (folder / "README.md").read_text()
     # the seventh root of 2^7 times 4
-    assert "- large arrays, one CPU: 8.00, least 4.00\n" in page
-    assert "- large arrays, 2 CPUs: 4.00, least 4.00\n" in page
+    mean = "8.00 (least 4.00) than unfused, 2.00 (least 2.00) than NumPy"
+    assert f"- large arrays, one CPU: {mean}\n" in page
+    assert "- large arrays, 2 CPUs: 4.00 (least 4.00) than unfused" in page
+    # only the one that is slower than NumPy
+    slower = page.split("Slower than NumPy")[1].split("###")[0]
+    assert "| black_scholes | 100 | 2 | 20 | 10 | **1.25** |\n" in slower
+    assert slower.count("**") == 2
     # twice the elements in the same time
     assert "| cg | 100 | 2 | 2.00 | 2.00 | 1.00 |\n" in page
     # 6 arrays of 100 x 100 float64 at 40 GB/s
-    assert "| cg | 100 | 1 | 40 | 0.012 | 40 | 10 | 833.33 |\n" in page
+    assert "| cg | 100 | 1 | 40 | 0.012 | 40 | 10 | 20 | 833.33 |\n" in page
     assert "`--sweeps 10`" in page
     names = {"speedup", "throughput", "memory_limit"}
     files = {f"{name}.{suffix}" for name in names for suffix in ("svg", "png")}
@@ -184,3 +194,13 @@ def test_large_sizes_grow_with_the_cpus(bench: ModuleType) -> None:
     assert scaled("heat", 100, 8) == 200
     # 3 * 2^9 - 1: as deep as 1,023 but for one level
     assert scaled("multigrid", 1_023, 2) == 1_535
+
+
+def test_data_of_another_version_are_one_sentence(
+    bench: ModuleType, tmp_path: Path
+) -> None:
+    record = dataclasses.asdict(measured(bench, "cg"))
+    del record["numpy_ms"]
+    (tmp_path / "applications.json").write_text(json.dumps({"records": [record]}))
+    with pytest.raises(SystemExit, match="was not written by this version"):
+        bench.results_page.write(tmp_path)
