@@ -8,9 +8,9 @@ all timed batches, with quartiles. Times of two runs must not be compared,
 machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 
 ``bench.py overhead`` measures what an operation on a small array costs,
-``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile and the
-memory's bandwidth; both have their own --help. ``bench.py page FOLDER`` makes the
-page of results again from the data in a folder.
+``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
+by hand and the memory's bandwidth; both have their own --help. ``bench.py page
+FOLDER`` makes the page of results again from the data in a folder.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from contenders import MALLOC, MARKS, groups, over_c
 from overhead import KINDS, ROWS
-from peers import MALLOC, MARKS
 from petsc_cases import FUSED
 from results_tables import grid, number
 
@@ -54,25 +54,40 @@ def _peers(figures: list[dict[str, Any]], folder: Path) -> str:
         + "; ".join(f"`{MALLOC[malloc]['GLIBC_TUNABLES']}`" for malloc in MARKS)
         + ").\n\n"
     )
+    text += (
+        "C by hand (`scripts/peers/by_hand`, OpenMP) has one loop for each stage of a"
+        " step, with the arithmetic of the NumPy program or with reciprocals instead of"
+        " quotients; all start from the same arrays, and all have huge pages.\n\n"
+    )
     for cpus in sorted({one["cpus"] for one in figures}):
         chosen = [one for one in figures if one["cpus"] == cpus]
-        sizes = {one["app"]: one["size"] for one in chosen}
-        rows: dict[str, dict[str, str]] = {}
-        for one in chosen:
-            version = one["version"]
-            label = one["contender"] + (f" ({version})" if version else "")
-            cell = number(one["ms"]) + _escaped(MARKS.get(one["malloc"] or "", ""))
-            rows.setdefault(label, {})[one["app"]] = cell
-        headings = [f"{app} {size:,}" for app, size in sizes.items()]
-        text += grid(
-            (f"{cpus} CPUs" if cpus > 1 else "1 CPU", *headings),
-            (
-                (label, *(cells.get(app, "-") for app in sizes))
-                for label, cells in rows.items()
-            ),
-        )
-        text += "\n"
+        for apps in groups(one["app"] for one in chosen):
+            text += _compared([one for one in chosen if one["app"] in apps]) + "\n"
     return text
+
+
+def _compared(figures: list[dict[str, Any]]) -> str:
+    """Return the table of programs with the same contenders and number of CPUs."""
+    sizes = {one["app"]: one["size"] for one in figures}
+    rows: dict[str, dict[str, str]] = {}
+    ms: dict[str, dict[str, float]] = {}
+    for one in figures:
+        version = one["version"]
+        label = one["contender"] + (f" ({version})" if version else "")
+        cell = number(one["ms"]) + _escaped(MARKS.get(one["malloc"] or "", ""))
+        rows.setdefault(label, {})[one["app"]] = cell
+        ms.setdefault(one["contender"], {})[one["app"]] = one["ms"]
+    for label, ratios in over_c(ms).items():
+        rows[label] = {app: f"**{ratio:.2f}**" for app, ratio in ratios.items()}
+    headings = [f"{app} {size:,}" for app, size in sizes.items()]
+    cpus = figures[0]["cpus"]
+    return grid(
+        (f"{cpus} CPUs" if cpus > 1 else "1 CPU", *headings),
+        (
+            (label, *(cells.get(app, "-") for app in sizes))
+            for label, cells in rows.items()
+        ),
+    )
 
 
 def _escaped(mark: str) -> str:

@@ -64,6 +64,8 @@ def run(program: Program) -> None:
 
     parameters = {one.name: getattr(options, one.name) for one in program.parameters}
     state = program.setup(np, options.size, options.dtype, **parameters)
+    if options.initial:
+        _write(options.initial, program.results(state))
     fence(block=True)
 
     def iterate(count: int) -> float:
@@ -96,9 +98,7 @@ def run(program: Program) -> None:
         "error": float(program.error(np, state)),
     }
     if options.output:
-        numpy = importlib.import_module("numpy")
-        arrays = program.results(state)
-        numpy.savez(options.output, **{k: numpy.asarray(v) for k, v in arrays.items()})
+        _write(options.output, program.results(state))
     print(json.dumps(record))
 
 
@@ -114,6 +114,7 @@ def _parse(program: Program) -> argparse.Namespace:
         "--package", default="cupynumeric", choices=("cupynumeric", "numpy")
     )
     parser.add_argument("--output", help="write the result arrays to this .npz file")
+    parser.add_argument("--initial", help="write them as they are before any iteration")
     for one in program.parameters:
         parser.add_argument(
             f"--{one.name}",
@@ -123,6 +124,11 @@ def _parse(program: Program) -> argparse.Namespace:
             help=f"{one.help} ({one.default})",
         )
     return parser.parse_args()
+
+
+def _write(path: str, arrays: dict[str, Any]) -> None:
+    numpy = importlib.import_module("numpy")
+    numpy.savez(path, **{name: numpy.asarray(one) for name, one in arrays.items()})
 
 
 def _fence(package: str) -> Callable[..., None]:

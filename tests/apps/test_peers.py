@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,28 @@ def test_contenders_agree(app: str, tmp_path: Path) -> None:
     # the sum of update's dot product has another order
     differing = figures["cuPyNumeric, fused"]["elements_differing_from_unfused"]
     assert differing <= (1 if app == "update" else 0)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_programs_by_hand_agree(tmp_path: Path) -> None:
+    apps = ("shallow_water", "channel_flow")
+    report = tmp_path / "report.json"
+    done = compare(
+        *(*apps, "--quick", "--cpus", "2", "--repeat", "1", "--sysmem", "500"),
+        *("--json", str(report)),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = {
+        (one["app"], one["contender"]): one for one in json.loads(report.read_text())
+    }
+    by_hand = {"C by hand", "C by hand, same arithmetic"}
+    contenders = {"cuPyNumeric, fused"} | by_hand | LIMITS
+    assert figures.keys() == {(app, one) for app in apps for one in contenders}
+    for app in apps:
+        assert 0.0 < figures[app, "C by hand"]["difference"] <= 1e-11
+        assert figures[app, "C by hand, same arithmetic"]["elements_differing"] == 0
+    for label in by_hand:
+        assert f"fused over {label} " in done.stdout
 
 
 def test_an_unknown_program_is_one_line() -> None:

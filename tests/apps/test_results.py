@@ -140,7 +140,10 @@ def test_the_page_takes_in_the_comparisons(bench: ModuleType, tmp_path: Path) ->
         **{"app": "chain", "size": 1000, "cpus": 2, "contender": "JAX jit"},
         **{"version": "1.2.3", "malloc": "keep", "ms": 2.5},
     }
-    (tmp_path / "peers.json").write_text(json.dumps([peer]))
+    times = {"cuPyNumeric, fused": 3.0, "C by hand, same arithmetic": 2.0}
+    on_one = {**peer, "app": "shallow_water", "cpus": 1, "version": None}
+    by_hand = [{**on_one, "contender": one, "ms": ms} for one, ms in times.items()]
+    (tmp_path / "peers.json").write_text(json.dumps([peer, *by_hand]))
     sides = {
         "fused": {"median_ms": 2.0, "residual": 0.5},
         "aij": {"median_ms": 6.0, "residual": 0.5},
@@ -153,6 +156,7 @@ def test_the_page_takes_in_the_comparisons(bench: ModuleType, tmp_path: Path) ->
     bench.results_page.write(tmp_path)
     page = (tmp_path / "README.md").read_text()
     assert "| JAX jit (1.2.3) | 2.5\\* |\n" in page
+    assert "| fused over C by hand, same arithmetic | **1.50** |\n" in page
     assert "| cg | 1,000 | 1 | 2 | 6 | 3.00 | 3 | 1.50 | 0.5 | 0.5 | yes |\n" in page
 
 
