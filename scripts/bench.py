@@ -86,7 +86,7 @@ def _measure_all(chosen: list[Case], console: Console) -> tuple[list[Record], in
 
 
 def _report(records: list[Record], options: argparse.Namespace) -> None:
-    Console(width=None if sys.stdout.isatty() else 160).print(terminal(records))
+    Console(width=None if sys.stdout.isatty() else 170).print(terminal(records))
     document = {
         "command": "scripts/bench.py " + " ".join(sys.argv[1:]),
         "legate": f"--cpus N --gpus 0 --sysmem {options.sysmem}",

@@ -146,7 +146,7 @@ def measure(case: Case, done: Callable[[], None]) -> Record:
                 output = Path(folder) / f"{side}.npz" if repeat == 0 else None
                 runs[side].append(_run(case, side, folder, output))
                 done()
-        difference = _difference(
+        difference = largest_difference(
             *(Path(folder) / f"{side}.npz" for side in (UNFUSED, FUSED))
         )
     unfused, fused, numpy = (runs[side] for side in SIDES)
@@ -267,8 +267,11 @@ def _opening(runs: list[dict[str, Any]]) -> list[float]:
     ]
 
 
-def _difference(left: Path, right: Path) -> float:
-    """Return the largest difference of two results, relative to the largest value."""
+def largest_difference(left: Path, right: Path) -> float:
+    """Return the largest difference of two results, relative to the largest value.
+
+    It is infinite if types or shapes differ, or a value is not finite.
+    """
     worst = 0.0
     with np.load(left) as old, np.load(right) as new:
         if sorted(old) != sorted(new):

@@ -159,7 +159,7 @@ def _mean(records: list[Record], what: str) -> str:
 
 
 def _mean_and_least(ratios: list[float]) -> str:
-    return f"{statistics.geometric_mean(ratios):.2f} (least {min(ratios):.2f})"
+    return f"{number(statistics.geometric_mean(ratios))} (least {number(min(ratios))})"
 
 
 def _slower_than_numpy(records: list[Record]) -> str:
@@ -174,7 +174,7 @@ def _slower_than_numpy(records: list[Record]) -> str:
         slower,
         NumPy_ms=lambda r: number(r.numpy_ms),
         fused_ms=lambda r: number(r.fused_ms),
-        times_slower=lambda r: f"**{1 / r.numpy_ratio:.2f}**",
+        times_slower=lambda r: f"**{number(1 / r.numpy_ratio)}**",
     )
 
 
@@ -197,7 +197,7 @@ def _times(records: list[Record]) -> str:
         fused_ms=lambda r: f"{number(r.fused_ms)} ({spread(r.fused_quartiles)})",
         NumPy_ms=lambda r: f"{number(r.numpy_ms)} ({spread(r.numpy_quartiles)})",
         faster=lambda r: f"**{r.ratio:.2f}**",
-        than_NumPy=lambda r: f"**{r.numpy_ratio:.2f}**",
+        than_NumPy=lambda r: f"**{number(r.numpy_ratio)}**",
         results_agree=verdict,
         largest_difference=lambda r: f"{r.largest_difference:.1g}",
         options=lambda r: f"`{' '.join(r.options)}`" if r.options else "",

@@ -18,7 +18,6 @@ HEADINGS = (
     "quartiles",
     "NumPy",
     "faster",
-    "than NumPy",
     "agree",
     "even",
     "removed MB",
@@ -26,7 +25,7 @@ HEADINGS = (
 )
 CAPTION = (
     "Unfused → fused, medians per iteration, quartiles of the fused time; NumPy in"
-    " ms per iteration; faster: times, than unfused and than NumPy; even: ahead of"
+    " ms per iteration; faster: times, than unfused / than NumPy; even: ahead of"
     " unfused in total after so many iterations, with kernels on disk / without"
 )
 
@@ -65,8 +64,7 @@ def _rows(records: list[Record]) -> list[list[str]]:
             f"{number(r.unfused_ms)} → {number(r.fused_ms)}",
             spread(r.fused_quartiles),
             number(r.numpy_ms),
-            f"{r.ratio:.2f}",
-            f"{r.numpy_ratio:.2f}",
+            f"{number(r.ratio)} / {number(r.numpy_ratio)}",
             verdict(r),
             f"{even_warm(r)} / {even(r.break_even_iterations)}",
             number(r.temporaries_removed_bytes / 1e6),

@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
-
-SCRIPTS = Path(__file__).parents[2] / "scripts"
+from application_runs import (
+    APPLICATIONS,
+    SCRIPTS,
+    SPARSE,
+    Mode,
+    Runs,
+    difference,
+)
 
 # CPUs, and threads that share loops: with one of several CPUs arrays are partitioned.
 MACHINES = ((1, 1), (2, 2), (2, 1))
@@ -44,53 +50,48 @@ TASKS = {
 LONG = ("multigrid", "channel_flow", "shallow_water")
 
 
-@pytest.fixture(
-    scope="module", params=MACHINES, ids=["one CPU", "threads", "partitioned"]
+@pytest.mark.parametrize("app", TASKS)
+@pytest.mark.parametrize(
+    ("cpus", "threads"), MACHINES, ids=["one CPU", "threads", "partitioned"]
 )
-def records(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, Any]]:
-    """What ``bench.py --quick`` measures on a machine, by program."""
-    cpus, threads = request.param
-    report = tmp_path_factory.mktemp("quick") / "report.json"
-    subprocess.run(
-        [
-            *(sys.executable, str(SCRIPTS / "bench.py"), "--quick", *TASKS),
-            *("--cpus", str(cpus), "--json", str(report)),
-        ],
-        env=os.environ
-        | {
-            "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
-            "LEGATE_DIFFUSE_THREADS": str(threads),
-            "LEGATE_TEST": "1",
-        },
-        check=True,
-        timeout=600,
-    )
-    records = json.loads(report.read_text())["records"]
-    tasks = MACHINES.index(request.param)
-    return {one["app"]: one | {"expected": TASKS[one["app"]][tasks]} for one in records}
-
-
-@pytest.mark.parametrize("app", TASKS)
-def test_programs_agree_and_fuse(app: str, records: dict[str, dict[str, Any]]) -> None:
-    record = records[app]
-    assert record["agree"]
-    assert record["error"] < 1e-12
-    assert record["tasks_fused"] == record["expected"]
-    assert record["tasks_unfused"] > record["tasks_fused"]
-    assert record["temporaries_removed_bytes"] > 0
+def test_programs_agree_and_fuse(
+    app: str, cpus: int, threads: int, runs: Callable[[Mode], Runs]
+) -> None:
+    unfused, fused = runs(Mode(cpus))[app], runs(Mode(cpus, threads))[app]
+    rounding = float(np.finfo(np.float64).eps)
+    known = APPLICATIONS[app]
+    assert difference(unfused, fused) <= known.roundings * rounding
+    assert max(one.record["error"] for one in (unfused, fused)) < 1e-12
+    counts = fused.record["statistics_per_iteration"]
+    tasks = counts["tasks_submitted"] - counts["fills_submitted"]
+    assert tasks == TASKS[app][MACHINES.index((cpus, threads))]
+    assert counts["tasks_seen"] - counts["fills_seen"] > tasks
+    assert counts["temporaries_removed_bytes"] > 0
     if app not in LONG:
-        assert record["plans_made"] == 0
-        assert record["kernels_compiled"] == 0
+        assert counts["plans_made"] == 0
+        assert counts["kernels_compiled"] == 0
 
 
-@pytest.mark.parametrize("app", TASKS)
-def test_programs_run_on_numpy(app: str) -> None:
-    command = [sys.executable, str(SCRIPTS / "apps" / f"{app}.py")]
-    command += ["--package", "numpy", "--size", "100", "--iterations", "2"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert json.loads(done.stdout)["error"] < 1e-12
+def test_every_program_has_a_number_of_tasks() -> None:
+    assert TASKS.keys() == APPLICATIONS.keys() - SPARSE.keys()
+
+
+def test_the_script_measures_all_sides(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = bench("--quick", "chain", "cg", "--json", str(report))
+    assert done.returncode == 0, done.stderr
+    records = json.loads(report.read_text())["records"]
+    assert [record["app"] for record in records] == ["chain", "cg"]
+    for record in records:
+        assert record["agree"]
+        assert record["error"] < 1e-12
+        assert record["tasks_unfused"] > record["tasks_fused"] > 0
+        assert record["temporaries_removed_bytes"] > 0
+        unfused, fused, numpy = (
+            record[f"{side}_ms"] for side in ("unfused", "fused", "numpy")
+        )
+        assert record["ratio"] == unfused / fused
+        assert record["numpy_ratio"] == numpy / fused
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def test_an_unknown_method_is_refused() -> None:
     assert "no method gmres" in done.stderr
 
 
+@pytest.mark.report
 def test_both_sides_agree(tmp_path: Path) -> None:
     draws = importlib.util.find_spec("matplotlib") is not None
     done = _run("--quick", *(["--output", str(tmp_path)] if draws else []))

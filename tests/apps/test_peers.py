@@ -28,6 +28,7 @@ def compare(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
+@pytest.mark.report
 @pytest.mark.parametrize("app", ["black_scholes", "chain", "stencil", "update"])
 def test_contenders_agree(app: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
@@ -52,6 +53,7 @@ def test_contenders_agree(app: str, tmp_path: Path) -> None:
     assert differing <= (1 if app == "update" else 0)
 
 
+@pytest.mark.report
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_programs_by_hand_agree(tmp_path: Path) -> None:
     apps = ("shallow_water", "channel_flow")

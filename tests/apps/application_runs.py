@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases in which applications are tested, and their runs.
+
+Starting Legate takes longer than an application at the size of a test: all cases of
+one machine and mode are run in one process.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+
+from applications import APPLICATIONS, SPARSE  # noqa: E402
+from measurement import largest_difference  # noqa: E402
+
+# The first word of a case is its application.
+Cases = dict[str, str]
+Results = dict[str, np.ndarray]
+
+# As ``bench.py --quick`` measures them: sizes at which every operation occurs.
+QUICK = {
+    name: " ".join(["--size", str(known.quick), *known.options])
+    for name, known in APPLICATIONS.items()
+    if name not in SPARSE
+}
+AGREEING = QUICK | {
+    "cg with a tolerance": "--size 8 --tolerance 1e-3",
+    "multigrid with injection": "--size 15 --restriction injection",
+}
+CHECKED = AGREEING | {
+    "black_scholes": "--size 1000",
+    "chain": "--size 1000",
+    "stencil": "--size 30",
+    "update": "--size 1000",
+    "jacobi": "--size 60",
+    "cg in single precision": "--size 20 --dtype float32",
+    "channel_flow": "--size 21 --sweeps 5",
+    "logistic_regression": "--size 200",
+}
+SINGLE_PRECISION = {
+    f"{case} in float32": f"{options} --dtype float32"
+    for case, options in AGREEING.items()
+}
+WITH_NUMPY = {f"{app} of side 100": "--size 100" for app in QUICK}
+BY_MATRIX = {
+    f"{app} by matrix": f"{QUICK[app]} --operator sparse"
+    for app in ("cg", "bicgstab")
+    if importlib.util.find_spec("scipy") is not None
+}
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How applications are run.
+
+    ``threads`` share the loops of a task; with one of several ``cpus`` arrays are
+    partitioned; None: unfused. NumPy has no ``cpus``.
+    """
+
+    cpus: int | None
+    threads: int | None = None
+    check: bool = False
+
+    def cases(self) -> Cases:
+        """Return what is run."""
+        if self.cpus is None:
+            return AGREEING | SINGLE_PRECISION | WITH_NUMPY | BY_MATRIX
+        # those whose tasks are counted come first: what ran before decides on them
+        return CHECKED if self.check else AGREEING
+
+    def environment(self) -> dict[str, str]:
+        """Return the settings of Legate and legate_diffuse."""
+        return {
+            "LEGATE_CONFIG": f"--cpus {self.cpus} --gpus 0 --sysmem 500",
+            "LEGATE_TEST": "1",
+            "LEGATE_DIFFUSE": str(int(self.threads is not None)),
+            "LEGATE_DIFFUSE_THREADS": str(self.threads or 1),
+            "LEGATE_DIFFUSE_CHECK": str(int(self.check)),
+            "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+            "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
+        }
+
+
+NUMPY = Mode(None)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What an application printed, how counters grew, and its results."""
+
+    record: dict[str, Any]
+    output: Path
+
+    @functools.cached_property
+    def results(self) -> Results:
+        """Return the arrays."""
+        with np.load(self.output) as arrays:
+            return dict(arrays)
+
+
+class Runs:
+    """The runs of all cases in one mode."""
+
+    def __init__(self, mode: Mode, folder: Path) -> None:
+        batches = "1" if mode.check else "3"
+        package = "numpy" if mode is NUMPY else "cupynumeric"
+        common = ["--package", package, "--iterations", "2", "--batches", batches]
+        commands = {
+            case: [case.split()[0], *options.split(), *common]
+            for case, options in mode.cases().items()
+        }
+        outputs = {case: folder / f"{case}.npz" for case in commands}
+        for case, command in commands.items():
+            command += ["--output", str(outputs[case])]
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name("in_one_process.py"))],
+            env=os.environ | mode.environment(),
+            input=json.dumps(commands),
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=500,
+        )
+        # Realm prints to the standard output, too
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        records = {record["case"]: record for record in map(json.loads, lines)}
+        self._runs = {case: Run(records[case], outputs[case]) for case in records}
+        self._end = f"the process ended with {done.returncode}\n{done.stderr[-4000:]}"
+        self._failed_after_all = (
+            done.returncode != 0 and records.keys() == outputs.keys()
+        )
+
+    def __getitem__(self, case: str) -> Run:
+        """Return a case's run, or fail the test if that or the process failed."""
+        if self._failed_after_all:
+            pytest.fail(f"all cases ended, but {self._end}")
+        if case not in self._runs:
+            pytest.fail(f"{case} did not end: after {list(self._runs)} {self._end}")
+        return self._runs[case]
+
+
+def difference(expected: Run, found: Run) -> float:
+    """Return the largest difference, relative to the largest value.
+
+    It is infinite if types or shapes differ, or a value is not finite.
+    """
+    return largest_difference(expected.output, found.output)
