@@ -41,7 +41,7 @@ def before_core() -> None:
     load_driver_stub()
     _check_explanation()
     global _wanted
-    _wanted = _version_is_tested("the program runs unfused") and _load(NET)
+    _wanted = _version_is_tested("so the program runs unfused") and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
 
@@ -51,7 +51,7 @@ def before_unfused_core() -> None:
     if settings.flag("LEGATE_DIFFUSE_DRIVER_STUB"):
         load_driver_stub()
     if settings.flag("LEGATE_DIFFUSE_YIELD") and _version_is_tested(
-        "LEGATE_DIFFUSE_YIELD has no effect"
+        "so LEGATE_DIFFUSE_YIELD has no effect"
     ):
         _load(LOCKS)
 

@@ -24,6 +24,7 @@ from numpy_writes import WRITES
 import legate_diffuse
 from legate_diffuse.interpose.window import window
 
+FAILED = "that program failed:"
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # What has many forms comes more often.
@@ -118,7 +119,12 @@ def check_with_numpy(name: str, result: Any, program: Program) -> None:
 @given(programs())
 def test_fused_unfused_and_numpy(program: Program) -> None:
     print(program, flush=True)
-    check(program)
+    try:
+        check(program)
+    except Exception as error:
+        # a smaller program may end the process, as some do unfused
+        print(FAILED, error, flush=True)
+        raise
 
 
 def test_the_programs_were_fused() -> None:

@@ -27,6 +27,7 @@ MACHINES = {
     "two processors, small arrays on one": (2, 1, False, 0.1),
 }
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
+FAILED = "that program failed:"
 _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
 
 
@@ -56,4 +57,6 @@ def test_random_programs_agree(machine: str) -> None:
         for line in done.stdout.splitlines()
         if not any(noise in line for noise in _NOISE)
     ]
-    assert done.returncode == 0, "\n".join(lines[-150:])
+    first = next((n for n, line in enumerate(lines) if FAILED in line), len(lines))
+    told = lines[max(first - 50, 0) : first + 50] + lines[-100:]
+    assert done.returncode == 0, "\n".join(told)
