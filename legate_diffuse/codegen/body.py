@@ -20,10 +20,12 @@ from legate_diffuse.codegen.reduction import (
     combination,
     multiplies_complex,
     product,
-    used_lanes,
 )
+from legate_diffuse.codegen.remainder import Remainder, lanes_below
+from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE
 from legate_diffuse.kernel.ir import (
+    Argument,
     Constant,
     Index,
     Kernel,
@@ -51,11 +53,6 @@ def invariant(kernel: Kernel, argument: int) -> bool:
     return a.broadcast and a.reads and not a.writes
 
 
-def streams(kernel: Kernel) -> bool:
-    """Return whether the kernel has an output that it only writes."""
-    return any(a.writes and not a.reads for a in kernel.arguments)
-
-
 def updated(kernel: Kernel) -> list[int]:
     """Return the reducing arguments that may have an element for each point of a row.
 
@@ -68,36 +65,44 @@ def updated(kernel: Kernel) -> list[int]:
     ]
 
 
-def emit_bodies(kernel: Kernel, lanes: int, maths: MathsCalls, fast_math: bool) -> str:
-    """Return the functions `@body`, `@streaming` and `@update`.
+def emit_bodies(
+    kernel: Kernel, target: Target, lanes: int, maths: MathsCalls, fast_math: bool
+) -> str:
+    """Return the functions `@body` and `@update`.
 
     Their parameters are the pointers of the arguments, the scalar block, the number of
-    points, at least 1, and the strides as kernels get them. After the arguments come
-    the kernel's indices, of which the pointers are numbers and not addresses. An
+    points, at least 1, the strides as kernels get them, and whether what is only
+    written bypasses the caches; it must then lie on cache lines. After the arguments
+    come the kernel's indices, of which the pointers are numbers and not addresses. An
     argument that is `invariant` is read at its pointer only; all others are read and
-    written as contiguous vectors from there on, up to a whole vector beyond the last
-    point. Values of reductions are folded into the element at the argument's pointer,
-    those of points beyond the last one left out.
+    written as contiguous vectors from there on. Values of reductions are folded into
+    the element at the argument's pointer.
 
-    `@streaming`, if the kernel `streams`, bypasses the caches where it writes arguments
-    that it does not read; these must lie on cache lines. `@update`, if the kernel has
-    `updated` arguments, updates contiguous vectors of these.
+    `@update`, if the kernel has `updated` arguments, updates contiguous vectors of
+    these.
     """
-    return _BodyEmitter(kernel, lanes, maths, fast_math).emit()
+    return _BodyEmitter(kernel, target, lanes, maths, fast_math).emit()
 
 
 class _BodyEmitter:
     def __init__(
-        self, kernel: Kernel, lanes: int, maths: MathsCalls, fast_math: bool
+        self,
+        kernel: Kernel,
+        target: Target,
+        lanes: int,
+        maths: MathsCalls,
+        fast_math: bool,
     ) -> None:
         self._kernel = kernel
+        self._target = target
         self._operations = Operations(maths, lanes, fast_math)
         self._before = Lines(lanes, "u")
-        self._loop = Lines(lanes, "v")
+        self._loop = Lines(lanes, "v", "loop")
         self._values: list[Parts] = []
         self._selects = any(
             isinstance(step, Op) and step.name == "select" for step in kernel.body
         )
+        self._stores: list[str] = []
         self._streaming: dict[str, str] = {}
         """Stores that bypass the caches, by the store that they replace."""
         self._folds: dict[int, Fold] = {}
@@ -119,17 +124,38 @@ class _BodyEmitter:
             uniform.append(same)
             lines = self._before if same else self._loop
             self._values.append(self._pure(lines, instruction))
+        self._write()
+        moving = {
+            number: argument
+            for number, argument in enumerate(self._kernel.arguments)
+            if not invariant(self._kernel, number)
+        }
+        plain = {n: a for n, a in moving.items() if a.reduces is None}
         folds = list(self._folds.values())
-        functions = [self._function("@body", self._loop.text, folds)]
-        if streams(self._kernel):
-            streaming = [self._streaming.get(line, line) for line in self._loop.text]
-            functions.append(self._function("@streaming", streaming, folds))
-            functions.append("!0 = !{i32 1}")
+        functions = [self._function("@body", self._loop.text, folds, plain)]
         if updates := updated(self._kernel):
+            moving = plain | {number: moving[number] for number in updates}
             loop = [*self._loop.text, *self._update.text]
             others = [fold for key, fold in self._folds.items() if key not in updates]
-            functions.append(self._function("@update", loop, others))
+            functions.append(self._function("@update", loop, others, moving))
+        if self._streaming:
+            functions.append("!0 = !{i32 1}")
         return "\n".join([*self._operations.declarations.values(), *functions])
+
+    def _write(self) -> None:
+        """Emit the stores, which come last, in one of two ways."""
+        lines = self._loop
+        if not self._streaming:
+            lines.text += self._stores
+            return
+        lines.do("br i1 %bypasses, label %bypass, label %write")
+        lines.block("bypass")
+        lines.text += [self._streaming.get(store, store) for store in self._stores]
+        lines.do("br label %written")
+        lines.block("write")
+        lines.text += self._stores
+        lines.do("br label %written")
+        lines.block("written")
 
     def _is_uniform(self, instruction: Pure, uniform: list[bool]) -> bool:
         match instruction:
@@ -142,8 +168,14 @@ class _BodyEmitter:
             case _:
                 return True
 
-    def _function(self, name: str, loop: list[str], folds: list[Fold]) -> str:
-        back = "fold" if folds else "loop"
+    def _function(
+        self, name: str, loop: list[str], folds: list[Fold], moving: dict[int, Argument]
+    ) -> str:
+        """Return a function that runs the loop over whole vectors, and over the rest.
+
+        `moving` are the arguments, by number, of which `loop` reads and writes vectors.
+        """
+        lanes = self._loop.lanes
         pointers: list[str] = []
         count = len(self._kernel.arguments) + len(self._kernel.indices)
         for number in range(count):
@@ -151,22 +183,56 @@ class _BodyEmitter:
                 f"  %a{number}.at = getelementptr ptr, ptr %pointers, i64 {number}",
                 f"  %a{number} = load ptr, ptr %a{number}.at, align 8",
             ]
+        remainder = Remainder(moving, lanes, self._target.avx512)
+        full, part = Lines(lanes, "f"), Lines(lanes, "r")
+        remainder.fill(full)
+        remainder.empty(part)
+        self._operations.declarations.update(remainder.declarations)
+        back = "fold" if folds else self._loop.label
         return "\n".join(
             [
                 f"define internal void {name}(ptr %pointers, ptr %scalars, "
-                "i64 %points, ptr %strides) #0 {",
+                "i64 %points, ptr %strides, i1 %streams) #0 {",
                 "entry:",
                 *pointers,
+                *remainder.buffers(),
                 *self._before.text,
+                "  br label %pass",
+                "pass:",
+                "  %done = phi i64 [ 0, %entry ], [ %after, %passed ]",
+                *(line for fold in folds for line in fold.before_pass()),
+                "  %left = sub i64 %points, %done",
+                f"  %whole = and i64 %left, {-lanes}",
+                "  %rest = icmp eq i64 %whole, 0",
+                "  br i1 %rest, label %fill, label %start",
+                "fill:",
+                *full.text,
+                "  br label %start",
+                "start:",
+                *(
+                    f"  %at{n} = phi ptr [ %a{n}, %pass ], [ %b{n}, %fill ]"
+                    for n in moving
+                ),
+                f"  %end = phi i64 [ %whole, %pass ], [ {lanes}, %fill ]",
+                "  %bypasses = phi i1 [ %streams, %pass ], [ false, %fill ]",
                 "  br label %loop",
                 "loop:",
-                f"  %i = phi i64 [ 0, %entry ], [ %next, %{back} ]",
+                f"  %i = phi i64 [ 0, %start ], [ %next, %{back} ]",
                 *(line for fold in folds for line in fold.before_values()),
                 *loop,
-                f"  %next = add nuw nsw i64 %i, {self._loop.lanes}",
+                f"  %next = add nuw nsw i64 %i, {lanes}",
                 *(self._accumulation(folds) if folds else []),
-                "  %more = icmp ult i64 %next, %points",
-                "  br i1 %more, label %loop, label %exit",
+                "  %more = icmp ult i64 %next, %end",
+                "  br i1 %more, label %loop, label %stop",
+                "stop:",
+                "  br i1 %rest, label %empty, label %passed",
+                "empty:",
+                *part.text,
+                "  br label %passed",
+                "passed:",
+                "  %after = add i64 %done, %end",
+                "  %unfinished = icmp ult i64 %after, %points",
+                "  br i1 %unfinished, label %pass, label %exit",
                 "exit:",
                 *self._after_loop(folds),
                 "  ret void",
@@ -175,20 +241,20 @@ class _BodyEmitter:
         )
 
     def _accumulation(self, folds: list[Fold]) -> list[str]:
+        """Return the instructions that follow those of the loop's last block."""
         lanes = self._loop.lanes
         part, accumulation = Lines(lanes, "p"), Lines(lanes, "s")
-        mask = used_lanes(part)
+        mask = lanes_below(part, "%left", lanes)
         for fold in folds:
             fold.masked(part, mask)
             fold.accumulated(accumulation)
         return [
-            "  %whole = icmp ule i64 %next, %points",
-            "  br i1 %whole, label %fold, label %part",
+            "  br i1 %rest, label %part, label %fold",
             "part:",
             *part.text,
             "  br label %fold",
             "fold:",
-            *(line for fold in folds for line in fold.joined()),
+            *(line for fold in folds for line in fold.joined(self._loop.label)),
             *accumulation.text,
         ]
 
@@ -274,7 +340,7 @@ class _BodyEmitter:
 
     def _element(self, lines: Lines, dtype: str, argument: int) -> str:
         size = f"[{ITEMSIZE[dtype]} x i8]"
-        return lines.let(f"getelementptr inbounds {size}, ptr %a{argument}, i64 %i")
+        return lines.let(f"getelementptr inbounds {size}, ptr %at{argument}, i64 %i")
 
     def _load(self, lines: Lines, dtype: str, argument: int) -> Parts:
         place = self._element(lines, dtype, argument)
@@ -339,12 +405,15 @@ class _BodyEmitter:
             shuffle = f"shufflevector {vector} {value}, {vector} {parts[1]}, {which}"
             value = lines.let(shuffle)
             vector = f"<{2 * lines.lanes} x {element}>"
-        lines.do(f"store {vector} {value}, ptr {place}, align {size}")
+        store = f"  store {vector} {value}, ptr {place}"
+        if argument.reduces is not None:
+            lines.text.append(f"{store}, align {size}")
+            return
+        self._stores.append(f"{store}, align {size}")
         if argument.writes and not argument.reads:
             line = min(_CACHE_LINE, lines.lanes * ITEMSIZE[dtype])
-            self._streaming[lines.text[-1]] = (
-                f"  store {vector} {value}, ptr {place}, align {line}, !nontemporal !0"
-            )
+            bypass = f"{store}, align {line}, !nontemporal !0"
+            self._streaming[self._stores[-1]] = bypass
 
 
 def _constant(dtype: str, bits: int) -> Parts:

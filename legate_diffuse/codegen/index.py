@@ -21,7 +21,8 @@ def emit_index(before: Lines, loop: Lines, number: int) -> str:
     lanes = ", ".join(f"i64 {lane}" for lane in range(before.lanes))
     steps = before.let(f"mul {kind} {_repeated(before, stride)}, <{lanes}>")
     start = before.let(f"add {kind} {_repeated(before, first)}, {steps}")
-    moved = loop.let(f"mul i64 %i, {stride}")
+    point = loop.let("add i64 %i, %done")
+    moved = loop.let(f"mul i64 {point}, {stride}")
     return loop.let(f"add {kind} {start}, {_repeated(loop, moved)}")
 
 

@@ -3,11 +3,16 @@
 
 
 class Lines:
-    """The instructions of one basic block, over vectors of `lanes` elements."""
+    """Instructions over vectors of `lanes` elements.
 
-    def __init__(self, lanes: int, prefix: str) -> None:
-        """Start a block whose values are named `prefix` and a number."""
+    Attributes:
+        label: the basic block in which the next instruction is.
+    """
+
+    def __init__(self, lanes: int, prefix: str, label: str = "") -> None:
+        """Start in the block `label`; values are named `prefix` and a number."""
         self.lanes = lanes
+        self.label = label
         self.text: list[str] = []
         self._prefix = prefix
 
@@ -24,3 +29,12 @@ class Lines:
     def do(self, instruction: str) -> None:
         """Emit an instruction without a result."""
         self.text.append(f"  {instruction}")
+
+    def new_label(self, name: str) -> str:
+        """Return a label that no other block has."""
+        return f"{self._prefix}{len(self.text)}.{name}"
+
+    def block(self, label: str) -> None:
+        """Start a basic block."""
+        self.label = label
+        self.text.append(f"{label}:")

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop nest around every kernel: rows, whole vectors, and packed remainders.
+"""The loop nest around every kernel: rows, and copies of what is not contiguous.
 
-It is compiled once and shared by all kernels. If every argument has the strides that
-the kernel's loop expects, the whole vectors of a row go to that loop in one call, or in
-as few as the loop's limit allows. The rest of the row, or else all of it, goes through
-small contiguous buffers, `CHUNK` elements at a time, so that the same code computes
-every element. Elements beyond the end of a row are copies of a real one.
+It is compiled once and shared by all kernels. It gives each row to the kernel's loop in
+one call, or in as few as the loop's limit allows, when every argument has the strides
+that the loop expects. Otherwise the row goes through small contiguous buffers, `CHUNK`
+elements at a time, so that the same code computes every element.
 
-A call that writes much more than caches hold uses the variant of the loop that bypasses
-them, from the first element on that lies on a cache line in all outputs.
+Where a call writes much more than caches hold, its outputs bypass them, from the first
+element on that lies on a cache line in all outputs.
 """
 
 from typing import Final
 
 LOOPS: Final = "legate_diffuse_loops"
-"""Symbol of `void(body, streaming, about, pointers, strides, extents, scalars)`.
+"""Symbol of `void(body, about, pointers, strides, extents, scalars)`.
 
-`body` is
-`void(char* const* pointers, const char* scalars, int64_t points, int64_t* strides)`,
-`streaming` the same with stores to aligned outputs that bypass the caches, or null.
-`about` is
+`body` is `void(char* const* pointers, const char* scalars, int64_t points,
+int64_t* strides, bool streams)`; with `streams` its outputs must be aligned, and bypass
+the caches. `about` is
 `{int64_t arguments, log2_lanes, most_points; {int64_t itemsize, flags} argument[]}`,
 where `most_points` is the limit to what `body` is called with, a multiple of the lanes.
 """
@@ -62,22 +60,21 @@ _LOOPS: Final = """
 %Argument = type { i64, i64 }
 %About = type { i64, i64, i64, [0 x %Argument] }
 
-define void @loops(ptr %body, ptr %streaming, ptr %about, ptr %pointers,
-                   ptr %strides, ptr %extents, ptr %scalars) nounwind {
+define void @loops(ptr %body, ptr %about, ptr %pointers, ptr %strides, ptr %extents,
+                   ptr %scalars) nounwind {
 entry:
   %n = load i64, ptr %about
   %shift.at = getelementptr %About, ptr %about, i64 0, i32 1
   %shift = load i64, ptr %shift.at
-  %lanes = shl i64 1, %shift
   %most.at = getelementptr %About, ptr %about, i64 0, i32 2
   %most = load i64, ptr %most.at
   %outer = load i64, ptr %extents
   %inner.at = getelementptr i64, ptr %extents, i64 1
   %inner = load i64, ptr %inner.at
+  %counted = mul i64 %inner, %outer
   %i = alloca i64
   %row = alloca i64
   %j = alloca i64
-  %end = alloca i64
   %lead = alloca i64
   %aligned = alloca i1
   %output.bytes = alloca i64
@@ -133,12 +130,9 @@ rows.start:
   %unit.all = load i1, ptr %unit
   %direct = and i1 %fits.all, %unit.all
   %output.bytes.all = load i64, ptr %output.bytes
-  %points = mul i64 %inner, %outer
-  %written = mul i64 %points, %output.bytes.all
+  %written = mul i64 %counted, %output.bytes.all
   %large = icmp uge i64 %written, STREAM_FROM
-  %can.stream = icmp ne ptr %streaming, null
-  %stream.wanted = and i1 %large, %can.stream
-  %stream = and i1 %direct, %stream.wanted
+  %stream = and i1 %direct, %large
   %limit = select i1 %fits.all, i64 CHUNK, i64 1
   store i64 0, ptr %row
   br label %rows.test
@@ -215,32 +209,27 @@ align.end:
   %lead.fits = icmp sle i64 %lead.found, %inner
   %row.stream = and i1 %all.aligned, %lead.fits
   %lead.points = select i1 %row.stream, i64 %lead.found, i64 0
-  %after.lead = sub i64 %inner, %lead.points
-  %whole = ashr i64 %after.lead, %shift
-  %vectors = select i1 %direct, i64 %whole, i64 0
-  %vector.points = shl i64 %vectors, %shift
-  %done = add i64 %lead.points, %vector.points
-  %row.body = select i1 %row.stream, ptr %streaming, ptr %body
   store i64 0, ptr %j
-  store i64 %lead.points, ptr %end
-  br label %chunk.test
-row.vectors:
-  store i64 %inner, ptr %end
-  br label %row.body.test
-row.body.test:
+  br i1 %direct, label %body.test, label %chunk.test
+body.test:
   %first.6 = load i64, ptr %j
-  %left.6 = sub i64 %done, %first.6
-  %more.body = icmp sgt i64 %left.6, 0
-  br i1 %more.body, label %row.body.call, label %chunk.test
-row.body.call:
+  %more.body = icmp slt i64 %first.6, %inner
+  br i1 %more.body, label %body.points, label %row.end
+body.points:
+  %leads = icmp slt i64 %first.6, %lead.points
+  %until = select i1 %leads, i64 %lead.points, i64 %inner
+  %left.6 = sub i64 %until, %first.6
   %fewer = icmp slt i64 %left.6, %most
   %points.6 = select i1 %fewer, i64 %left.6, i64 %most
+  %follows = xor i1 %leads, true
+  %streams.6 = and i1 %row.stream, %follows
+  %at.start = icmp eq i64 %first.6, 0
   store i64 0, ptr %i
-  br label %advance.test
+  br i1 %at.start, label %body.call, label %advance.test
 advance.test:
   %i.6 = load i64, ptr %i
   %more.6 = icmp slt i64 %i.6, %n
-  br i1 %more.6, label %advance.body, label %row.compute
+  br i1 %more.6, label %advance.body, label %body.call
 advance.body:
   %stride.6.at = getelementptr [2 x i64], ptr %strides, i64 %i.6, i64 1
   %stride.6 = load i64, ptr %stride.6.at
@@ -253,27 +242,20 @@ advance.body:
   %i.6.next = add i64 %i.6, 1
   store i64 %i.6.next, ptr %i
   br label %advance.test
-row.compute:
-  call void %row.body(ptr %passed, ptr %scalars, i64 %points.6, ptr %strides)
+body.call:
+  %from = select i1 %at.start, ptr %rows, ptr %passed
+  call void %body(ptr %from, ptr %scalars, i64 %points.6, ptr %strides, i1 %streams.6)
   %j.6 = add i64 %first.6, %points.6
   store i64 %j.6, ptr %j
-  br label %row.body.test
+  br label %body.test
 chunk.test:
   %j.now = load i64, ptr %j
-  %end.now = load i64, ptr %end
-  %left = sub i64 %end.now, %j.now
+  %left = sub i64 %inner, %j.now
   %chunk.more = icmp sgt i64 %left, 0
-  br i1 %chunk.more, label %chunk.start, label %part.end
-part.end:
-  %row.done = icmp eq i64 %end.now, %inner
-  br i1 %row.done, label %row.end, label %row.vectors
+  br i1 %chunk.more, label %chunk.start, label %row.end
 chunk.start:
   %short = icmp slt i64 %left, %limit
   %count = select i1 %short, i64 %left, i64 %limit
-  %lanes.less = sub i64 %lanes, 1
-  %rounded = add i64 %count, %lanes.less
-  %parts = ashr i64 %rounded, %shift
-  %padded = shl i64 %parts, %shift
   store i64 0, ptr %i
   br label %pack.test
 pack.test:
@@ -297,9 +279,7 @@ pack.body:
   %never.bits = and i64 %flags.3, 12
   %never.packed = icmp ne i64 %never.bits, 0
   %contiguous = icmp eq i64 %stride.3, %size.3
-  %complete = icmp eq i64 %count, %padded
-  %usable = and i1 %contiguous, %complete
-  %in.place = or i1 %never.packed, %usable
+  %in.place = or i1 %never.packed, %contiguous
   %buffer.offset = mul i64 %i.3, BUFFER
   %buffer = getelementptr i8, ptr %buffers, i64 %buffer.offset
   %place = select i1 %in.place, ptr %memory, ptr %buffer
@@ -310,15 +290,14 @@ pack.body:
   %copy.in = and i1 %read, %elsewhere
   br i1 %copy.in, label %pack.copy, label %pack.next
 pack.copy:
-  call void @pack(i64 %size.3, ptr %buffer, ptr %memory, i64 %stride.3, i64 %count,
-                  i64 %padded)
+  call void @pack(i64 %size.3, ptr %buffer, ptr %memory, i64 %stride.3, i64 %count)
   br label %pack.next
 pack.next:
   %i.3.next = add i64 %i.3, 1
   store i64 %i.3.next, ptr %i
   br label %pack.test
 chunk.compute:
-  call void %body(ptr %passed, ptr %scalars, i64 %count, ptr %strides)
+  call void %body(ptr %passed, ptr %scalars, i64 %count, ptr %strides, i1 false)
   store i64 0, ptr %i
   br label %unpack.test
 unpack.test:
@@ -369,9 +348,8 @@ return:
 
 _COPIES: Final = """
 define internal void @packSIZE(ptr noalias %buffer, ptr noalias %memory, i64 %stride,
-                               i64 %count, i64 %padded) nounwind {
+                               i64 %count) nounwind {
 entry:
-  %first = load iBITS, ptr %memory, align 1
   br label %copy
 copy:
   %i = phi i64 [ 0, %entry ], [ %i.next, %copy ]
@@ -382,16 +360,7 @@ copy:
   store iBITS %value, ptr %to, align SIZE
   %i.next = add i64 %i, 1
   %more = icmp slt i64 %i.next, %count
-  br i1 %more, label %copy, label %pad
-pad:
-  %k = phi i64 [ %count, %copy ], [ %k.next, %fill ]
-  %k.more = icmp slt i64 %k, %padded
-  br i1 %k.more, label %fill, label %exit
-fill:
-  %at = getelementptr iBITS, ptr %buffer, i64 %k
-  store iBITS %first, ptr %at, align SIZE
-  %k.next = add i64 %k, 1
-  br label %pad
+  br i1 %more, label %copy, label %exit
 exit:
   ret void
 }
@@ -429,8 +398,8 @@ def _choice(name: str, parameters: str, arguments: str) -> str:
 
 _COPY_CHOICE: Final = _choice(
     "pack",
-    "ptr %buffer, ptr %memory, i64 %stride, i64 %count, i64 %padded",
-    "ptr %buffer, ptr %memory, i64 %stride, i64 %count, i64 %padded",
+    "ptr %buffer, ptr %memory, i64 %stride, i64 %count",
+    "ptr %buffer, ptr %memory, i64 %stride, i64 %count",
 ) + _choice(
     "unpack",
     "ptr %memory, ptr %buffer, i64 %stride, i64 %count",

@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.body import emit_bodies, invariant, streams, updated
+from legate_diffuse.codegen.body import emit_bodies, invariant, updated
 from legate_diffuse.codegen.loops import INDEX, INVARIANT, LOOPS, READ, WRITE
 from legate_diffuse.codegen.maths_calls import MathsCalls
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
@@ -52,7 +52,7 @@ def llvm_module(
     """
     lanes = lanes_of(kernel, target)
     maths = MathsCalls(library, lanes)
-    bodies = emit_bodies(kernel, lanes, maths, fast_math)
+    bodies = emit_bodies(kernel, target, lanes, maths, fast_math)
     width = 8 * target.vector_bytes
     return "\n".join(
         [
@@ -60,7 +60,7 @@ def llvm_module(
             maths.text(),
             bodies,
             _about("@about", kernel, lanes, []),
-            f"declare void @{LOOPS}(ptr, ptr, ptr, ptr, ptr, ptr, ptr)",
+            f"declare void @{LOOPS}(ptr, ptr, ptr, ptr, ptr, ptr)",
             *_entry(kernel, name, lanes),
             f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
             f'"prefer-vector-width"="{width}" }}',
@@ -76,7 +76,6 @@ def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
     0. If only some have, the loops call `@body` for one point after the other.
     """
     body, about = "@body", "@about"
-    streaming = "@streaming" if streams(kernel) else "null"
     choice, description = [], []
     if updates := updated(kernel):
         description = [_about("@about.update", kernel, lanes, updates)]
@@ -92,16 +91,15 @@ def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
             every = f"%every.{number}"
         choice += [
             f"  %body = select i1 {every}, ptr @update, ptr @body",
-            f"  %streaming = select i1 {every}, ptr null, ptr {streaming}",
             f"  %about = select i1 {every}, ptr @about.update, ptr @about",
         ]
-        body, streaming, about = "%body", "%streaming", "%about"
+        body, about = "%body", "%about"
     return [
         *description,
         f"define void @{name}(ptr %pointers, ptr %strides, ptr %extents, "
         "ptr %scalars) nounwind {",
         *choice,
-        f"  tail call void @{LOOPS}(ptr {body}, ptr {streaming}, ptr {about}, "
+        f"  tail call void @{LOOPS}(ptr {body}, ptr {about}, "
         "ptr %pointers, ptr %strides, ptr %extents, ptr %scalars)",
         "  ret void",
         "}",

@@ -113,12 +113,21 @@ class Fold:
         self._lanes = lanes
         self._names = [f"f{reduce.argument}.{part}" for part in range(len(values))]
 
+    def before_pass(self) -> list[str]:
+        """Return the start of the block `%pass`, before whole vectors or the rest."""
+        kind = self._kind(self._lanes)
+        return [
+            f"  %{name}.pass = phi {kind} [ {start}, %entry ], "
+            f"[ %{name}.next, %passed ]"
+            for name, start in zip(self._names, self._identities, strict=False)
+        ]
+
     def before_values(self) -> list[str]:
         """Return the start of the loop block, which may end in `%fold`."""
         kind = self._kind(self._lanes)
         return [
-            f"  %{name} = phi {kind} [ {start}, %entry ], [ %{name}.next, %fold ]"
-            for name, start in zip(self._names, self._identities, strict=False)
+            f"  %{name} = phi {kind} [ %{name}.pass, %start ], [ %{name}.next, %fold ]"
+            for name in self._names
         ]
 
     def masked(self, lines: Lines, mask: str) -> None:
@@ -131,11 +140,12 @@ class Fold:
                 f"{kind} {neutral}"
             )
 
-    def joined(self) -> list[str]:
-        """Return the start of the block `%fold`, after `%loop` or `%part`."""
+    def joined(self, whole: str) -> list[str]:
+        """Return the start of the block `%fold`, after the block `whole` or `%part`."""
         kind = self._kind(self._lanes)
         return [
-            f"  %{name}.value = phi {kind} [ {value}, %loop ], [ %{name}.part, %part ]"
+            f"  %{name}.value = phi {kind} [ {value}, %{whole} ], "
+            f"[ %{name}.part, %part ]"
             for name, value in zip(self._names, self._values, strict=True)
         ]
 
@@ -224,15 +234,3 @@ class Fold:
 
     def _kind(self, lanes: int) -> str:
         return f"<{lanes} x {self._element}>"
-
-
-def used_lanes(lines: Lines) -> str:
-    """Emit which lanes are before `%points`, in an iteration that starts at `%i`."""
-    lanes, kind = lines.lanes, lines.vector("i16")
-    left = lines.let("sub i64 %points, %i")
-    narrow = lines.let(f"trunc i64 {left} to i16")
-    first = lines.let(f"insertelement {kind} poison, i16 {narrow}, i64 0")
-    zeros = f"{lines.vector('i32')} zeroinitializer"
-    limit = lines.let(f"shufflevector {kind} {first}, {kind} poison, {zeros}")
-    numbers = ", ".join(f"i16 {lane}" for lane in range(lanes))
-    return lines.let(f"icmp ult {kind} <{numbers}>, {limit}")

@@ -18,6 +18,11 @@ class Target:
     vector_bytes: int
     fma: bool
 
+    @property
+    def avx512(self) -> bool:
+        """Whether the processor has AVX-512 with its 8-bit to 64-bit operations."""
+        return self.vector_bytes == 64
+
 
 def host_target() -> Target:
     """Return the CPU that this process runs on.
