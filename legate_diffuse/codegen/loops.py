@@ -6,7 +6,7 @@ one call, or in as few as the loop's limit allows, when every argument has the s
 that the loop expects. Otherwise the row goes through small contiguous buffers, `CHUNK`
 elements at a time, so that the same code computes every element.
 
-Where a call writes much more than caches hold, its outputs bypass them, from the first
+Where a nest writes much more than caches hold, its outputs bypass them, from the first
 element on that lies on a cache line in all outputs.
 """
 
@@ -32,7 +32,7 @@ INDEX: Final = 8
 CHUNK: Final = 128
 """Elements of a buffer: a multiple of any number of lanes."""
 STREAM_FROM: Final = 32 * 2**20
-"""Bytes that a call must write for its outputs to bypass the caches.
+"""Bytes that a nest must write for its outputs to bypass the caches.
 
 A chain of ten operations on 2e7 float64 then takes 24 % less time on Zen 5.
 """
@@ -71,7 +71,8 @@ entry:
   %outer = load i64, ptr %extents
   %inner.at = getelementptr i64, ptr %extents, i64 1
   %inner = load i64, ptr %inner.at
-  %counted = mul i64 %inner, %outer
+  %counted.at = getelementptr i64, ptr %extents, i64 2
+  %counted = load i64, ptr %counted.at
   %i = alloca i64
   %row = alloca i64
   %j = alloca i64

@@ -9,7 +9,9 @@
 
 namespace legate_diffuse {
 
-// One call runs a nest of two loops: extents[0] (outer) by extents[1] (inner) points.
+// One call runs a nest of two loops: extents[0] (outer) by extents[1] (inner) points. extents[2] is
+// for how many points results are written, by this and other calls, before any of them is read: if
+// they are more than caches hold, they bypass them.
 // pointers[i] is the address of argument i's first element; strides[2 * i] and strides[2 * i + 1]
 // are its byte strides in the outer and the inner loop. scalars holds one value every 16 bytes.
 // Kernels don't throw and are called without the GIL, from any thread.

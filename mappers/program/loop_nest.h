@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@ class LoopNest {
   // Every argument has to be set before the nest runs.
   void reset(std::size_t num_arguments) {
     dim_ = 0;
+    unread_ = -1;
     pointers_.resize(num_arguments);
     strides_.resize(num_arguments);
     kernel_strides_.resize(2 * num_arguments);
@@ -43,6 +46,10 @@ class LoopNest {
     strides_[index] = strides;
   }
 
+  // For how many points results are written before any of them is read, by this nest and others of
+  // which it is a part; those of this one, if it isn't set.
+  void set_unread(std::int64_t points) { unread_ = points; }
+
   void move_argument(std::size_t index, std::int64_t bytes) { pointers_[index] += bytes; }
 
   // Runs the kernel over every point once. Any order is right, because each point writes elements
@@ -51,6 +58,10 @@ class LoopNest {
   void run(const Kernel& kernel, const char* scalars) {
     for (std::size_t dim = 0; dim < dim_; ++dim) {
       if (extents_[dim] <= 0) return;
+    }
+    if (unread_ < 0) {
+      unread_ = std::accumulate(extents_.begin(), extents_.begin() + dim_, std::int64_t{1},
+                                std::multiplies<>{});
     }
     add_indices(kernel.indices);
     drop_unit_dims();
@@ -198,8 +209,8 @@ class LoopNest {
 
   // The two innermost loops are the kernel's; an odometer turns those outside of them.
   void call(const Kernel& kernel, const char* scalars) {
-    const std::array<std::int64_t, 2> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
-                                              dim_ > 0 ? extents_[dim_ - 1] : 1};
+    const std::array<std::int64_t, 3> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
+                                              dim_ > 0 ? extents_[dim_ - 1] : 1, unread_};
     for (std::size_t index = 0; index < pointers_.size(); ++index) {
       kernel_strides_[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
       kernel_strides_[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
@@ -229,6 +240,7 @@ class LoopNest {
   }
 
   std::size_t dim_{};
+  std::int64_t unread_{};
   std::array<std::int64_t, MAX_DIM> extents_{};
   std::array<std::int64_t, MAX_DIM> firsts_{};
   std::vector<char*> pointers_;

@@ -76,7 +76,7 @@ char* Partials::of_thread(std::int64_t thread) {
 
 void Partials::combine(std::size_t reduction, const Reduction& how, char* target) {
   const auto num_helpers = static_cast<std::int64_t>(values_.size() / num_reductions_);
-  const std::array<std::int64_t, 2> extents{1, num_helpers};
+  const std::array<std::int64_t, 3> extents{1, num_helpers, 1};
   const std::array<std::int64_t, 4> strides{0, 0, 0,
                                             static_cast<std::int64_t>(SIZE * num_reductions_)};
   const std::array<char*, 2> pointers{target, values_[reduction].bytes.data()};
@@ -95,13 +95,15 @@ void Runner::run(Words& words) {
   nest_.run(kernel_of(head), scalars(head));
 }
 
-void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, char* partials) {
+void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+                 char* partials) {
   const auto& [head, operands] = nest;
 
   while (rows.count > 0) {
     const auto count = rows_in_one_piece(nest, rows);
 
     nest_.reset(operands.size());
+    nest_.set_unread(unread);
     for (std::int64_t d = 0; d < head.dim; ++d) {
       if (d == rows.dim) {
         nest_.add_dim(count, rows.first);
@@ -139,9 +141,12 @@ char* Runner::address(const Operand& operand) const {
   return pointer;
 }
 
+std::size_t Runner::base_number(const Operand& operand) const {
+  return operand.base >= 0 ? operand.base : num_arguments_ + ~operand.base;
+}
+
 const Base& Runner::base_of(const Operand& operand) const {
-  return bases_[operand.base >= 0 ? operand.base
-                                  : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
+  return bases_[base_number(operand)];
 }
 
 void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
@@ -194,14 +199,15 @@ void TeamRunner::run(Words& words) {
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel) {
   const auto dim = longest_dim(nest, kernel);
 
-  run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]});
+  run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]}, num_points(nest.head));
 }
 
-void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows) {
+void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows,
+                     std::int64_t unread) {
   const auto num_parts = count_parts(nest, kernel, rows);
 
   if (num_parts < 2) {
-    runners_[0].run(nest, kernel, rows);
+    runners_[0].run(nest, kernel, rows, unread);
     return;
   }
   partials_.reset(kernel, num_parts - 1);
@@ -209,7 +215,7 @@ void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& r
     const auto begin = rows.count * part / num_parts;
     const auto end = rows.count * (part + 1) / num_parts;
 
-    runners_[part].run(nest, kernel, {rows.dim, rows.first + begin, end - begin},
+    runners_[part].run(nest, kernel, {rows.dim, rows.first + begin, end - begin}, unread,
                        partials_.of_thread(part));
   });
   combine(nest, kernel, partials_);
@@ -226,14 +232,32 @@ void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& ba
     const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
 
     members.push_back({std::move(nest), kernel, row_dim, num_rows, schedule.shifts[number],
-                       schedule.begins[number], schedule.ends[number]});
+                       schedule.begins[number], schedule.ends[number], 0});
   }
+  find_unread(members);
   const auto num_tiles = band.tiled ? count_tiles(members) : 1;
 
   if (num_tiles > 1) {
     run_tiled(members, band.block, num_tiles);
   } else {
     run_together(members, band.block);
+  }
+}
+
+// What nothing else in the band uses is not read before its end.
+void TeamRunner::find_unread(std::vector<Member>& members) const {
+  std::vector<std::int64_t> uses(runners_[0].num_bases());
+
+  for (const auto& member : members) {
+    for (const auto& operand : member.nest.operands) ++uses[runners_[0].base_number(operand)];
+  }
+  for (auto& member : members) {
+    const auto* const written = member.nest.operands.data();
+    const auto is_read = std::any_of(
+        written, written + member.nest.head.num_written,
+        [&](const Operand& operand) { return uses[runners_[0].base_number(operand)] > 1; });
+
+    if (!is_read) member.unread = num_points(member.nest.head);
   }
 }
 
@@ -255,7 +279,7 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
       if (member.row_dim < 0) {
         run(member.nest, member.kernel);
       } else {
-        run(member.nest, member.kernel, {member.row_dim, row, row_end - row});
+        run(member.nest, member.kernel, {member.row_dim, row, row_end - row}, member.unread);
       }
     }
   }
@@ -285,11 +309,11 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, std::int64_t bloc
   };
   const auto run_rows = [&](std::int64_t tile, std::size_t index, std::int64_t row,
                             std::int64_t row_end) {
-    const auto& [nest, kernel, row_dim, rows, shift, begin, end] = members[index];
+    const auto& member = members[index];
 
     if (row >= row_end) return;
-    runners_[tile].run(nest, kernel, {row_dim, row, row_end - row},
-                       partials[index].of_thread(tile));
+    runners_[tile].run(member.nest, member.kernel, {member.row_dim, row, row_end - row},
+                       member.unread, partials[index].of_thread(tile));
   };
 
   Team::run(num_tiles, [&](std::int64_t tile) {
@@ -376,12 +400,12 @@ std::int64_t TeamRunner::count_tiles(const std::vector<Member>& members) const {
   std::int64_t num_rows = 0;
   std::int64_t width = 1;
 
-  for (const auto& [nest, kernel, row_dim, rows, shift, begin, end] : members) {
-    if (row_dim < 0) continue;
-    if (!is_shared(nest, kernel, row_dim)) return 1;
-    if (num_rows == 0) num_rows = rows;
-    points = std::max(points, num_points(nest.head));
-    width = std::max(width, begin - end);
+  for (const auto& member : members) {
+    if (member.row_dim < 0) continue;
+    if (!is_shared(member.nest, member.kernel, member.row_dim)) return 1;
+    if (num_rows == 0) num_rows = member.num_rows;
+    points = std::max(points, num_points(member.nest.head));
+    width = std::max(width, member.begin - member.end);
   }
   return std::min({num_threads(), points / min_points_, num_rows / (4 * width)});
 }

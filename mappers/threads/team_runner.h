@@ -65,8 +65,13 @@ class Runner {
 
   void run(Words& words);
 
-  // Reduces to `partials`, if they are not null, and not to operands of one element.
-  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, char* partials = nullptr);
+  // Reduces to `partials`, if they are not null, and not to operands of one element. `unread`: see
+  // LoopNest.
+  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+           char* partials = nullptr);
+
+  [[nodiscard]] std::size_t num_bases() const { return bases_.size(); }
+  [[nodiscard]] std::size_t base_number(const Operand& operand) const;
 
   // The address of an operand's first element.
   [[nodiscard]] char* address(const Operand& operand) const;
@@ -109,6 +114,8 @@ class TeamRunner {
     std::int64_t shift;
     std::int64_t begin;
     std::int64_t end;
+    // The points of the nest, or 0 if the band reads what it writes.
+    std::int64_t unread;
   };
 
   [[nodiscard]] std::int64_t num_threads() const {
@@ -116,7 +123,8 @@ class TeamRunner {
   }
 
   void run(const ParsedNest& nest, const Kernel& kernel);
-  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows);
+  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread);
+  void find_unread(std::vector<Member>& members) const;
   void run_together(const std::vector<Member>& members, std::int64_t block);
   void run_tiled(const std::vector<Member>& members, std::int64_t block, std::int64_t num_tiles);
   void combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -39,7 +40,7 @@ def run_compiled(
             *(view.ctypes.data for view in views), *(10,) * len(kernel.indices)
         ),
         (ctypes.c_int64 * len(strides))(*strides),
-        (ctypes.c_int64 * 2)(*(1,) * missing, *shape),
+        (ctypes.c_int64 * 3)(*(1,) * missing, *shape, math.prod(shape)),
         ctypes.create_string_buffer(block, max(1, len(block))),
     )
 
