@@ -134,6 +134,17 @@ def index_of(shape: tuple[int, ...], choices: Choices, *, grow: bool = False) ->
     return ", ".join([*parts, "..."])
 
 
+def element_of(writer: Writer, choices: Choices, name: str) -> str:
+    """Write one element of an array that has some."""
+    extents = writer.value(name).shape
+    index = (choices.below(2 * extent) - extent for extent in extents)
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
+def has_elements(x: Array) -> bool:
+    return x.ndim > 0 and x.size > 0
+
+
 def scalar(writer: Writer, choices: Choices, dtype: np.dtype[Any]) -> tuple[str, str]:
     """Write a number to combine with an array; return it and the variable in it."""
     small = choices.below(6)
@@ -351,6 +362,11 @@ def view(writer: Writer, choices: Choices) -> None:
     writer.assign(choices.of(forms), writer.agreement_of(name), view_of=name)
 
 
+def element(writer: Writer, choices: Choices) -> None:
+    name = choices.of(writer.names(has_elements))
+    writer.assign(element_of(writer, choices, name), writer.agreement_of(name))
+
+
 def reshape(writer: Writer, choices: Choices) -> None:
     name = choices.of(writer.names(lambda x: x.ndim > 0))
     value = writer.value(name)
@@ -393,6 +409,6 @@ STATEMENTS: dict[str, Statement] = {
     function.__name__: function
     for function in (
         *(binary, unary, with_scalar, with_operator, chain, astype, make, where),
-        *(clip, view, reshape, broadcast_to, read, delete),
+        *(clip, view, element, reshape, broadcast_to, read, delete),
     )
 }

@@ -12,7 +12,9 @@ from numpy_statements import (
     accepts,
     agreement_of,
     broadcast,
+    element_of,
     fits,
+    has_elements,
     has_plain_order,
     index_of,
     mask,
@@ -76,6 +78,22 @@ def assign_part(writer: Writer, choices: Choices) -> None:
     else:
         source, agreement = str(choices.below(3)), BITS
     writer.change(f"{target} = {source}", name, agreement)
+
+
+def write_element(writer: Writer, choices: Choices) -> None:
+    name = choices.of(writer.names(lambda x: x.flags.writeable and has_elements(x)))
+    dtype = writer.value(name).dtype
+    alike = writer.names(lambda x: x.dtype == dtype and has_elements(x))
+    sources = choices.of(alike), choices.of(alike)
+    target, *elements = (element_of(writer, choices, x) for x in (name, *sources))
+    operator = "^" if dtype.kind == "b" else "+"
+    forms = [
+        f"{target} = {elements[0]}",
+        f"{target} = {elements[0]} {operator} {elements[1]}",
+        f"{target} {operator}= {elements[0]}",
+        f"{target} = {choices.below(2)}",
+    ]
+    writer.change(choices.of(forms), name, writer.agreement(name, *sources))
 
 
 def shift(writer: Writer, choices: Choices) -> None:
@@ -152,5 +170,7 @@ def fill(writer: Writer, choices: Choices) -> None:
 
 WRITES: dict[str, Statement] = {
     function.__name__: function
-    for function in (in_place, assign_part, shift, masked_write, out, fill)
+    for function in (
+        *(in_place, assign_part, write_element, shift, masked_write, out, fill),
+    )
 }

@@ -45,7 +45,7 @@ _OF_TWO: Final = dict.fromkeys(("EQUAL", "ISCLOSE"), ALL)
 
 _WITHOUT_CODE: Final = (
     *("WHERE", "PUTMASK", "DOT", "ARANGE", "EYE", "TRILU", "FLIP"),
-    *("NONZERO", "ARGWHERE", "SELECT", "CHOOSE"),
+    *("NONZERO", "ARGWHERE", "SELECT", "CHOOSE", "READ", "WRITE"),
 )
 
 

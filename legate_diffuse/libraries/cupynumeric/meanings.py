@@ -144,6 +144,8 @@ _MEANINGS: Final[dict[str, dict[str, tuple[Meaning, ...]]]] = {
     },
     "FILL": _COPY,
     "COPY": _COPY,
+    "READ": _COPY,
+    "WRITE": _COPY,
     **INDEXED,
 }
 """By task and operation code. The value that FILL writes is its input."""

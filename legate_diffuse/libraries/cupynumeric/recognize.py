@@ -39,6 +39,9 @@ _LAYOUTS: Final = {
     "ARANGE": (0, None),
     "EYE": (0, None),
     "TRILU": (0, None),
+    # of one element
+    "READ": (0, None),
+    "WRITE": (0, None),
 }
 
 
