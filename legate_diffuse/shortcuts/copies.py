@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for cuPyNumeric's slices and copies.
+"""Shortcuts for cuPyNumeric's slices and copies, and for what consists of them.
 
 A slice with certain bounds of a certain shape always gives the same layout.
 cuPyNumeric computes it the first time; from then on the shape's layout remembers it.
@@ -13,7 +13,7 @@ import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
-from legate_diffuse.shortcuts.shortcut import Shortcut, Source
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Template
 from legate_diffuse.stores.layout import Layout
@@ -205,6 +205,29 @@ def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> 
     original = replace(submission.client.ndarray, name, copy)
 
 
+class _Pairs(list[tuple[int, int]]):
+    """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
+
+    ndim: Final = 1
+
+
+def _replace_broadcast_of_roll(_: Submission) -> None:
+    """Let ``roll`` pair its shifts and axes without arrays, which it reads back."""
+
+    def pairs(shift: Any, axis: tuple[int, ...]) -> Any:
+        shifts = shift if type(shift) is tuple else (shift,)
+        if all(type(each) is int for each in shifts):
+            if len(shifts) == 1:
+                shifts *= len(axis)
+            elif len(axis) == 1:
+                axis *= len(shifts)
+            if len(shifts) == len(axis):
+                return _Pairs(zip(shifts, axis, strict=True))
+        return original(shift, axis)
+
+    original = replace(find("_module", "array_rearrange"), "broadcast", pairs)
+
+
 SHORTCUTS: Final = (
     Shortcut(
         "slices",
@@ -241,5 +264,14 @@ SHORTCUTS: Final = (
         ),
         "867eb1ae841c6105",
         _replace_copies,
+    ),
+    Shortcut(
+        "roll",
+        (
+            ("_module.array_rearrange", "roll"),
+            ("_module.array_dimension", "broadcast"),
+        ),
+        "c2bb0abf4f10e142",
+        _replace_broadcast_of_roll,
     ),
 )

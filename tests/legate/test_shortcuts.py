@@ -281,6 +281,36 @@ def test_plain_operands_take_the_shortcut(submissions: list[Any]) -> None:
     assert np.asarray(z).tobytes() == expected.tobytes()
 
 
+shifts = st.integers(-7, 7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(shifts, st.lists(shifts, min_size=1, max_size=3).map(tuple)),
+    st.sampled_from([None, 0, -1, (0,), (0, 1), (1, 0), (0, 0), (0, 1, 0), 2]),
+)
+def test_roll_does_what_numpy_does(shift: Any, axis: Any) -> None:
+    def rolled(n: Any) -> Any:
+        return n.roll(n.arange(12.0).reshape(3, 4), shift, axis)
+
+    try:
+        expected = rolled(np)
+    except ValueError:
+        with pytest.raises(ValueError):
+            rolled(cn)
+        return
+    assert np.array_equal(np.asarray(rolled(cn)), expected)
+
+
+def test_roll_reads_nothing_back() -> None:
+    x = cn.arange(12.0) + 1.0
+    window.flush("test")
+    flushes = sum(window.counters.flushes.values())
+    y = cn.roll(x, 2) + cn.roll(x, -1, axis=0) + cn.roll(x, (1, 2), axis=(0, 0))
+    assert sum(window.counters.flushes.values()) == flushes
+    assert np.asarray(y)[0] == 11.0 + 2.0 + 10.0
+
+
 def test_tasks_of_shortcuts_run_unfused(monkeypatch: pytest.MonkeyPatch) -> None:
     x = cn.arange(6.0) + 1.0
     monkeypatch.setattr(window, "submit", window.submit_now)
