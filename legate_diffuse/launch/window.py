@@ -91,6 +91,8 @@ class LaunchWindow:
         self.state = WindowState()
         self.submitter = Submitter(legate, meanings, self.counters)
         self._policy = WindowPolicy()
+        # how many operations ran that were not recorded
+        self.unseen = 0
         # the window ends before the next operation
         self._ended = False
         self._native = legate.native
@@ -122,6 +124,7 @@ class LaunchWindow:
     def let_pass(self, cause: str) -> None:
         """Submit what is pending, and count the operation that comes after it."""
         self.flush(cause)
+        self.unseen += 1
         self.counters.tasks_seen += 1
         self.counters.tasks_submitted += 1
 
@@ -176,6 +179,7 @@ class LaunchWindow:
     def _record(self, operation: Any, kind: Any) -> None:
         for position in kind.changed:
             root = operation.views[position].root
+            root.version += 1
             if root.constant is not None:
                 # pending tasks still read the value that is about to change
                 self.flush("write to a constant")

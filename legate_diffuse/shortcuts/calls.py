@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Client, Constants, Template, Templates
@@ -127,8 +128,9 @@ class Submission:
         }
         self.make = _maker(client)
         self.write = _writer(client)
-        self.binary = _binary(client, self.make, self.write)
-        self.unary = _unary(client, self.make, self.write)
+        self.selections = Selections(client, self.make)
+        self.binary = _binary(client, self.make, self.write, self.selections)
+        self.unary = _unary(client, self.make, self.write, self.selections)
 
     def templates_of(self, ufunc: str) -> Templates:
         """Return the templates of a universal function."""
@@ -192,8 +194,12 @@ def may_overlap(one: Root, other: Root) -> bool:
 
 
 def _binary(
-    client: Client, make: Callable[..., Any], write: Callable[..., Any]
+    client: Client,
+    make: Callable[..., Any],
+    write: Callable[..., Any],
+    selections: Selections,
 ) -> Callable[..., Any]:
+    selection = selections.type
     ndarray, doctor = client.ndarray, client.doctor
     constant = Constants().find
 
@@ -204,7 +210,13 @@ def _binary(
 
         None if it is left to the original.
         """
-        base = x._thunk.base
+        thunk = x._thunk
+        kind = type(y)
+        if type(thunk) is selection or (
+            kind is ndarray and type(y._thunk) is selection
+        ):
+            return selections.binary(binary, templates, (x, y), swapped, out)
+        base = thunk.base
         if type(base) is not LogicalStore:
             # within a task, stores are Legate's own
             return None
@@ -214,7 +226,6 @@ def _binary(
         if template is None or not root.fusable or doctor._user_value:
             return None
         shape = a.shape
-        kind = type(y)
         if kind is ndarray:
             base = y._thunk.base
             if type(base) is not LogicalStore:
@@ -249,13 +260,20 @@ def _binary(
 
 
 def _unary(
-    client: Client, make: Callable[..., Any], write: Callable[..., Any]
+    client: Client,
+    make: Callable[..., Any],
+    write: Callable[..., Any],
+    selections: Selections,
 ) -> Callable[..., Any]:
+    selection = selections.type
     doctor = client.doctor
 
     def unary(templates: Templates, x: Any, out: Any = None) -> Any:
         """Submit an operation on an array; None if it is left to the original."""
-        base = x._thunk.base
+        thunk = x._thunk
+        if type(thunk) is selection:
+            return selections.unary(unary, templates, x, out)
+        base = thunk.base
         if type(base) is not LogicalStore:
             return None
         view = base._view

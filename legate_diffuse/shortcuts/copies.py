@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Template
+from legate_diffuse.shortcuts.templates import CopyTemplates
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -90,37 +88,22 @@ def _compute(thunk: Any, key: Any) -> Layout | None:
     return found.layout if whole else None
 
 
-class _CopyTemplates(dict[str | None, Template | None]):
-    def __init__(self, submission: Submission) -> None:
-        super().__init__()
-        self._client = submission.client
-
-    def __missing__(self, name: str | None) -> Template | None:
-        client = self._client
-        template = self[name] = (
-            None
-            if name is None
-            else Template(
-                client,
-                client.tasks.UNARY_OP,
-                1,
-                client.copy_code,
-                np.dtype(name),
-            )
-        )
-        return template
-
-
 def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, deferred_array = client.ndarray, client.deferred_array
     library, doctor = client.library, client.doctor
+    selections = submission.selections
 
     def get(self: Any, key: Any, /) -> Any:
-        thunk = self._thunk
-        view = None if doctor._user_value else _find(thunk, key)
-        if view is None:
+        if doctor._user_value:
             return original(self, key)
+        thunk = self._thunk
+        view = _find(thunk, key)
+        if view is None:
+            selected = None
+            if type(key) is ndarray:
+                selected = selections.select(self, key)
+            return original(self, key) if selected is None else selected
         part = _new(deferred_array)
         part.library = library
         part.dtype = thunk.dtype
@@ -132,14 +115,21 @@ def _replace_get(submission: Submission) -> None:
         return array
 
     original = replace(ndarray, "__getitem__", get)
+    selections.compact = original
 
 
 def _replace_set(submission: Submission) -> None:
-    copies = _CopyTemplates(submission)
+    copies = CopyTemplates(submission.client)
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
+    selections = submission.selections
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if type(value) is ndarray and self._writeable and not doctor._user_value:
+            if type(value._thunk) is selections.type:
+                if type(key) is ndarray and selections.put(self, key, value):
+                    return
+                original(self, key, value)
+                return
             target = _find(self._thunk, key)
             base = value._thunk.base
             if (
@@ -176,12 +166,12 @@ def _replace_set(submission: Submission) -> None:
 
 
 def _replace_copies(submission: Submission) -> None:
-    copies = _CopyTemplates(submission)
+    copies = CopyTemplates(submission.client)
     _replace_copy(submission, copies, "copy")
     _replace_copy(submission, copies, "__copy__")
 
 
-def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> None:
+def _replace_copy(submission: Submission, copies: CopyTemplates, name: str) -> None:
     make, doctor = submission.make, submission.client.doctor
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:
@@ -203,6 +193,17 @@ def _replace_copy(submission: Submission, copies: _CopyTemplates, name: str) -> 
         return make(template, view.shape, view)
 
     original = replace(submission.client.ndarray, name, copy)
+
+
+def _replace_sum(submission: Submission) -> None:
+    selections = submission.selections
+
+    def sum_(self: Any, *options: Any, **named: Any) -> Any:
+        if type(self._thunk) is selections.type and not options and not named:
+            return selections.total(self)
+        return original(self, *options, **named)
+
+    original = replace(submission.client.ndarray, "sum", sum_)
 
 
 class _Pairs(list[tuple[int, int]]):
@@ -246,11 +247,12 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.__setitem__"),
             ("_thunk.deferred", "DeferredArray.set_item"),
+            ("_thunk.deferred", "DeferredArray.putmask"),
             *_BASIC_INDEX,
             *_COPY,
             *ARRAYS,
         ),
-        "7555505a01cbb09d",
+        "5d75630b176eddf8",
         _replace_set,
     ),
     Shortcut(
@@ -264,6 +266,12 @@ SHORTCUTS: Final = (
         ),
         "867eb1ae841c6105",
         _replace_copies,
+    ),
+    Shortcut(
+        "sums",
+        (("_array.array", "ndarray.sum"), *ARRAYS),
+        "c405814d7a40b116",
+        _replace_sum,
     ),
     Shortcut(
         "roll",

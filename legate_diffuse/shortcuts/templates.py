@@ -82,6 +82,7 @@ class Templates(dict[str | None, Template | None]):
         super().__init__()
         self._client = client
         self._ufunc = ufunc
+        self.name: str = ufunc._name
         # whether a Python number takes the type of the array
         self.common_type = getattr(ufunc, "_use_common_type", True)
 
@@ -102,6 +103,25 @@ class Templates(dict[str | None, Template | None]):
             return None
         code = ufunc._overrides.get(char, ufunc._op_code)
         return Template(client, client.tasks.UNARY_OP, 1, code, result)
+
+
+class CopyTemplates(dict[str | None, Template | None]):
+    """The templates of copies, by the type of the elements."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__()
+        self._client = client
+
+    def __missing__(self, name: str | None) -> Template | None:
+        client = self._client
+        template = self[name] = (
+            None
+            if name is None
+            else Template(
+                client, client.tasks.UNARY_OP, 1, client.copy_code, np.dtype(name)
+            )
+        )
+        return template
 
 
 class Constants:

@@ -47,6 +47,7 @@ class Root:
         "shared",
         "shares_future",
         "type",
+        "version",
         "volume",
     )
 
@@ -75,6 +76,8 @@ class Root:
         self.constant_bytes: bytes | None = None
         self.real: Any = None
         self._handle = 0
+        # how many recorded operations have changed it
+        self.version = 0
         # True once code that is not intercepted may hold the real store
         self.escaped = False
         self.fusable = dtype is not None
