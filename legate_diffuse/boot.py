@@ -130,6 +130,7 @@ def _start() -> None:
         settings.refuse_contradictions()
         settings.cache_bytes()
         settings.threads()
+        settings.maths()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

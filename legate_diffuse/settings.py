@@ -34,6 +34,9 @@ FLAGS = (
     "LEGATE_DIFFUSE_FAST_MATH",
 )
 
+# What LEGATE_DIFFUSE_MATH may be; the first is what it is when it is not set.
+MATHS = ("vector", "libm")
+
 _ON = ("1", "on", "true", "yes")
 _OFF = ("0", "off", "false", "no")
 
@@ -63,6 +66,20 @@ def refuse_contradictions() -> None:
             "LEGATE_DIFFUSE_CHECK=1 compares bits, which LEGATE_DIFFUSE_FAST_MATH=1 "
             "changes; set only one of them"
         )
+
+
+def maths(environment: Mapping[str, str] = os.environ) -> str:
+    """Return how ``LEGATE_DIFFUSE_MATH`` wants maths functions computed.
+
+    Raises:
+        ValueError: the value is neither ``vector`` nor ``libm``.
+    """
+    value = environment.get("LEGATE_DIFFUSE_MATH", "")
+    if value not in ("", *MATHS):
+        raise ValueError(
+            f"LEGATE_DIFFUSE_MATH={value} is not understood; use {' or '.join(MATHS)}"
+        )
+    return value or MATHS[0]
 
 
 def cache_bytes() -> int | None:

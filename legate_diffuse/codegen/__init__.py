@@ -5,7 +5,7 @@ May import maths and kernel.
 """
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
-from legate_diffuse.codegen.compiler import CompiledKernel, Compiler, math_mode
+from legate_diffuse.codegen.compiler import CompiledKernel, Compiler
 from legate_diffuse.codegen.vector_math import MathMode
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "MathMode",
     "ObjectCache",
     "default_folder",
-    "math_mode",
 ]

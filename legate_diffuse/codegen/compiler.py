@@ -33,21 +33,6 @@ class CompiledKernel:
     compiled: bool
 
 
-def math_mode(environment: Mapping[str, str]) -> MathMode:
-    """Return the mode that `LEGATE_DIFFUSE_MATH` asks for.
-
-    Raises:
-        ValueError: the variable has another value than `vector` and `libm`.
-    """
-    value = environment.get("LEGATE_DIFFUSE_MATH") or MathMode.VECTOR.value
-    try:
-        return MathMode(value)
-    except ValueError:
-        raise ValueError(
-            f"LEGATE_DIFFUSE_MATH is '{value}', but must be 'vector' or 'libm'"
-        ) from None
-
-
 class Compiler:
     """Compiles kernels for the machine that it runs on, each one once.
 
@@ -84,7 +69,7 @@ class Compiler:
             ValueError: a variable has a value that is not understood.
         """
         return cls(
-            math_mode(environment),
+            MathMode(settings.maths(environment)),
             ObjectCache(default_folder(environment)),
             settings.flag("LEGATE_DIFFUSE_FAST_MATH", environment),
         )

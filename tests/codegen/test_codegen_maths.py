@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from maths_operands import function_kernel, units_apart
 
-from legate_diffuse.codegen import Compiler, MathMode, libm_tables, machine, math_mode
+from legate_diffuse import settings
+from legate_diffuse.codegen import Compiler, MathMode, libm_tables, machine
 from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP, c_name
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
@@ -245,7 +246,7 @@ def test_multiplication_and_addition_are_not_contracted(run):
 
 
 def test_mode_comes_from_the_environment():
-    assert math_mode({}) is MathMode.VECTOR
-    assert math_mode({"LEGATE_DIFFUSE_MATH": "libm"}) is MathMode.LIBM
-    with pytest.raises(ValueError, match="must be 'vector' or 'libm'"):
-        math_mode({"LEGATE_DIFFUSE_MATH": "fast"})
+    assert MathMode(settings.maths({})) is MathMode.VECTOR
+    assert MathMode(settings.maths({"LEGATE_DIFFUSE_MATH": "libm"})) is MathMode.LIBM
+    with pytest.raises(ValueError, match="use vector or libm"):
+        settings.maths({"LEGATE_DIFFUSE_MATH": "fast"})

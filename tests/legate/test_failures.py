@@ -223,16 +223,6 @@ def test_a_cache_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> No
     )
 
 
-def test_a_maths_mode_that_does_not_exist_is_one_line() -> None:
-    done = run_python(SMALL, LEGATE_DIFFUSE_MATH="fast")
-    assert done.stdout.startswith(RIGHT)
-    assert done.stderr == (
-        "legate_diffuse: compilation of a group of operations failed "
-        "(ValueError: LEGATE_DIFFUSE_MATH is 'fast', but must be 'vector' or 'libm'), "
-        "so they run unfused\n"
-    )
-
-
 # -- the native part ----------------------------------------------------------------
 
 

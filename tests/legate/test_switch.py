@@ -194,6 +194,8 @@ MISTAKES = {
     "understood; use LEGATE_DIFFUSE_STATS=1 or LEGATE_DIFFUSE_STATS=0\n",
     "LEGATE_DIFFUSE_FAST_MATH": "legate_diffuse: LEGATE_DIFFUSE_FAST_MATH=maybe is "
     "not understood; use LEGATE_DIFFUSE_FAST_MATH=1 or LEGATE_DIFFUSE_FAST_MATH=0\n",
+    "LEGATE_DIFFUSE_MATH": "legate_diffuse: LEGATE_DIFFUSE_MATH=maybe is not "
+    "understood; use vector or libm\n",
     "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
     "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
     "LEGATE_DIFFUSE_THREADS": "legate_diffuse: LEGATE_DIFFUSE_THREADS=maybe is not "
