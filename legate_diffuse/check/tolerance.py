@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a fused program may be from the unfused one.
 
-Only three things may differ: the functions of ``WITHIN_ONE_ULP``, complex functions
-that use them, and sums and products of floats, whose terms are combined in another
-order. Two ways to add n numbers x_i differ by at most
-2 n eps (|x_1| + ... + |x_n|) (N. Higham, "Accuracy and Stability of Numerical
+Only three things may differ: functions whose routines give other bits than libm
+(``Routine.ulps``), complex functions that use them, and sums and products of floats,
+whose terms are combined in another order. Two ways to add n numbers x_i differ by at
+most 2 n eps (|x_1| + ... + |x_n|) (N. Higham, "Accuracy and Stability of Numerical
 Algorithms", 2nd edition, SIAM 2002, section 4.2); two products by 2 n eps times the
-product. What is computed from such a result may differ as well. To see by how much,
-the operation is computed again with its operands moved up and down by their
-tolerances. Tolerances are known for each element.
+product. What is computed from such a result may differ as well. To see by how much, the
+operation is computed again with its operands moved up and down by their tolerances.
+Tolerances are known for each element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any, Final
@@ -21,10 +22,13 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.check.elements import Array, part, read, seen
-from legate_diffuse.codegen.vector_math import WITHIN_ONE_ULP
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.kernel.dtypes import COMPLEX
 from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.maths.calls import routines_of
+from legate_diffuse.maths.registry import ROUTINES
 
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.
@@ -164,29 +168,24 @@ def _eps(dtype: Any) -> float:
     return float(np.finfo(dtype).eps) if np.dtype(dtype).kind in "fc" else 0.0
 
 
+@cache
 def _own_error(kind: OperationKind) -> float:
     """Return by how much an operation's results may differ, relative to their size."""
-    dtype = kind.inputs[0] if kind.inputs else ""
-    if dtype in ("complex64", "complex128") and kind.code in _COMPLEX_FUNCTIONS:
-        return 2.0**14 * _eps(dtype)
-    if dtype == "float64" and _C_NAMES.get(kind.code) in WITHIN_ONE_ULP:
-        return 2 * _eps(dtype)
-    return 0.0
-
-
-# The C functions of operations, where the vector code may differ from them.
-_C_NAMES: Final = {
-    "ARCCOS": "acos",
-    "ARCSIN": "asin",
-    "ARCTAN": "atan",
-    "ARCTAN2": "atan2",
-    "TAN": "tan",
-}
-# Their complex relatives, and what takes the angle of a number; errors grow in them.
-_COMPLEX_FUNCTIONS: Final = frozenset(
-    {"ANGLE", "ARCCOS", "ARCCOSH", "ARCSIN", "ARCSINH", "ARCTAN", "ARCTANH"}
-    | {"LOG", "LOG10", "LOG1P", "LOG2", "POWER", "SQRT", "TAN", "TANH"}
-)
+    if kind.task not in _FUNCTIONS:
+        return 0.0
+    inputs = [Argument(dtype, reads=True, writes=False) for dtype in kind.inputs]
+    outputs = [Argument(dtype, reads=False, writes=True) for dtype in kind.outputs]
+    builder = Builder(inputs + outputs, kind.scalars)
+    operands = [builder.load(number) for number in range(len(inputs))]
+    operands += [builder.scalar(number) for number in range(len(kind.scalars))]
+    for number, value in enumerate(meanings.lower(kind, builder, operands)):
+        builder.store(len(inputs) + number, value)
+    units = max(
+        (ROUTINES[name].ulps for name in routines_of(builder.build())), default=0
+    )
+    # errors grow in the functions of complex numbers that are made of these
+    most = 2.0**13 if kind.inputs[0] in COMPLEX else units
+    return 2 * most * _eps(kind.outputs[0]) if units else 0.0
 
 
 def _operator(operation: Any) -> str | None:
@@ -269,6 +268,7 @@ _NOT_IN_NUMPY: Final[dict[str, Function]] = {
     "FILL": _itself,
     "WHERE": _choose,
 }
+_FUNCTIONS: Final = ("UNARY_OP", "BINARY_OP")
 _ELEMENT_WISE: Final = ("UNARY_OP", "BINARY_OP", "WHERE", "CONVERT", "FILL")
 _PRODUCTS: Final = ("MATVECMUL_TASK", "MATMUL_TASK")
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLVM code generation for the CPU, and the compile cache.
 
-May import maths and kernel.
+May import maths, llvm and kernel.
 """
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.compiler import CompiledKernel, Compiler
-from legate_diffuse.codegen.vector_math import MathMode
+from legate_diffuse.maths.libm import MathMode
 
 __all__ = [
     "CompiledKernel",

@@ -5,14 +5,6 @@ from typing import Final
 
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.index import emit_index
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import (
-    LLVM_TYPE,
-    literal,
-    literal_of_bits,
-    memory_type,
-)
-from legate_diffuse.codegen.maths_calls import MathsCalls
 from legate_diffuse.codegen.operations import Operations, Parts
 from legate_diffuse.codegen.reduction import (
     Fold,
@@ -37,6 +29,14 @@ from legate_diffuse.kernel.ir import (
     Store,
 )
 from legate_diffuse.kernel.reductions import identity
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import (
+    LLVM_TYPE,
+    literal,
+    literal_of_bits,
+    memory_type,
+)
+from legate_diffuse.maths.calls import MathsCalls
 
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""

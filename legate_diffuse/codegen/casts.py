@@ -11,9 +11,9 @@ float32 whose last bit says whether anything was cut off ("rounding to odd"), so
 the float16 is rounded as if in one step.
 """
 
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal
 from legate_diffuse.kernel.dtypes import FLOATS, HALF, ITEMSIZE, SIGNED
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE, literal
 
 _CUT_BITS = 52 - 23
 """By how many bits the fraction of a float64 is longer than that of a float32."""

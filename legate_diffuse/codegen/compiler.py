@@ -10,9 +10,9 @@ from typing import Final
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.machine import Machine
-from legate_diffuse.codegen.maths_calls import routines_of
-from legate_diffuse.codegen.vector_math import MathMode
 from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.maths.calls import routines_of
+from legate_diffuse.maths.libm import MathMode
 
 _NAME: Final = "kernel"
 """Stands for the function's name, which is made from the object's key."""

@@ -5,14 +5,16 @@ That is Annex G of C: if both parts are NaN although an operand is infinite, or 
 divisor is zero, the result is computed again from signs. This is rare, so it is in a
 branch of a function that the loop calls. Products are rounded before they are added, or
 not, as GCC contracts the header's expressions in upstream's wheels.
+
+Follows: CCCL (libcudacxx/include/cuda/std/complex)
 """
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen.float_parts import BIAS, FRACTION_BITS
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import INTRINSIC_SUFFIX, LLVM_TYPE, literal
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import INTRINSIC_SUFFIX, LLVM_TYPE, literal
+from legate_diffuse.maths.float_parts import BIAS, FRACTION_BITS
 
 _INTEGER: Final = {"float32": "i32", "float64": "i64"}
 _INFINITY: Final = float("inf")

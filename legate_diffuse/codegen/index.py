@@ -6,7 +6,7 @@ point, and the strides say by how much it grows. So the loops around the kernel,
 swap, merge and cut dimensions, need not know about indices.
 """
 
-from legate_diffuse.codegen.lines import Lines
+from legate_diffuse.llvm.lines import Lines
 
 
 def emit_index(before: Lines, loop: Lines, number: int) -> str:

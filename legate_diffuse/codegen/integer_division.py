@@ -8,9 +8,9 @@ float's digits, a / b is further from the next integer than its rounding error.
 
 from typing import Final
 
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal
 from legate_diffuse.kernel.dtypes import ITEMSIZE, SIGNED
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE, literal
 
 _THROUGH: Final = {1: ("i32", "float"), 2: ("i32", "float"), 4: ("i32", "double")}
 """By item size: the integers and the floats in which the division is done."""

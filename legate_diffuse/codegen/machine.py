@@ -5,20 +5,20 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from legate_diffuse.codegen.libm_check import agrees_with_libm
-from legate_diffuse.codegen.libm_module import (
+from legate_diffuse.codegen.loops import LOOPS, loops_module
+from legate_diffuse.codegen.module import llvm_module
+from legate_diffuse.codegen.target import host_target
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.maths.agreement import agrees_with_libm
+from legate_diffuse.maths.libm import MathLibrary, libm_addresses
+from legate_diffuse.maths.modules import (
     PREFIX,
     check_symbol,
     libm_module,
     routine_lanes,
     symbol,
 )
-from legate_diffuse.codegen.libm_registry import ROUTINES
-from legate_diffuse.codegen.loops import LOOPS, loops_module
-from legate_diffuse.codegen.module import llvm_module
-from legate_diffuse.codegen.target import host_target
-from legate_diffuse.codegen.vector_math import MathLibrary, libm_addresses
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.maths.registry import ROUTINES
 
 _CODE_OPTIONS: Final = {
     "opt": 2,

@@ -5,12 +5,12 @@ from typing import Final
 
 from legate_diffuse.codegen.body import emit_bodies, invariant, updated
 from legate_diffuse.codegen.loops import INDEX, INVARIANT, LOOPS, READ, WRITE
-from legate_diffuse.codegen.maths_calls import MathsCalls
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
-from legate_diffuse.codegen.vector_math import MathLibrary
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel, Reduce, Store
+from legate_diffuse.maths.calls import MathsCalls
+from legate_diffuse.maths.libm import MathLibrary
 
 REGISTERS_PER_VALUE: Final = 2
 """Vector registers that hold one value of the widest type.

@@ -9,21 +9,21 @@ from legate_diffuse.codegen.complex_arithmetic import (
     product_function,
     quotient_function,
 )
-from legate_diffuse.codegen.float_parts import emit_float_part
 from legate_diffuse.codegen.integer_division import (
     emit_quotient,
     emit_remainder,
     gcd_function,
 )
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import (
+from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import (
     INTRINSIC_SUFFIX,
     LLVM_TYPE,
     literal_of_bits,
 )
-from legate_diffuse.codegen.maths_calls import MathsCalls
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
-from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
+from legate_diffuse.maths.calls import MathsCalls
+from legate_diffuse.maths.float_parts import emit_float_part
 
 Parts = tuple[str, ...]
 """Names of a value's vectors: one, or real and imaginary for a complex value."""

@@ -21,8 +21,6 @@ the elements, each with the value at its point, in the order of the outer loop.
 from collections.abc import Sequence
 from typing import Final
 
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal, memory_type
 from legate_diffuse.kernel.dtypes import (
     COMPLEX,
     COMPONENT,
@@ -33,6 +31,8 @@ from legate_diffuse.kernel.dtypes import (
 )
 from legate_diffuse.kernel.ir import Argument, Kernel, Reduce
 from legate_diffuse.kernel.reductions import identity
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE, literal, memory_type
 
 POINTS_PER_CALL: Final = 2**14
 """Points that one call combines at most: a multiple of any number of lanes."""

@@ -55,6 +55,8 @@ SINGLE_PRECISION = {
     for case, options in AGREEING.items()
 }
 WITH_NUMPY = {f"{app} of side 100": "--size 100" for app in QUICK}
+# Their starts are made of sines, whose last bits libm alone has.
+WITH_SINES = {case: AGREEING[case] for case in ("channel_flow", "heat")}
 BY_MATRIX = {
     f"{app} by matrix": f"{QUICK[app]} --operator sparse"
     for app in ("cg", "bicgstab")
@@ -67,17 +69,21 @@ class Mode:
     """How applications are run.
 
     ``threads`` share the loops of a task; with one of several ``cpus`` arrays are
-    partitioned; None: unfused. NumPy has no ``cpus``.
+    partitioned; None: unfused. NumPy has no ``cpus``. ``maths`` is how functions of the
+    maths library are computed.
     """
 
     cpus: int | None
     threads: int | None = None
     check: bool = False
+    maths: str = "vector"
 
     def cases(self) -> Cases:
         """Return what is run."""
         if self.cpus is None:
             return AGREEING | SINGLE_PRECISION | WITH_NUMPY | BY_MATRIX
+        if self.maths == "libm":
+            return WITH_SINES
         # those whose tasks are counted come first: what ran before decides on them
         return CHECKED if self.check else AGREEING
 
@@ -88,6 +94,7 @@ class Mode:
             "LEGATE_TEST": "1",
             "LEGATE_DIFFUSE": str(int(self.threads is not None)),
             "LEGATE_DIFFUSE_THREADS": str(self.threads or 1),
+            "LEGATE_DIFFUSE_MATH": self.maths,
             "LEGATE_DIFFUSE_CHECK": str(int(self.check)),
             "LEGATE_DIFFUSE_DRIVER_STUB": "1",
             "LEGATE_DIFFUSE_SYNC_COMPILE": "1",

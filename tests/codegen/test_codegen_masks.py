@@ -8,8 +8,8 @@ from llvmlite import binding as llvm
 
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import Target
-from legate_diffuse.codegen.vector_math import MathLibrary
 from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.maths.libm import MathLibrary
 
 AVX512 = Target("x86_64-unknown-linux-gnu", "skylake-avx512", "", 64, True)
 

@@ -8,6 +8,7 @@ choose.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,7 @@ UNARY = {
     **dict.fromkeys(("exp", "log", "sin", "cos", "tanh", "expm1"), ("f", NEAR)),
     **dict.fromkeys(("log1p", "log2", "log10", "exp2", "sinh"), ("f", NEAR)),
     **dict.fromkeys(("cosh", "arcsinh", "arctanh", "cbrt"), ("f", NEAR)),
+    **dict.fromkeys(("arcsin", "arccos", "arctan", "tan"), ("f", NEAR)),
     **dict.fromkeys(("rad2deg", "deg2rad"), ("f", NEAR)),
     **dict.fromkeys(("real", "imag"), ("c", BITS)),
     "absolute": ("biuf", BITS),
@@ -44,8 +46,6 @@ UNARY = {
 }
 # The same for what differs in complex numbers' last bits, or in more.
 COMPLEX_UNARY = ("absolute", "square", "sqrt", "exp", "log", "sin")
-# The same for what is not the maths library's to the last bit in float64.
-SINGLE_UNARY = ("arcsin", "arccos", "arctan", "tan")
 BINARY = {
     **dict.fromkeys(("add", "multiply"), ("biufc", BITS)),
     **dict.fromkeys(("equal", "not_equal"), ("biufc", BITS)),
@@ -66,7 +66,23 @@ BINARY = {
     "power": ("f", NEAR),
     "isclose": ("iuf", BITS),
 }
+# Whose routines give other bits than libm, by the type of the result.
+_SINGLE = {"arcsin", "cbrt", "tan"}
+OTHER_BITS = {
+    "float16": _SINGLE,
+    "float32": _SINGLE,
+    "float64": _SINGLE | {"arccos", "arctan", "cos", "hypot", "sin"},
+    "complex128": {"absolute", "exp", "log", "sin", "sqrt"},
+}
 OPERATORS = ("+", "*", "-", "/", "//", "%", "&", "|", "^", "<<", ">>")
+
+
+def without_other_bits(functions: list[str], writer: Writer, *names: str) -> list[str]:
+    """Return the functions of some variables that must have the unfused run's bits."""
+    if os.environ.get("LEGATE_DIFFUSE_MATH") == "libm":
+        return functions
+    dtype = np.result_type(*(writer.value(name).dtype for name in names)).name
+    return [f for f in functions if f not in OTHER_BITS.get(dtype, ())]
 
 
 def kind_of(writer: Writer, *names: str) -> str:
@@ -193,9 +209,7 @@ def unary(writer: Writer, choices: Choices) -> None:
     functions = [f for f, (kinds, _) in UNARY.items() if kind in kinds]
     if kind == "c":
         functions += COMPLEX_UNARY
-    if writer.value(name).dtype in (np.float16, np.float32):
-        functions += SINGLE_UNARY
-    function = choices.of(functions)
+    function = choices.of(without_other_bits(functions, writer, name))
     kinds, agreement = UNARY.get(function, ("f", NEAR))
     if function == "signbit" and np.isnan(writer.value(name)).any():
         # the sign of NaN is nobody's to define
@@ -215,7 +229,7 @@ def binary(writer: Writer, choices: Choices) -> None:
     right = partner(writer, choices, left)
     kind = kind_of(writer, left, right)
     functions = [f for f, (kinds, _) in BINARY.items() if kind in kinds]
-    function = choices.of(functions)
+    function = choices.of(without_other_bits(functions, writer, left, right))
     agreement = max(BINARY[function][1], writer.agreement(left, right))
     values = writer.value(left), writer.value(right)
     if function == "copysign" and np.isnan(values[1]).any():

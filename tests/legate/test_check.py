@@ -112,6 +112,17 @@ RIGHT = {
         one = cn.random.rand(1) * 2.0
         print(float(x.sum()), float(r.max()) < 2.0)
     """,
+    "functions with other bits than libm's": """
+        x = cn.arange(2000.0) * 0.37 + 0.1
+        s, t = cn.sin(x), cn.cos(x) * cn.tan(x)
+        y = cn.hypot(s, t) + cn.cbrt(x)
+        z = cn.abs(x + 1j * y) * 2.0
+        print(float(z.sum()))
+        f = (x / 800.0).astype(cn.float32)
+        g = cn.arcsin(f) * cn.cbrt(f) - cn.tan(f)
+        h = cn.cbrt(f.astype(cn.float16)) + cn.arcsin(f.astype(cn.float16))
+        print(float(g.sum()), float(h.sum()))
+    """,
     "set-up that ends by itself": """
         def make(n):
             return cn.arange(n) * 1.5 + 0.5

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "2000"))
-# CPUs, threads that share loops, whether small arrays are divided too, and the share of
-# the programs
+# CPUs, threads that share loops, whether small arrays are divided too, how functions of
+# the maths library are computed, and the share of the programs
 MACHINES = {
-    "one processor": (1, 1, False, 0.25),
-    "three threads": (3, 3, True, 0.35),
-    "two processors": (2, 1, True, 0.2),
-    "three processors": (3, 1, True, 0.1),
-    "two processors, small arrays on one": (2, 1, False, 0.1),
+    "one processor": (1, 1, False, "libm", 0.25),
+    "three threads": (3, 3, True, "vector", 0.35),
+    "two processors": (2, 1, True, "vector", 0.2),
+    "three processors": (3, 1, True, "libm", 0.1),
+    "two processors, small arrays on one": (2, 1, False, "vector", 0.1),
 }
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
 FAILED = "that program failed:"
@@ -33,11 +33,12 @@ _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_random_programs_agree(machine: str) -> None:
-    cpus, threads, divide_small_arrays, share = MACHINES[machine]
+    cpus, threads, divide_small_arrays, maths, share = MACHINES[machine]
     settings = {
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
         "LEGATE_DIFFUSE_THREADS": str(threads),
         "LEGATE_TEST": str(int(divide_small_arrays)),
+        "LEGATE_DIFFUSE_MATH": maths,
         "PROGRAMS": str(round(PROGRAMS * share)),
     }
     if "PROGRAMS" not in os.environ:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meanings of cuPyNumeric's BINARY_OP, from `binary/binary_op_util.h`."""
+"""Meanings of cuPyNumeric's BINARY_OP.
+
+Follows: cuPyNumeric (binary/binary_op_util.h)
+"""
 
 import math
 from typing import Final

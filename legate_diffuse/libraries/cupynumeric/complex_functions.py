@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meanings of functions of complex numbers, from `cuda/std/complex` (CCCL 3.0).
+"""Meanings of functions of complex numbers.
 
 Special values are the header's, which are not always those of C99 or NumPy.
+
+Follows: CCCL (libcudacxx/include/cuda/std/complex)
 """
 
 import math

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meanings of arithmetic and comparisons of complex numbers.
 
-From `cuda/std/complex` (CCCL 3.0) and the comparisons of `binary/binary_op_util.h`.
+Follows: CCCL (libcudacxx/include/cuda/std/complex)
+Follows: cuPyNumeric (the comparisons of binary/binary_op_util.h)
 """
 
 from typing import Final

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meanings of cuPyNumeric's operations whose values depend on the index of a point.
 
-From `nullary/arange.cc`, `nullary/eye_template.inl` and `matrix/trilu.cc`. Matrices are
-the last two dimensions of an array.
+Matrices are the last two dimensions of an array.
+
+Follows: cuPyNumeric (nullary/arange.cc, nullary/eye_template.inl, matrix/trilu.cc)
 """
 
 from typing import Final

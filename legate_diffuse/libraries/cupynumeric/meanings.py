@@ -2,8 +2,10 @@
 """What cuPyNumeric 26.06's tasks compute, as its CPU variants do.
 
 Results of element-wise tasks have the bits of upstream's C++, functions of the maths
-library included (see `legate_diffuse.codegen.vector_math`); only the sign and payload
-of NaN may differ. For reductions see `legate_diffuse.libraries.cupynumeric.reductions`.
+library included (see `legate_diffuse.maths.registry`); only the sign and payload of NaN
+may differ. For reductions see `legate_diffuse.libraries.cupynumeric.reductions`.
+
+Follows: cuPyNumeric (src/cupynumeric)
 """
 
 from typing import Final

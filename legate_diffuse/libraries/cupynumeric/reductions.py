@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meanings of cuPyNumeric's reductions: the value at each point, and the operator.
 
-From `unary/unary_red_util.h`, `unary/scalar_unary_red_template.inl`,
-`binary/binary_red.cc`, `matrix/dot.cc` and `matrix/matvecmul.cc`.
-
 A meaning does not say in what order values are combined, and upstream's order depends
 on the number of processors. So sums and products of floats may differ from upstream's
 in their last bits, and `MAX` and `MIN` may choose another one of two zeros of different
@@ -11,6 +8,9 @@ signs. Sums and products of float16 differ by more: upstream rounds them at ever
 kernels and NumPy do not. All other results are upstream's. `MAX` and `MIN` never give a
 NaN (upstream's of float16 do, if the last value is one). The maximum of nothing but
 minus infinities, and the minimum of nothing but infinities, is a finite number.
+
+Follows: cuPyNumeric (unary/unary_red_util.h, unary/scalar_unary_red_template.inl,
+binary/binary_red.cc, matrix/dot.cc, matrix/matvecmul.cc)
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meanings of cuPyNumeric's UNARY_OP, from `unary/unary_op_util.h`."""
+"""Meanings of cuPyNumeric's UNARY_OP.
+
+Follows: cuPyNumeric (unary/unary_op_util.h)
+"""
 
 import math
 from typing import Final

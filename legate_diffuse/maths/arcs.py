@@ -1,99 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector routines for tan, asin, acos, atan and atan2 of doubles.
+"""Vector routines for asin, acos, atan and atan2 of doubles, and asin of singles.
 
-Results are at most one unit in the last place from glibc's, and less than 0.8 units
-from the exact ones. glibc's own algorithms (IBM's Accurate Mathematical Library) look
-up coefficients in tables of 13 to 20 kB, too many for vectors to gain. Here operands
-are reduced as in FDLIBM (https://netlib.org/fdlibm), results are the sum of a leading
-double and a small correction that has the rounding errors of the reduction, and the
-polynomials are minimax fits (by Chebyshev's nodes). libm itself computes zeros,
-infinities and what is very large or small where that takes another path.
+Operands are reduced as in FDLIBM. Results are the sum of a leading number and a small
+correction that has the rounding errors of the reduction. Polynomials are those of
+`scripts/minimax.py`. libm itself computes atan2 of zeros, infinities and what is very
+large or small.
+
+Follows: FDLIBM (e_asin.c, e_acos.c, s_atan.c, e_atan2.c)
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from legate_diffuse.codegen.libm_patterns import DOUBLE, high_word, numbers
-from legate_diffuse.codegen.libm_routine import Routine
-from legate_diffuse.codegen.libm_trigonometric import reduced
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.formats import DOUBLE, numbers
+from legate_diffuse.maths.routine import Routine
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 _NAN: Final = float("nan")
 
 _ZERO: Final = (0.0, 0.0)
 _QUARTER_PI: Final = numbers("0x1.921fb54442d18p-1 0x1.1a62633145c07p-55")
 _HALF_PI: Final = numbers("0x1.921fb54442d18p+0 0x1.1a62633145c07p-54")
+_HALF_PI_SINGLE: Final = numbers("0x1.921fb6p+0 -0x1.777a5cp-25")
 _THREE_QUARTER_PI: Final = numbers("0x1.2d97c7f3321d2p+1 0x1.a79394c9e8a0ap-54")
 _PI: Final = numbers("0x1.921fb54442d18p+1 0x1.1a62633145c07p-53")
 """Multiples of pi as sums of two doubles."""
 
-_SINE: Final = numbers("""
--0x1.5555555555555p-3 0x1.1111111111110p-7 -0x1.a01a01a019921p-13
-0x1.71de3a545dd92p-19 -0x1.ae64540e0633bp-26 0x1.61217b49ad79ap-33
--0x1.ab159dc3b3c21p-41
-""")
-"""Coefficients of x^3, x^5 and so on for |x| < 0.786."""
-_COSINE: Final = numbers("""
-0x1.5555555555555p-5 -0x1.6c16c16c1695ep-10 0x1.a01a019f4c9c5p-16
--0x1.27e4fa1529574p-22 0x1.1eeb661c764f3p-29 -0x1.907b9fa75dee8p-37
-""")
-"""Coefficients of x^4, x^6 and so on for |x| < 0.786."""
 _ARC_SINE: Final = numbers("""
-0x1.5555555555556p-3 0x1.3333333332ecap-4 0x1.6db6db6e31f13p-5 0x1.f1c71c1db0623p-6
-0x1.6e8bb1c8209a2p-6 0x1.1c4d35cf95421p-6 0x1.c9cf07674736ap-7 0x1.782651caa6547p-7
-0x1.52420b04b37bep-7 0x1.65a9c4dfcf8b2p-8 0x1.1d189408314eep-6 -0x1.e6aaa8a0a04ccp-7
-0x1.d72b2bc8155f8p-6
+0x1.5555555555577p-3 0x1.333333332e149p-4 0x1.6db6db7210a56p-5 0x1.f1c71a95c29a6p-6
+0x1.6e8bdec66daa3p-6 0x1.1c49f255c1cbcp-6 0x1.ca1f5ad87cba6p-7 0x1.758741198eb79p-7
+0x1.61325ece1ed87p-7 0x1.e697eb6eb942ep-9 0x1.63685f693c898p-6 -0x1.57afea47a3faap-6
+0x1.0b2d41ff55e84p-5
 """)
-"""Coefficients of x^3, x^5 and so on for |x| <= 1/2."""
+"""Of x^3, x^5 and so on in asin(x), |x| <= 1/2, to 2^-59.0 of it."""
+_ARC_SINE_SINGLE: Final = numbers("""
+0x1.55554cp-3 0x1.3338acp-4 0x1.6ca760p-5 0x1.04d196p-5 0x1.d54b84p-7 0x1.34aef8p-5
+""")
+"""The same for singles, to 2^-31.6 of it."""
 _ARC_TANGENT: Final = numbers("""
--0x1.5555555555555p-2 0x1.99999999998e1p-3 -0x1.2492492488296p-3 0x1.c71c71c01b24cp-4
--0x1.745d16026efd7p-4 0x1.3b138e6372dcap-4 -0x1.110ea50256abfp-4 0x1.e1a7b2562efc5p-5
--0x1.ad44da04adea3p-5 0x1.7b20b751c966ap-5 -0x1.37d750492dd9bp-5 0x1.99b4e0c058248p-6
--0x1.2dfbaab9786efp-7
+-0x1.5555555555552p-2 0x1.999999999912fp-3 -0x1.249249245281bp-3 0x1.c71c71a938600p-4
+-0x1.745d1339efe3bp-4 0x1.3b1358617ee92p-4 -0x1.110bf522b092cp-4 0x1.e1798cd7783fap-5
+-0x1.ac37e399e66b3p-5 0x1.7707a8ea64d60p-5 -0x1.2d9a044faf497p-5 0x1.7c12a1a7622acp-6
+-0x1.0837559896378p-7
 """)
-"""Coefficients of x^3, x^5 and so on for |x| <= 1/2."""
-
-
-def _tan(f: VectorFunction, x: Vector) -> Vector:
-    size = f.fabs(x)
-    small = size.compare("olt", high_word(0x3FE921FB))
-    a, tail, n = reduced(f, x)
-    a, tail = f.select(small, x, a), f.select(small, 0.0, tail)
-    odd = (f.select(small, 0, n) & 1).compare("ne", 0)
-    square = a * a
-    square_low = f.fma(a, a, -square)
-    cube, p = a * square, _even_odd(f, square, _SINE)
-    cube_low = f.fma(a, square_low, f.fma(a, square, -cube))
-    product = cube * p
-    sine, sine_low = _sum(a, product)
-    lost = f.fma(cube_low, p, f.fma(cube, p, -product))
-    sine_low = sine_low + lost
-    half = 0.5 * square
-    head = 1.0 - half
-    low = (1.0 - head) - half
-    low = low - 0.5 * square_low
-    low = f.fma(square * square, _even_odd(f, square, _COSINE), low)
-    cosine, cosine_low = _sum(head, low)
-    # -cos / sin for odd multiples of pi / 2
-    numerator = f.select(odd, -cosine, sine)
-    numerator_low = f.select(odd, -cosine_low, sine_low)
-    denominator = f.select(odd, sine, cosine)
-    denominator_low = f.select(odd, sine_low, cosine_low)
-    inverse = 1.0 / denominator
-    y = numerator * inverse
-    rest = f.fma(-y, denominator, numerator)
-    rest = (rest + f.fma(-y, denominator_low, numerator_low)) * inverse
-    rest = f.fma(tail, f.fma(y, y, 1.0), rest)
-    y = f.select(size.compare("olt", 2.0**-27), x, y + rest)
-    large = size.compare("uge", high_word(0x419921FB))
-    return f.where_any(large, y, lambda: f.libm("tan", large, x))
+"""Of x^3, x^5 and so on in atan(x), |x| <= 1/2, to 2^-60.6 of it."""
 
 
 def _asin(f: VectorFunction, x: Vector) -> Vector:
     size = f.fabs(x)
     small = size.compare("olt", 0.5)
     main, low = _arc_sine(f, size, small)
-    high, half_pi_low = _HALF_PI
+    high, half_pi_low = _HALF_PI if x.element == "double" else _HALF_PI_SINGLE
     head = high - main
     rest = ((high - head) - main) + (half_pi_low - low)
     y = f.select(small, main, head) + f.select(small, low, rest)
@@ -119,7 +76,8 @@ def _arc_sine(f: VectorFunction, size: Vector, small: Vector) -> tuple[Vector, V
     """Return a sum: asin(size) where `small` is true, else pi / 2 - asin(size)."""
     z = f.select(small, size * size, 0.5 - 0.5 * size)
     root = f.sqrt(z)
-    p = z * _even_odd(f, z, _ARC_SINE)
+    coefficients = _ARC_SINE if size.element == "double" else _ARC_SINE_SINGLE
+    p = z * _even_odd(f, z, coefficients)
     double = root + root
     not_zero = f.select(z.compare("oeq", 0.0), 1.0, double)
     root_low = f.fma(-root, root, z) / not_zero
@@ -240,7 +198,7 @@ def _even_odd(f: VectorFunction, x: Vector, c: Sequence[float]) -> Vector:
 ROUTINES: Final = {
     "acos": Routine((_acos,), "double", 1, ulps=1),
     "asin": Routine((_asin,), "double", 1, ulps=1),
+    "asinf": Routine((_asin,), "float", 1, ulps=1),
     "atan": Routine((_atan,), "double", 1, ulps=1),
     "atan2": Routine((_atan2,), "double", 2, ulps=1),
-    "tan": Routine((_tan,), "double", 1, ulps=1),
 }

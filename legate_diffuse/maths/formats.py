@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 MultiplyAdd = Callable[[Vector, Vector, Vector], Vector]
 
@@ -14,8 +14,9 @@ MultiplyAdd = Callable[[Vector, Vector, Vector], Vector]
 class Routine:
     """How a C function of `arity` operands of LLVM type `element` is computed.
 
-    Results are at most `ulps` units in the last place from glibc's. Of the `variants`,
-    which emit code, the first one that agrees with the machine's libm is used.
+    Of the `variants`, which emit code, the first one that gives what the machine's libm
+    gives is used. The last one's results may be `ulps` units in the last place from
+    libm's: its own error, less than one unit, and that of any glibc since 2.28.
     """
 
     variants: tuple[Callable[..., Vector], ...]

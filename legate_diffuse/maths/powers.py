@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vector routines that give, bit for bit, what glibc's exp, log, pow and so on give.
 
-They do the operations of the algorithms that glibc has used since version 2.28 (Arm's
-Optimized Routines, math/exp.c, exp2.c, log.c, pow.c, expf.c, exp2f.c, logf.c, log2f.c
-and powf.c), fused where gcc fuses them in the variants that glibc chooses on processors
-with FMA. libm itself computes elements that those treat specially.
+They do the operations of the algorithms that glibc has used since version 2.28, fused
+where gcc fuses them in the variants that glibc chooses on processors with FMA. libm
+itself computes elements that those treat specially.
+
+Follows: Arm Optimized Routines (math/exp.c, exp2.c, log.c, log2.c, pow.c, expf.c,
+exp2f.c, logf.c, log2f.c, powf.c)
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from legate_diffuse.codegen import libm_tables as tables
-from legate_diffuse.codegen.libm_routine import Routine
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths import power_tables as tables
+from legate_diffuse.maths.routine import Routine
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 _ROUND: Final = float.fromhex("1.8p+52")
 """Adding it rounds to an integer, which the low bits of the sum then hold."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import INTRINSIC_SUFFIX, literal
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import INTRINSIC_SUFFIX, literal
 
 DTYPE: Final = {"double": "float64", "float": "float32", "i64": "int64", "i32": "int32"}
 _BITS: Final = {"double": 64, "float": 32, "i64": 64, "i32": 32}
@@ -230,45 +230,6 @@ class VectorFunction:
             name = self._shuffle(even, odd, lanes, order)
             members.append(Vector(self, name, "double"))
         return members[0], members[1]
-
-    def lookup_four(self, table: str, index: Vector) -> list[Vector]:
-        """Return the four members of the rows of doubles at `index`."""
-        rows = [
-            self.lines.let(f"load <4 x double>, ptr {at}, align 32")
-            for at in self._addresses(table, index, "<4 x double>")
-        ]
-        members: list[list[str]] = [[], [], [], []]
-        for start in range(0, len(rows), 8):
-            for member, part in enumerate(self._transposed(rows[start : start + 8])):
-                members[member].append(part)
-        width = min(8, self.lines.lanes)
-        return [Vector(self, self._joined(m, width), "double") for m in members]
-
-    def _transposed(self, rows: list[str]) -> list[str]:
-        """Return the columns of four or eight rows of four doubles."""
-        pairs = [rows] if len(rows) == 4 else [rows[:4], rows[4:]]
-        wide = [self._joined(list(same), 4) for same in zip(*pairs, strict=True)]
-        width = len(rows)
-        starts = range(0, width, 4)
-        columns = []
-        for odd in range(2):
-            order = [
-                number + start
-                for start in starts
-                for k in (odd, 2 + odd)
-                for number in (k, width + k)
-            ]
-            low, high = (
-                self._shuffle(wide[i], wide[i + 1], width, order) for i in (0, 2)
-            )
-            for k in (0, 2):
-                order = [
-                    number + start
-                    for start in starts
-                    for number in (k, k + 1, width + k, width + k + 1)
-                ]
-                columns.append(self._shuffle(low, high, width, order))
-        return [columns[0], columns[2], columns[1], columns[3]]
 
     def _addresses(self, table: str, index: Vector, element: str) -> list[str]:
         let = self.lines.let

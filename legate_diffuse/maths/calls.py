@@ -7,12 +7,12 @@ other operations of its kernel: every element goes through the same routine.
 
 from collections.abc import Sequence
 
-from legate_diffuse.codegen.libm_module import PREFIX
-from legate_diffuse.codegen.libm_registry import ROUTINES
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import LLVM_TYPE
-from legate_diffuse.codegen.vector_math import MathLibrary, c_name
 from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE
+from legate_diffuse.maths.libm import MathLibrary, c_name
+from legate_diffuse.maths.modules import PREFIX
+from legate_diffuse.maths.registry import ROUTINES
 
 _PURE = "nobuiltin nounwind willreturn memory(none)"
 

@@ -4,12 +4,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen import libm_tables as tables
-from legate_diffuse.codegen.libm_registry import ROUTINES
-from legate_diffuse.codegen.libm_routine import Routine
-from legate_diffuse.codegen.libm_trigonometric import digits_of_two_over_pi, sines
-from legate_diffuse.codegen.vector_function import LIBM, VectorFunction
 from legate_diffuse.kernel.dtypes import bits_of
+from legate_diffuse.maths import power_tables as tables
+from legate_diffuse.maths.registry import ROUTINES
+from legate_diffuse.maths.routine import Routine
+from legate_diffuse.maths.trigonometric import words_of_two_over_pi
+from legate_diffuse.maths.vector_function import LIBM, VectorFunction
 
 PREFIX: Final = "legate_diffuse_"
 
@@ -101,10 +101,8 @@ def _rows(name: str) -> Iterable[Sequence[int | float]]:
             return [row[:2] for row in tables.pow_log_table()]
         case "pow_tail":
             return [row[2:] for row in tables.pow_log_table()]
-        case "sin":
-            return sines()
         case "two_over_pi":
-            return digits_of_two_over_pi()
+            return words_of_two_over_pi()
     raise KeyError(name)
 
 
@@ -150,6 +148,7 @@ def _scalar_calls(name: str, routine: Routine, lanes: int) -> str:
 def _check(name: str, variant: int, lanes: int) -> str:
     """Return the function that counts differences from libm."""
     routine = ROUTINES[name]
+    ulps = routine.ulps if variant == len(routine.variants) - 1 else 0
     element = routine.element
     bits = "i64" if element == "double" else "i32"
     vector, indices = f"<{lanes} x {element}>", f"<{lanes} x i64>"
@@ -196,8 +195,8 @@ def _check(name: str, variant: int, lanes: int) -> str:
         f"  %our.bits = bitcast {vector} %ours to {patterns}",
         f"  %their.bits = bitcast {vector} %theirs to {patterns}",
         f"  %apart = sub {patterns} %our.bits, %their.bits",
-        f"  %shifted = add {patterns} %apart, splat ({bits} {routine.ulps})",
-        f"  %differ = icmp ugt {patterns} %shifted, splat ({bits} {2 * routine.ulps})",
+        f"  %shifted = add {patterns} %apart, splat ({bits} {ulps})",
+        f"  %differ = icmp ugt {patterns} %shifted, splat ({bits} {2 * ulps})",
         f"  %differ.word = bitcast <{lanes} x i1> %differ to {word}",
         f"  %differ.count = call {word} @llvm.ctpop.{word}({word} %differ.word)",
         f"  %differ.wide = zext {word} %differ.count to i64",

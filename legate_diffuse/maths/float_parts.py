@@ -3,9 +3,9 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.lines import Lines
-from legate_diffuse.codegen.llvm_types import LLVM_TYPE, literal
 from legate_diffuse.kernel.dtypes import ITEMSIZE
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE, literal
 
 FRACTION_BITS: Final = {"float32": 23, "float64": 52}
 """Bits of the fraction that are stored."""

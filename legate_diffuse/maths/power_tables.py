@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients and tables of glibc's exp, log, pow and so on since version 2.28.
+"""Coefficients and tables of exp, log, pow and so on.
 
-They are those of Arm's Optimized Routines, from which glibc took these functions
-(https://github.com/ARM-software/optimized-routines, math/exp_data.c, exp2f_data.c,
-log_data.c, log2_data.c, logf_data.c, log2f_data.c, pow_log_data.c, powf_log2_data.c;
-Copyright 2017-2018 Arm Limited; MIT or Apache-2.0 with LLVM exceptions). What was found
-by a search is data here: coefficients of minimax polynomials, and the numbers 1/c, with
-c near the centre of an interval, for which log(c) is closest to a number of few bits.
-All else is computed.
+What was found by a search is data here: coefficients of minimax polynomials, and the
+numbers 1/c, with c near the centre of an interval, for which log(c) is closest to a
+number of few bits. All else is computed.
+
+Follows: Arm Optimized Routines (math/exp_data.c, exp2f_data.c, log_data.c, log2_data.c,
+logf_data.c, log2f_data.c, pow_log_data.c, powf_log2_data.c)
 """
 
 from functools import cache

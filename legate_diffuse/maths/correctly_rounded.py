@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from legate_diffuse.codegen.libm_patterns import DOUBLE, SINGLE
-from legate_diffuse.codegen.libm_routine import Routine
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.formats import DOUBLE, SINGLE
+from legate_diffuse.maths.routine import Routine
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 _LOST_BITS: Final = DOUBLE.fraction_bits - SINGLE.fraction_bits
 _MIDWAY: Final = 1 << _LOST_BITS - 1
@@ -27,12 +27,17 @@ _NAMES: Final = {
 
 
 def with_correct_rounding(routines: Mapping[str, Routine]) -> dict[str, Routine]:
-    """Return the routines for singles, with one more variant from those for doubles."""
+    """Return the routines for singles, with one more variant from those for doubles.
+
+    It is the first one if others need not give what libm gives.
+    """
     found = {}
     for name in sorted(_NAMES):
         single, double = routines[name + "f"], routines[name]
-        variant = _through_doubles(name + "f", double.variants[0])
-        found[name + "f"] = replace(single, variants=(*single.variants, variant))
+        variants = [*single.variants]
+        place = 0 if single.ulps else len(variants)
+        variants.insert(place, _through_doubles(name + "f", double.variants[0]))
+        found[name + "f"] = replace(single, variants=tuple(variants))
     return found
 
 

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector routines for asinf, acosf, atanf and atan2f.
+"""Vector routines for acosf, atanf and atan2f.
 
 They give, bit for bit, what glibc's give before 2.41, which has other algorithms: they
-do the operations of FDLIBM's functions (https://netlib.org/fdlibm, e_acos.c, s_atan.c,
-e_atan2.c; Copyright 1993 Sun Microsystems, "permission to use, copy, modify, and
-distribute this software is freely granted, provided that this notice is preserved") in
-single precision, for all cases at once. asinf has a polynomial of 2011 instead of
-FDLIBM's quotient. Nothing is fused.
+do FDLIBM's operations in single precision, for all cases at once. Nothing is fused.
+
+Follows: FDLIBM (e_acos.c, s_atan.c, e_atan2.c, and their conversions to singles)
 """
 
 from typing import Final
 
-from legate_diffuse.codegen.libm_patterns import numbers, word
-from legate_diffuse.codegen.libm_routine import Routine
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.formats import numbers, word
+from legate_diffuse.maths.routine import Routine
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 _NAN: Final = float("nan")
 _INFINITY: Final = float("inf")
+_FAR: Final = 2.0**24
+"""libm itself computes arcs of larger tangents, which next to pi / 2 change little."""
 _TRUNCATED: Final = 0xFFFFF000
 """Mask of the upper half of a number's digits."""
 
@@ -24,9 +24,6 @@ _HALF_PI_HIGH: Final = 1.5707962513e00
 _HALF_PI_LOW: Final = 7.5497894159e-08
 _PI: Final = 3.1415927410e00
 _PI_LOW: Final = -8.7422776573e-08
-_ASIN: Final = numbers("""
-1.666675248e-1 7.495297643e-2 4.547037598e-2 2.417951451e-2 4.216630880e-2
-""")
 _ACOS_NUMERATOR: Final = numbers("""
 1.6666667163e-01 -3.2556581497e-01 2.0121252537e-01 -4.0055535734e-02 7.9153501429e-04
 3.4793309169e-05
@@ -42,30 +39,6 @@ _ATAN: Final = numbers("""
 _ATAN_HIGH: Final = (4.6364760399e-01, 7.8539812565e-01, 9.8279368877e-01)
 _ATAN_LOW: Final = (5.0121582440e-09, 3.7748947079e-08, 3.4473217170e-08)
 """atan(0.5), atan(1) and atan(1.5)."""
-
-
-def _asinf(f: VectorFunction, x: Vector) -> Vector:
-    size = f.fabs(x)
-    below_half = size.compare("olt", 0.5)
-    t = f.select(below_half, x * x, (1.0 - size) * 0.5)
-    p = f.polynomial(t, _ASIN) * t
-    near = x + x * p
-    half_high, half_low, quarter = (
-        1.57079637050628662109375,
-        -4.37113900018624283e-8,
-        (0.785398185253143310546875),
-    )
-    s = f.sqrt(t)
-    end = half_high - (2.0 * (s + s * p) - half_low)
-    w = (s.bits() & _TRUNCATED).as_float()
-    c = (t - w * w) / (s + w)
-    rest = 2.0 * s * p - (half_low - 2.0 * c)
-    far = quarter - (rest - (quarter - 2.0 * w))
-    far = f.select(size.compare("oge", word(0x3F79999A)), end, far)
-    y = f.select(below_half, near, f.copysign(far, x))
-    y = f.select(size.compare("olt", 2.0**-27), x, y)
-    y = f.select(size.compare("oeq", 1.0), x * half_high + x * half_low, y)
-    return f.select(size.compare("ugt", 1.0), _NAN, y)
 
 
 def _acosf(f: VectorFunction, x: Vector) -> Vector:
@@ -84,8 +57,6 @@ def _acosf(f: VectorFunction, x: Vector) -> Vector:
     right = 2.0 * (head + (r * s + c))
     y = f.select(x.compare("olt", 0.0), left, right)
     y = f.select(below_half, near, y)
-    half_pi = f.constant("float", _HALF_PI_HIGH) + _HALF_PI_LOW
-    y = f.select(size.compare("ole", 2.0**-26), half_pi, y)
     at_minus_1 = f.constant("float", _HALF_PI_LOW) * 2.0 + pi
     y = f.select(x.compare("oeq", 1.0), 0.0, y)
     y = f.select(x.compare("oeq", -1.0), at_minus_1, y)
@@ -93,12 +64,14 @@ def _acosf(f: VectorFunction, x: Vector) -> Vector:
 
 
 def _atanf(f: VectorFunction, x: Vector) -> Vector:
-    return f.select(x.compare("uno", x), x, f.copysign(_atan_of_size(f, f.fabs(x)), x))
+    size = f.fabs(x)
+    y = f.select(x.compare("uno", x), x, f.copysign(_atan_of_size(f, size), x))
+    far = size.compare("oge", _FAR)
+    return f.where_any(far, y, lambda: f.libm("atanf", far, x))
 
 
 def _atan_of_size(f: VectorFunction, x: Vector) -> Vector:
-    """Return atan(x) for x >= 0."""
-    end = f.constant("float", _HALF_PI_HIGH) + _HALF_PI_LOW
+    """Return atan(x) for 0 <= x < _FAR."""
     bounds = [word(bits) for bits in (0x3EE00000, 0x3F300000, 0x3F980000, 0x401C0000)]
     reach = [x.compare("oge", bound) for bound in bounds]
     numerators = [2.0 * x - 1.0, x - 1.0, x - 1.5, f.constant("float", -1.0)]
@@ -118,12 +91,12 @@ def _atan_of_size(f: VectorFunction, x: Vector) -> Vector:
     even = f.polynomial(w, _ATAN[1::2])
     p = t * (z * odd + w * even)
     y = f.select(reach[0], high - ((p - low) - t), x - p)
-    y = f.select(x.compare("olt", 2.0**-29), x, y)
-    return f.select(x.compare("oge", 2.0**25), end, y)
+    return f.select(x.compare("olt", 2.0**-29), x, y)
 
 
 def _atan2f(f: VectorFunction, y: Vector, x: Vector) -> Vector:
-    quotient = _atan_of_size(f, f.fabs(y / x))
+    tangent = f.fabs(y / x)
+    quotient = _atan_of_size(f, tangent)
     exponents = (f.fabs(y).bits() - f.fabs(x).bits()).arithmetic_shift(23)
     half_pi = f.constant("float", 0.5 * _PI_LOW) + 1.5707963705e00
     z = f.select(exponents.compare("sgt", 60), half_pi, quotient)
@@ -131,7 +104,7 @@ def _atan2f(f: VectorFunction, y: Vector, x: Vector) -> Vector:
     z = f.select(negative & exponents.compare("slt", -60), 0.0, z)
     # pi - z or z - pi is the same but for its sign
     result = f.copysign(f.select(negative, _PI - (z - _PI_LOW), z), y)
-    special = _special(f, x) | _special(f, y)
+    special = _special(f, x) | _special(f, y) | tangent.compare("oge", _FAR)
     return f.where_any(special, result, lambda: f.libm("atan2f", special, y, x))
 
 
@@ -143,7 +116,6 @@ def _special(f: VectorFunction, x: Vector) -> Vector:
 
 ROUTINES: Final = {
     "acosf": Routine((_acosf,), "float", 1),
-    "asinf": Routine((_asinf,), "float", 1),
     "atan2f": Routine((_atan2f,), "float", 2),
     "atanf": Routine((_atanf,), "float", 1),
 }

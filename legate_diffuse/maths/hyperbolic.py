@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vector routines that give, bit for bit, what glibc's expm1, sinh, cosh, tanh give.
 
-They do the operations of FDLIBM 5.3 (https://netlib.org/fdlibm, s_expm1.c, e_sinh.c,
-e_cosh.c, s_tanh.c; Copyright 1993 Sun Microsystems, "permission to use, copy, modify,
-and distribute this software is freely granted, provided that this notice is
-preserved") in the order in which glibc does them, for all cases at once. In double
-precision expm1 has a variant with what gcc fuses in glibc since 2.39 (and in later
-updates of older versions), and one in which nothing is fused.
+They do FDLIBM's operations in the order in which glibc does them, for all cases at
+once. In double precision expm1 has a variant with what gcc fuses in glibc since 2.39
+(and in later updates of older versions), and one in which nothing is fused.
+
+Follows: FDLIBM (s_expm1.c, e_sinh.c, e_cosh.c, s_tanh.c, and their conversions to
+singles)
 """
 
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.codegen.libm_patterns import (
+from legate_diffuse.maths.formats import (
     format_of,
     high_word,
     numbers,
@@ -20,9 +20,9 @@ from legate_diffuse.codegen.libm_patterns import (
     scaled,
     word,
 )
-from legate_diffuse.codegen.libm_powers import exp, expf
-from legate_diffuse.codegen.libm_routine import Routine, multiplier, variants
-from legate_diffuse.codegen.vector_function import Vector, VectorFunction
+from legate_diffuse.maths.powers import exp, expf
+from legate_diffuse.maths.routine import Routine, multiplier, variants
+from legate_diffuse.maths.vector_function import Vector, VectorFunction
 
 _INFINITY: Final = float("inf")
 

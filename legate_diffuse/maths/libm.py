@@ -13,21 +13,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from types import MappingProxyType
-from typing import Final
 
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
-
-WITHIN_ONE_ULP: Final = frozenset({"acos", "asin", "atan", "atan2", "tan"})
-"""The C functions, all for doubles, whose vector routines give other bits than libm.
-
-Their results are at most one unit in the last place from libm's.
-"""
 
 
 class MathMode(Enum):
     """How functions such as `exp` are computed.
 
-    Both ways give the same results, but for `WITHIN_ONE_ULP`.
+    Both ways give the same results, but for routines with `Routine.ulps`.
     """
 
     VECTOR = "vector"
