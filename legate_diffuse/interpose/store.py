@@ -4,6 +4,8 @@
 A stand-in answers what it can from its view, and makes the real store only for the
 rest. Whatever hands out the real store flushes the window first, and marks the
 storage as escaped.
+
+Follows: Legate (src/cpp/legate/data/detail)
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that combine the values of many points to one element.
 
-Meanings are those of Legion's reduction operators (`legion/api/redop.inl`): `add` and
-`mul` wrap around for integers; `min` and `max` keep the element unless the value is
-less, or greater, so a NaN never replaces a number.
+Meanings are those of Legion's reduction operators: `add` and `mul` wrap around for
+integers; `min` and `max` keep the element unless the value is less, or greater, so a
+NaN never replaces a number.
+
+Follows: Legion and Realm (legion/api/redop.inl)
 """
 
 from typing import Final

@@ -5,6 +5,8 @@ Operations are recorded as they are submitted. While they are recorded, the
 window's key grows: what the plan depends on, with views, roots and shapes
 renumbered in the order of first appearance, and never an extent or a scalar's
 value. A window whose key was seen before is submitted without analysis.
+
+Follows: Legate (src/cpp/legate/runtime/detail)
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ same for plain arguments, and leaves the rest to the original.
 
 A shortcut was written after certain functions of cuPyNumeric. It is on only if the
 digest of their source is the known one. If not, the user is told.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ shape. The shortcut submits the same task as ``DeferredArray.binary_op`` or
 
 A Python number becomes a constant of the arrays' type at once. The original makes a
 constant of the number's own type, and submits a task that converts it.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
 
 from __future__ import annotations

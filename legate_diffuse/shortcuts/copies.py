@@ -3,6 +3,8 @@
 
 A slice with certain bounds of a certain shape always gives the same layout.
 cuPyNumeric computes it the first time; from then on the shape's layout remembers it.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that shortcuts submit in cuPyNumeric's name."""
+"""Tasks that shortcuts submit in cuPyNumeric's name.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuPyNumeric's universal functions submit, by the type of their operands."""
+"""What cuPyNumeric's universal functions submit, by the type of their operands.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
+"""
 
 from __future__ import annotations
 

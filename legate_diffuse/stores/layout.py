@@ -3,6 +3,8 @@
 
 A layout does not know which storage is seen through it. All storages of one shape
 share their layouts, so a program computes each slice once.
+
+Follows: Legate (src/cpp/legate/data/detail)
 """
 
 from __future__ import annotations

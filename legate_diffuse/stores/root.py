@@ -3,6 +3,8 @@
 
 Legate gets to know a storage when a task that needs it is submitted. A temporary
 that fusion removes never exists in Legate.
+
+Follows: Legate (src/cpp/legate/operation/detail)
 """
 
 from __future__ import annotations

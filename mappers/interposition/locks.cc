@@ -10,6 +10,8 @@
 // A library of its own, loaded before Legate and into the global scope, so that these definitions
 // are found before Realm's: this is no fusion, and LEGATE_DIFFUSE_YIELD gives it to processes that
 // must not have the net. Inlined code that takes a free lock is not changed.
+//
+// Follows: Legion and Realm (realm/reservation.h, reservation.inl)
 
 #include <realm.h>
 
