@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.codegen.lines import Lines
 from legate_diffuse.kernel.dtypes import ITEMSIZE
 from legate_diffuse.kernel.ir import Argument
+from legate_diffuse.llvm.lines import Lines
 
 _LARGEST_WORD: Final = 8
 """Bytes of the widest integer in a vector; a complex128 is two of them."""
