@@ -234,7 +234,7 @@ WRONG_RULES = {
         """,
         """
         x = cn.arange(10.0)
-        print(float(x[0]))
+        print(x[:1].tolist()[0])
         y = x * 2.0
         z = y + 1.0
         """,
