@@ -1,26 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled objects on disk, shared by processes.
+"""Compiled objects on disk, shared by the processes of one user.
 
-An entry is one file: a magic word, the SHA-256 of the object, and the object. A file
-that does not match is a miss. Files appear by renaming, so nobody reads half a file.
+An entry is one file: a magic word, the HMAC-SHA-256 of the entry's key and the object
+under a secret of the user's, and the object. A file that does not match is a miss.
+Files appear by renaming, so nobody reads half a file.
+
+What is loaded is run, so nobody else may write it: the folder, the secret and the
+entries belong to the user, who alone may write to them, and the latter are plain files.
 """
 
-import hashlib
+import hmac
 import os
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+import secrets
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from legate_diffuse.messages import say
 
-_MAGIC: Final = b"legate_diffuse 1\n"
+_MAGIC: Final = b"legate_diffuse 2\n"
 _SUFFIX: Final = ".kernel"
+_TEMPORARY: Final = ".tmp"
+_SECRET: Final = "secret"
 _DIGEST_BYTES: Final = 32
+_SECRET_BYTES: Final = 32
 SIZE_LIMIT: Final = 256 * 2**20
 """Bytes of all entries together, beyond which the oldest go."""
 _STORES_BETWEEN_SCANS: Final = 64
+_TEMPORARY_SECONDS: Final = 3600
+"""Age of a file that a process was killed while writing."""
+
+# A link is not followed, and nobody is waited for.
+_FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def default_folder(environment: Mapping[str, str]) -> Path:
@@ -36,6 +52,10 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return Path(os.path.expanduser("~")) / ".cache" / "legate_diffuse"
 
 
+class UntrustedError(Exception):
+    """Somebody else may have written what is in the folder; the message says who."""
+
+
 class ObjectCache:
     """A folder of compiled objects, named by keys of hexadecimal digits."""
 
@@ -45,20 +65,27 @@ class ObjectCache:
         self._size_limit = size_limit
         self._stores = 0
         self._usable = True
+        self._secret = b""
 
     def load(self, key: str) -> bytes | None:
         """Return the object stored under `key`, or None when there is no intact one."""
-        path = self._path(key)
+        if not self._usable:
+            return None
         try:
-            content = path.read_bytes()
+            with self._open_folder() as folder:
+                secret = self._secret or _read_secret(folder)
+                content = _read(folder, key + _SUFFIX)
         except OSError:
             return None
-        head = len(_MAGIC) + _DIGEST_BYTES
-        digest, payload = content[len(_MAGIC) : head], content[head:]
-        if not content.startswith(_MAGIC) or hashlib.sha256(payload).digest() != digest:
+        except UntrustedError as error:
+            self._refuse(error)
             return None
-        with suppress(OSError):
-            os.utime(path)
+        head = len(_MAGIC) + _DIGEST_BYTES
+        payload = content[head:]
+        digest = _MAGIC + _digest(secret, key, payload)
+        if not secret or not hmac.compare_digest(content[:head], digest):
+            return None
+        self._secret = secret
         return payload
 
     def store(self, key: str, payload: bytes) -> None:
@@ -68,18 +95,16 @@ class ObjectCache:
         """
         if not self._usable:
             return
-        content = _MAGIC + hashlib.sha256(payload).digest() + payload
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                os.replace(temporary, self._path(key))
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            _make_folder(self._folder)
+            with self._open_folder() as folder:
+                self._secret = self._secret or _find_secret(folder)
+                content = _MAGIC + _digest(self._secret, key, payload) + payload
+                with _temporary(folder, content) as temporary:
+                    _rename(folder, temporary, key + _SUFFIX)
+                if self._stores % _STORES_BETWEEN_SCANS == 0:
+                    with suppress(OSError):
+                        self._evict(folder)
         except OSError as error:
             self._usable = False
             say(
@@ -87,31 +112,132 @@ class ObjectCache:
                 "set LEGATE_DIFFUSE_CACHE_DIR to a folder that can be written"
             )
             return
-        if self._stores % _STORES_BETWEEN_SCANS == 0:
-            self._evict()
+        except UntrustedError as error:
+            self._refuse(error)
+            return
         self._stores += 1
 
-    def _path(self, key: str) -> Path:
-        return self._folder / (key + _SUFFIX)
+    def _refuse(self, error: UntrustedError) -> None:
+        self._usable = False
+        say(
+            f"compiled kernels are not kept in {self._folder}, because {error}; "
+            "set LEGATE_DIFFUSE_CACHE_DIR to a folder of your own"
+        )
 
-    def _evict(self) -> None:
-        """Delete the entries that were used longest ago until the rest fits."""
-        entries = []
+    @contextmanager
+    def _open_folder(self) -> Iterator[int]:
+        """Open the folder, if what is in it can be trusted.
+
+        It stays open for as long as it is used, so that nobody can put another one in
+        its place after it was looked at.
+        """
+        handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with os.scandir(self._folder) as listing:
-                for entry in listing:
-                    if entry.name.endswith(_SUFFIX):
-                        with suppress(OSError):
-                            status = entry.stat()
-                            entries.append(
-                                (status.st_mtime_ns, status.st_size, entry.path)
-                            )
-        except OSError:
-            return
+            status = os.fstat(handle)
+            if status.st_uid != os.geteuid():
+                raise UntrustedError("it belongs to another user")
+            if status.st_mode & _OTHERS_WRITE:
+                raise UntrustedError("other users may write to it (see chmod go-w)")
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _evict(self, folder: int) -> None:
+        """Delete what killed processes have left, and the oldest entries.
+
+        The entries that were used longest ago go until the rest fits.
+        """
+        entries = []
+        killed_before = time.time() - _TEMPORARY_SECONDS
+        for name in os.listdir(folder):
+            with suppress(FileNotFoundError):
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if name.endswith(_SUFFIX):
+                    entries.append((status.st_mtime_ns, status.st_size, name))
+                elif name.endswith(_TEMPORARY) and status.st_mtime < killed_before:
+                    os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
-        for _, size, path in sorted(entries):
+        for _, size, name in sorted(entries):
             if total <= self._size_limit:
                 return
-            with suppress(OSError):
-                os.unlink(path)
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
             total -= size
+
+
+def _digest(secret: bytes, key: str, payload: bytes) -> bytes:
+    return hmac.digest(secret, key.encode() + b"\n" + payload, "sha256")
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder for nobody but the user, whatever others may be allowed."""
+    with suppress(FileExistsError):
+        try:
+            folder.mkdir(mode=stat.S_IRWXU)
+        except FileNotFoundError:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=stat.S_IRWXU)
+
+
+def _read(folder: int, name: str, forbidden: int = _OTHERS_WRITE) -> bytes:
+    """Return the content of a plain file of the user's, b"" if it is none.
+
+    It counts as used now.
+    """
+    handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or status.st_uid != os.geteuid()
+            or status.st_mode & forbidden
+        ):
+            return b""
+        with suppress(OSError):
+            os.utime(handle)
+        return file.read()
+
+
+def _read_secret(folder: int) -> bytes:
+    """Return the user's secret, b"" if there is none that nobody else can read."""
+    try:
+        found = _read(folder, _SECRET, _OTHERS)
+    except OSError:
+        return b""
+    return found if len(found) == _SECRET_BYTES else b""
+
+
+def _find_secret(folder: int) -> bytes:
+    """Return the user's secret; there is one from then on, and never half of one."""
+    found = _read_secret(folder)
+    if found:
+        return found
+    made = secrets.token_bytes(_SECRET_BYTES)
+    with _temporary(folder, made) as temporary:
+        try:
+            os.link(temporary, _SECRET, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileExistsError:
+            # another process was first, or it is not what it should be
+            found = _read_secret(folder)
+            if not found:
+                _rename(folder, temporary, _SECRET)
+    return found or made
+
+
+@contextmanager
+def _temporary(folder: int, content: bytes) -> Iterator[str]:
+    """Write a file that nobody else can read; what is left of it goes at the end."""
+    name = secrets.token_hex(8) + _TEMPORARY
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
+    handle = os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        yield name
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+
+
+def _rename(folder: int, name: str, new_name: str) -> None:
+    os.replace(name, new_name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -9,7 +9,9 @@ from typing import Final
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
-from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen.elf import symbols_of
+from legate_diffuse.codegen.loops import LOOPS
+from legate_diffuse.codegen.machine import Machine, MachineCode
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
@@ -20,7 +22,7 @@ _NAME: Final = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
-    """Machine code that stays valid until the process ends.
+    """Machine code that stays valid until the compiler forgets the kernel.
 
     `address` is of a function with the kernel calling convention
     `void(char* const* pointers, const int64_t* strides, const int64_t* extents,
@@ -31,6 +33,7 @@ class CompiledKernel:
     address: int
     name: str
     compiled: bool
+    code: MachineCode
 
 
 class Compiler:
@@ -88,41 +91,54 @@ class Compiler:
         """Return the machine code of a verified `kernel` if it was compiled before."""
         return self._get(kernel, generate=False)
 
+    def forget(self, kernel: Kernel) -> None:
+        """Free the machine code of a kernel, which nothing may run any more."""
+        known = self._kernels.pop(kernel, None)
+        if known is not None:
+            known.code.free()
+
     def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         known = self._kernels.get(kernel)
         if known is not None or (self._cache is None and not generate):
             return known
         started = time.perf_counter()
         if self._machine is None:
-            self._machine = self._start()
+            self._start()
+        assert self._machine is not None
         made = self._make(self._machine, kernel, generate)
         if made is not None:
             self._kernels[kernel] = made
         self.compile_seconds += time.perf_counter() - started
         return made
 
-    def _start(self) -> Machine:
+    def _start(self) -> None:
         machine = Machine(self._fast_math)
         loops = machine.loops_assembly()
-        machine.link_loops(self._object(machine, loops, machine.generate_loops))
-        return machine
+        machine.link_loops(self._object(machine, loops, machine.generate_loops, LOOPS))
+        if self._machine is None:
+            self._machine = machine
 
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""
         for variant, assembly in enumerate(machine.routine_assemblies(name)):
-            if not generate and self._load(machine.key(assembly)) is None:
+            symbols = machine.routine_symbols(name, variant)
+            if not generate and self._load(machine.key(assembly), *symbols) is None:
                 return False
-            payload = self._object(machine, assembly, machine.generate)
+            payload = self._object(machine, assembly, machine.generate, *symbols)
             if machine.link_routine(name, variant, payload):
                 break
         self._routines.add(name)
         return True
 
     def _object(
-        self, machine: Machine, assembly: str, generate: Callable[[str], bytes]
+        self,
+        machine: Machine,
+        assembly: str,
+        generate: Callable[[str], bytes],
+        *symbols: str,
     ) -> bytes:
         key = machine.key(assembly)
-        payload = self._load(key)
+        payload = self._load(key, *symbols)
         if payload is None:
             payload = generate(assembly)
             self._store(key, payload)
@@ -138,7 +154,7 @@ class Compiler:
         assembly = machine.assembly(_NAME, kernel)
         key = machine.key(assembly)
         name = f"legate_diffuse_{key[:32]}"
-        payload = self._load(key)
+        payload = self._load(key, name)
         compiled = payload is None
         if payload is None:
             if not generate:
@@ -147,10 +163,15 @@ class Compiler:
             self._store(key, payload)
         self.kernels_compiled += compiled
         self.disk_hits += not compiled
-        return CompiledKernel(machine.link(name, payload), name, compiled)
+        code = machine.link(payload)
+        return CompiledKernel(code.address(name), name, compiled, code)
 
-    def _load(self, key: str) -> bytes | None:
-        return None if self._cache is None else self._cache.load(key)
+    def _load(self, key: str, *symbols: str) -> bytes | None:
+        """Return an object from disk, if it defines what is expected of it."""
+        payload = None if self._cache is None else self._cache.load(key)
+        if payload is None or not symbols_of(payload).issuperset(symbols):
+            return None
+        return payload
 
     def _store(self, key: str, payload: bytes) -> None:
         if self._cache is not None:

@@ -32,8 +32,49 @@ Only absolute 64-bit addresses: in a large process the sections of an object, an
 it calls, may lie too far apart for relative ones, and LLVM then ends the process.
 """
 
-_engines: Final[list[Any]] = []
-"""Every engine made: code may run until the process ends, so none is ever freed."""
+_OBJECTS_OF_AN_ENGINE: Final = 16
+"""One engine for each object takes 54 KB for each, one for 16 takes 14 KB."""
+
+
+class _Engine:
+    """Object code that is freed when none of it is used any more."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self.loaded = 0
+        self.used = 0
+        # what is not freed may run until the process ends
+        _engines.add(self)
+
+    def is_full(self) -> bool:
+        return self.loaded >= _OBJECTS_OF_AN_ENGINE
+
+    def close_if_unused(self) -> None:
+        if self.is_full() and not self.used:
+            _engines.discard(self)
+            self.engine.close()
+
+
+_engines: Final[set[_Engine]] = set()
+
+
+class MachineCode:
+    """Functions that stay where they are until they are freed."""
+
+    def __init__(self, engine: _Engine) -> None:
+        """Use what an engine has loaded last."""
+        self._engine = engine
+        engine.used += 1
+
+    def address(self, name: str) -> int:
+        """Return the address of a function."""
+        found: int = self._engine.engine.get_function_address(name)
+        return found
+
+    def free(self) -> None:
+        """Give the memory back; nothing may run the functions any more."""
+        self._engine.used -= 1
+        self._engine.close_if_unused()
 
 
 class Machine:
@@ -57,11 +98,7 @@ class Machine:
         )
         for name, address in libm_addresses().items():
             llvm.add_symbol(name, address)
-        # The engine owns the target machine that it is made with.
-        self._engine = llvm.create_mcjit_compiler(
-            llvm.parse_assembly(""), self._target_machine()
-        )
-        _engines.append(self._engine)
+        self._engine: _Engine | None = None
         self._generator = self._target_machine()
         self._salt = repr(
             (
@@ -117,30 +154,38 @@ class Machine:
 
     def link_loops(self, payload: bytes) -> None:
         """Load the loops, so that kernels can be linked."""
-        self._llvm.add_symbol(LOOPS, self.link(LOOPS, payload))
+        self._llvm.add_symbol(LOOPS, self.link(payload).address(LOOPS))
 
     def link_routine(self, name: str, variant: int, payload: bytes) -> bool:
         """Load a variant of a vector routine, and use it if it agrees with libm."""
-        self._load(payload)
-        if not agrees_with_libm(name, self._address(check_symbol(name, variant))):
+        check = check_symbol(name, variant)
+        code = self.link(payload)
+        if not agrees_with_libm(name, code.address(check)):
             return False
-        self._llvm.add_symbol(PREFIX + name, self._address(symbol(name, variant)))
+        self._llvm.add_symbol(PREFIX + name, code.address(symbol(name, variant)))
         library = self._library
         self._library = MathLibrary(library.vector | {name}, library.lanes)
         return True
 
-    def link(self, name: str, payload: bytes) -> int:
-        """Load object code and return the address of its function `name`."""
-        self._load(payload)
-        return self._address(name)
+    def routine_symbols(self, name: str, variant: int) -> tuple[str, ...]:
+        """Return the functions that a variant of a vector routine defines."""
+        return symbol(name, variant), check_symbol(name, variant)
 
-    def _load(self, payload: bytes) -> None:
-        self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(payload))
-        self._engine.finalize_object()
+    def link(self, payload: bytes) -> MachineCode:
+        """Load object code."""
+        engine = self._engine
+        if engine is None or engine.is_full():
+            engine = self._engine = self._make_engine()
+        engine.loaded += 1
+        code = MachineCode(engine)
+        engine.engine.add_object_file(self._llvm.ObjectFileRef.from_data(payload))
+        engine.engine.finalize_object()
+        return code
 
-    def _address(self, name: str) -> int:
-        address: int = self._engine.get_function_address(name)
-        return address
+    def _make_engine(self) -> _Engine:
+        # The engine owns the target machine that it is made with.
+        module = self._llvm.parse_assembly("")
+        return _Engine(self._llvm.create_mcjit_compiler(module, self._target_machine()))
 
     def _target_machine(self) -> Any:
         target = self._llvm.Target.from_triple(self._target.triple)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
+import hmac
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 from legate_diffuse.codegen import Compiler, ObjectCache, default_folder, machine
+from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.kernel import Argument, Builder
 
 
@@ -178,3 +181,206 @@ def test_the_environment_names_the_folder():
     assert default_folder(named) == Path("/x/y")
     assert default_folder({"XDG_CACHE_HOME": "/z"}) == Path("/z/legate_diffuse")
     assert default_folder({}).parts[-2:] == (".cache", "legate_diffuse")
+
+
+# -- what others may have written ------------------------------------------------------
+
+
+def told(folder, why):
+    return (
+        f"legate_diffuse: compiled kernels are not kept in {folder}, because {why}; "
+        "set LEGATE_DIFFUSE_CACHE_DIR to a folder of your own\n"
+    )
+
+
+def test_the_folder_is_made_for_nobody_else(call, tmp_path):
+    folder = tmp_path / "new" / "cache"
+    before = os.umask(0)
+    try:
+        compile_and_check(call, folder)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_folder_that_others_may_write_is_not_used(call, tmp_path, capsys, mode):
+    compile_and_check(call, tmp_path)
+    before = entries(tmp_path)
+    tmp_path.chmod(mode)
+    for _ in range(2):
+        assert compile_and_check(call, tmp_path).disk_hits == 0
+        why = "other users may write to it (see chmod go-w)"
+        assert capsys.readouterr().err == told(tmp_path, why)
+    assert compile_and_check(call, tmp_path, factor=3.0).disk_hits == 0
+    assert entries(tmp_path) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_somebody_else_is_not_used(call, tmp_path, capsys):
+    compile_and_check(call, tmp_path)
+    os.chown(tmp_path, 65534, 65534)
+    assert compile_and_check(call, tmp_path).disk_hits == 0
+    assert capsys.readouterr().err == told(tmp_path, "it belongs to another user")
+
+
+def replace_by_link(path):
+    kept = path.rename(path.with_suffix(".kept"))
+    path.symlink_to(kept)
+
+
+def replace_by_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+DISGUISES = [
+    replace_by_link,
+    replace_by_pipe,
+    lambda path: path.chmod(0o666),
+    pytest.param(
+        lambda path: os.chown(path, 65534, 65534),
+        marks=pytest.mark.skipif(os.geteuid() != 0, reason="root gives files away"),
+    ),
+]
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_only_plain_files_of_the_user_are_entries(call, tmp_path, disguise):
+    compile_and_check(call, tmp_path)
+    for path in entries(tmp_path):
+        disguise(path)
+    again = compile_and_check(call, tmp_path)
+    assert (again.kernels_compiled, again.disk_hits) == (1, 0)
+    assert compile_and_check(call, tmp_path).disk_hits == 1
+
+
+@pytest.mark.parametrize("disguise", [*DISGUISES, lambda path: path.write_bytes(b"")])
+def test_a_secret_that_is_none_is_made_anew(call, tmp_path, disguise):
+    compile_and_check(call, tmp_path)
+    disguise(tmp_path / "secret")
+    assert compile_and_check(call, tmp_path).disk_hits == 0
+    assert compile_and_check(call, tmp_path).disk_hits == 1
+    status = (tmp_path / "secret").lstat()
+    assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, os.geteuid())
+
+
+def test_a_cache_that_cannot_have_a_secret_is_told_of(call, tmp_path, capsys):
+    (tmp_path / "secret").mkdir()
+    compile_and_check(call, tmp_path)
+    assert "(Is a directory)" in capsys.readouterr().err
+
+
+def test_entries_of_another_key_or_another_user_are_misses(call, tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    compile_and_check(call, one, factor=2.0)
+    known = entries(one)
+    compile_and_check(call, one, factor=3.0)
+    (new,) = [path for path in entries(one) if path not in known]
+    # under the other's name
+    for path in known:
+        path.write_bytes(new.read_bytes())
+    assert compile_and_check(call, one, factor=2.0).disk_hits == 0
+    # in the folder of a user with another secret
+    compile_and_check(call, other, factor=4.0)
+    for path in entries(one):
+        (other / path.name).write_bytes(path.read_bytes())
+    assert compile_and_check(call, other, factor=2.0).disk_hits == 0
+
+
+def forge(folder, content):
+    """Put something into all entries with the user's own secret."""
+    secret = (folder / "secret").read_bytes()
+    for path in entries(folder):
+        key = path.stem.encode()
+        digest = hmac.digest(secret, key + b"\n" + content, "sha256")
+        path.write_bytes(b"legate_diffuse 2\n" + digest + content)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage" * 100, b"\x7fELF" + bytes(100), b"\x7fELF"]
+)
+def test_what_is_no_object_never_reaches_llvm(call, tmp_path, content):
+    compile_and_check(call, tmp_path)
+    forge(tmp_path, content)
+    again = compile_and_check(call, tmp_path)
+    assert (again.kernels_compiled, again.disk_hits) == (1, 0)
+
+
+def test_an_object_that_defines_something_else_is_a_miss(call, tmp_path):
+    compile_and_check(call, tmp_path)
+    head = len(b"legate_diffuse 2\n") + 32
+    known = entries(tmp_path)
+    compile_and_check(call, tmp_path, factor=3.0)
+    (new,) = [path for path in entries(tmp_path) if path not in known]
+    forge(tmp_path, new.read_bytes()[head:])
+    assert compile_and_check(call, tmp_path).disk_hits == 0
+
+
+def test_damaged_objects_are_no_objects(tmp_path):
+    compiler = Compiler(cache=ObjectCache(tmp_path))
+    compiler.compile(kernel(2.0))
+    head = len(b"legate_diffuse 2\n") + 32
+    contents = [path.read_bytes()[head:] for path in entries(tmp_path)]
+    content = min(contents, key=len)
+    assert symbols_of(content)
+    for size in range(len(content)):
+        assert not symbols_of(content[:size])
+    # whatever is changed, nothing is raised
+    for position in range(len(content)):
+        symbols_of(
+            content[:position]
+            + bytes([content[position] ^ 255])
+            + content[position + 1 :]
+        )
+
+
+def test_what_killed_processes_have_left_goes(tmp_path):
+    cache = ObjectCache(tmp_path)
+    cache.store("a", b"object")
+    left, young = tmp_path / "left.tmp", tmp_path / "young.tmp"
+    for path in (left, young):
+        path.write_bytes(b"half")
+    os.utime(left, (1000, 1000))
+    ObjectCache(tmp_path).store("b", b"object")
+    assert not left.exists()
+    assert young.exists()
+
+
+def test_processes_that_start_together_share_a_secret(tmp_path):
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from legate_diffuse.codegen import ObjectCache\n"
+        "ObjectCache(Path(sys.argv[1])).store(sys.argv[2], b'object')\n"
+    )
+    here = Path(__file__)
+    environment = dict(os.environ, PYTHONPATH=str(here.parents[2]))
+    keys = [f"{number:02x}" for number in range(8)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), key], env=environment
+        )
+        for key in keys
+    ]
+    assert [process.wait() for process in processes] == [0] * len(keys)
+    cache = ObjectCache(tmp_path)
+    assert [cache.load(key) for key in keys] == [b"object"] * len(keys)
+
+
+def test_a_kernel_that_is_forgotten_gives_its_memory_back():
+    compiler = Compiler()
+    factors = iter(range(1, 10_000))
+
+    def compile_and_forget(count):
+        for _ in range(count):
+            each = kernel(float(next(factors)))
+            compiler.compile(each)
+            compiler.forget(each)
+        pages = Path("/proc/self/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    before = compile_and_forget(50)
+    # what is kept takes 14 KB
+    assert compile_and_forget(200) - before < 200 * 4096
