@@ -9,7 +9,7 @@ of loop nests that run one after the other.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,8 +47,15 @@ class Launch:
         return tuple(sorted(n for group in self.groups for n in group.tasks))
 
 
-def form_launches(window: Window, groups: Sequence[Grouping]) -> tuple[Launch, ...]:
-    """Return launches that run the groups, in an order that gives the same results."""
+def form_launches(
+    window: Window,
+    groups: Sequence[Grouping],
+    traps: Callable[[IndexTask], bool] = lambda task: False,
+) -> tuple[Launch, ...]:
+    """Return launches that run the groups, in an order that gives the same results.
+
+    ``traps`` tells whether an original task must not run if a kernel can instead.
+    """
     launches: list[tuple[Form, list[Grouping]]] = []
     for group in groups:
         form = _form(window, group)
@@ -56,7 +63,10 @@ def form_launches(window: Window, groups: Sequence[Grouping]) -> tuple[Launch, .
             launches.append((form, [group]))
     return tuple(
         Launch(
-            Form.ORIGINAL if _not_worth_it(window, form, members) else form,
+            Form.ORIGINAL
+            if _not_worth_it(window, form, members)
+            and not any(traps(task) for task in _tasks(window, members))
+            else form,
             tuple(members),
         )
         for form, members in launches

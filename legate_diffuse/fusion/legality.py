@@ -134,6 +134,9 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
     """
     if not all(access.view.affine for access in task.accesses):
         return Refusal.NOT_AFFINE
+    if any(v.store.replicated and v.points is Points.NONE for v in task.writes):
+        # a loop writes a replicated store as a whole
+        return Refusal.FEW_POINTS
     if is_scalar_work(task):
         return _refuse_scalar_work(Group(), task)
     if any(_shape(access, task) != task.shape for access in task.accesses):

@@ -28,3 +28,6 @@ class Meanings(Protocol):
 
     def depends_on_index(self, kind: OperationKind) -> bool:
         """Return whether the values of an operation depend on a point's index."""
+
+    def traps(self, kind: OperationKind) -> bool:
+        """Return whether an original task ends the process on some values."""

@@ -62,16 +62,24 @@ class PlannedLaunch:
     scratch: tuple[tuple[int, int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plan:
-    """The launches of a window, in an order that gives the results of the program."""
+    """The launches of a window, in an order that gives the results of the program.
+
+    Attributes:
+        launches: the launches.
+        length: the number of the window's operations.
+        last_use: when the plan was used last, in windows.
+    """
 
     launches: tuple[PlannedLaunch, ...]
+    length: int
+    last_use: int = 0
 
 
 def unfused_plan(length: int) -> Plan:
     """Return the plan that runs every operation as it was submitted."""
-    return Plan((PlannedLaunch(tuple(range(length)), Form.ORIGINAL),))
+    return Plan((PlannedLaunch(tuple(range(length)), Form.ORIGINAL),), length)
 
 
 def make_plan(window: Window, meanings: Meanings) -> Plan:
@@ -87,12 +95,13 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
             planned.append(
                 PlannedLaunch(launch.tasks, launch.form, deferrable=liveness.deferrable)
             )
-    return Plan(tuple(planned))
+    return Plan(tuple(planned), len(window.tasks))
 
 
 def analyse(window: Window, meanings: Meanings) -> tuple[tuple[Launch, Liveness], ...]:
     """Return the launches of a window, and what each of them need not write."""
-    launches = form_launches(window, group_window(window, partial(covered, meanings)))
+    groups = group_window(window, partial(covered, meanings))
+    launches = form_launches(window, groups, lambda task: meanings.traps(task.kind))
     launches = rematerialize_scalars(window, launches)
     return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
 

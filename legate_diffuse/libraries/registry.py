@@ -19,6 +19,7 @@ class Kind:
         changed: positions of the arguments that it writes or reduces to.
         pointwise: its arguments must have one shape for a kernel to express it.
         covered: a kernel can express it.
+        traps: the original task ends the process on some values, a kernel does not.
     """
 
     id: int
@@ -26,6 +27,7 @@ class Kind:
     changed: tuple[int, ...]
     pointwise: bool
     covered: bool
+    traps: bool = False
 
 
 class Recognizer(Protocol):

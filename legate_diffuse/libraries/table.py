@@ -23,6 +23,7 @@ class Unsupported(Enum):
     NUMBER = "the number of results depends on the values"
     OPERANDS = "the operation has more operands than fusion covers"
     UPSTREAM = "cuPyNumeric's task does not compute the operation for these types"
+    ORDER = "the result depends on the order of the elements if there are NaNs"
     PLACE = "reductions that find the place of a value are not covered by fusion"
 
 

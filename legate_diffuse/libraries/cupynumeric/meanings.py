@@ -24,6 +24,7 @@ from legate_diffuse.libraries.cupynumeric import complex_numbers
 from legate_diffuse.libraries.cupynumeric.binary import BINARY
 from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
 from legate_diffuse.libraries.cupynumeric.reductions import (
+    DEPENDENT_ON_ORDER,
     REDUCTION_CODES,
     REDUCTIONS_OF_ARGUMENTS,
     reductions,
@@ -178,6 +179,9 @@ _NOT_UPSTREAM: Final = {
 """Operations and types that the front end takes and the tasks do not."""
 
 
+_INTEGER_DIVISIONS: Final = frozenset({"FLOOR_DIVIDE", "FMOD", "MOD"})
+
+
 def unsupported(kind: OperationKind) -> Unsupported | None:
     """Return None when the table covers `kind`, else why it does not."""
     if kind in _TABLE:
@@ -192,6 +196,11 @@ def unsupported(kind: OperationKind) -> Unsupported | None:
         return Unsupported.CODE
     if (kind.code, *kind.inputs[:1]) in _NOT_UPSTREAM:
         return Unsupported.UPSTREAM
+    if (
+        kind.task in REDUCTION_CODES
+        and (kind.code, *kind.inputs[:1]) in DEPENDENT_ON_ORDER
+    ):
+        return Unsupported.ORDER
     return Unsupported.COMPLEX if types & {*COMPLEX} else Unsupported.TYPES
 
 
@@ -220,6 +229,14 @@ def reduction(kind: OperationKind) -> str | None:
 def depends_on_index(kind: OperationKind) -> bool:
     """Return whether the values of `kind` depend on the index of their point."""
     return kind.task in INDEXED
+
+
+def traps(kind: OperationKind) -> bool:
+    """Return whether the original task of `kind` ends the process on some values.
+
+    The machine traps where an integer is divided by zero; a kernel never does.
+    """
+    return kind.code in _INTEGER_DIVISIONS and not {*kind.inputs}.isdisjoint(INTEGERS)
 
 
 def kinds() -> tuple[OperationKind, ...]:

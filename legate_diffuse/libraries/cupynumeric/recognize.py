@@ -8,6 +8,7 @@ its arguments, and is looked up in one dictionary.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from math import prod
 from typing import Any, Final
 
@@ -58,6 +59,7 @@ class CupynumericRecognizer:
         # task id -> (name of the task, operation code -> name of the code)
         self._tasks: dict[int, tuple[str, dict[int, str]]] = {}
         self._kinds: dict[tuple[Any, ...], Kind | None] = {}
+        self._ids = count()
 
     def add_library(self, name: str, library: Any) -> None:
         """Learn the task ids of a library that a client has found."""
@@ -71,7 +73,6 @@ class CupynumericRecognizer:
             UnaryRedCode,
         )
 
-        self.cupynumeric = library
         codes = {
             "UNARY_OP": UnaryOpCode,
             "BINARY_OP": BinaryOpCode,
@@ -83,6 +84,7 @@ class CupynumericRecognizer:
         for name in _LAYOUTS:
             names = {int(code): code.name for code in codes.get(name, ())}
             self._tasks[int(CuPyNumericOpCode[name])] = (name, names)
+        self.cupynumeric = library
 
     def recognize_task(self, task: Any) -> Kind | None:
         """Return the kind of a stand-in auto task, None if it cannot wait."""
@@ -110,8 +112,8 @@ class CupynumericRecognizer:
         try:
             return self._kinds[key]
         except KeyError:
-            kind = self._kinds[key] = self._new_kind(task)
-            return kind
+            # whoever was here meanwhile has found the same
+            return self._kinds.setdefault(key, self._new_kind(task))
 
     def _recognize_opaque(self, task: Any) -> Kind | None:
         """Return the kind of a task that runs as it is, in its place."""
@@ -119,8 +121,7 @@ class CupynumericRecognizer:
         try:
             return self._kinds[key]
         except KeyError:
-            kind = self._kinds[key] = self._opaque_kind(task)
-            return kind
+            return self._kinds.setdefault(key, self._opaque_kind(task))
 
     def _opaque_kind(self, task: Any) -> Kind:
         from cupynumeric.config import CuPyNumericOpCode
@@ -145,8 +146,7 @@ class CupynumericRecognizer:
         except KeyError:
             operation = OperationKind("FILL", "", (dtype,), (dtype,), ())
             kind = self._number(operation, fill.privileges, pointwise=True)
-            self._kinds[key] = kind
-            return kind
+            return self._kinds.setdefault(key, kind)
 
     def _new_kind(self, task: Any) -> Kind | None:
         name, codes = self._tasks[task.task_id]
@@ -177,7 +177,14 @@ class CupynumericRecognizer:
     ) -> Kind:
         changed = tuple(n for n, each in enumerate(privileges) if each != READ)
         covered = meanings.covers(operation)
-        return Kind(len(self._kinds), operation, changed, pointwise, covered)
+        return Kind(
+            next(self._ids),
+            operation,
+            changed,
+            pointwise,
+            covered,
+            covered and meanings.traps(operation),
+        )
 
     def _as_scalar(self, argument: tuple[Any, Any]) -> tuple[Any, Any]:
         """Return a scalar argument as a Scalar, if it was a value and a type."""

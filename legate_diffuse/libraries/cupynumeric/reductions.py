@@ -6,8 +6,9 @@ on the number of processors. So sums and products of floats may differ from upst
 in their last bits, and `MAX` and `MIN` may choose another one of two zeros of different
 signs. Sums and products of float16 differ by more: upstream rounds them at every point,
 kernels and NumPy do not. All other results are upstream's. `MAX` and `MIN` never give a
-NaN (upstream's of float16 do, if the last value is one). The maximum of nothing but
-minus infinities, and the minimum of nothing but infinities, is a finite number.
+NaN. The maximum of nothing but minus infinities, and the minimum of nothing but
+infinities, is a finite number. Upstream's `MIN` of float16 forgets what comes before a
+NaN: that depends on the order, so it has no meaning here.
 
 Follows: cuPyNumeric (unary/unary_red_util.h, unary/scalar_unary_red_template.inl,
 binary/binary_red.cc, matrix/dot.cc, matrix/matvecmul.cc)
@@ -141,10 +142,12 @@ def _accumulated(operator: str) -> tuple[Reduction, ...]:
     return tuple(Reduction(operator, meaning) for meaning in meanings)
 
 
-def _extremum(operator: str, of_truth_values: str) -> tuple[Reduction, ...]:
+def _extremum(
+    operator: str, of_truth_values: str, dtypes: tuple[str, ...]
+) -> tuple[Reduction, ...]:
     return (
         Reduction(of_truth_values, Meaning(LOGICAL, "T -> T", same)),
-        Reduction(operator, Meaning((*INTEGERS, HALF, *FLOATS), "T -> T", same)),
+        Reduction(operator, Meaning(dtypes, "T -> T", same)),
     )
 
 
@@ -161,8 +164,8 @@ _OF_ONE: Final[dict[str, tuple[Reduction, ...]]] = {
     "ALL": (Reduction("and", _TRUTH),),
     "ANY": (Reduction("or", _TRUTH),),
     "COUNT_NONZERO": (Reduction("add", Meaning(ALL, "T -> uint64", _count)),),
-    "MAX": _extremum("max", of_truth_values="or"),
-    "MIN": _extremum("min", of_truth_values="and"),
+    "MAX": _extremum("max", "or", (*INTEGERS, HALF, *FLOATS)),
+    "MIN": _extremum("min", "and", (*INTEGERS, *FLOATS)),
     "NANMAX": _nan_ignored("max", FLOATS),
     "NANMIN": _nan_ignored("min", FLOATS),
     "NANPROD": _nan_ignored("mul", (*FLOATS, "complex64")),
@@ -220,6 +223,9 @@ REDUCTION_CODES: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
 
 _MASKABLE: Final = ("SCALAR_UNARY_RED", "UNARY_RED")
 """Tasks that may have a mask as second input: a point where it is false is left out."""
+
+DEPENDENT_ON_ORDER: Final = frozenset({("MIN", HALF)})
+"""Reductions, by code and type, of which upstream's results depend on the order."""
 
 REDUCTIONS_OF_ARGUMENTS: Final = {
     (task, code)
