@@ -22,7 +22,7 @@ def register_kernel(
 ) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
-    The code at ``address`` has to stay in place for as long as the process lives.
+    The code at ``address`` has to stay in place until the kernel is forgotten.
     ``indices`` are the dimensions, counted from the last, along which it uses the index
     of a point; ``repeated`` the arguments that should not move along its inner loop,
     as it reads them before the loop, or reduces to them. ``reductions`` are the
@@ -36,12 +36,19 @@ def register_kernel(
             is no kernel to combine with, or a value takes more than 16 bytes.
     """
 
+def forget_kernel(kernel: int) -> None:
+    """Take a kernel out of the table; no task may need it any more.
+
+    Its id is not used again.
+    """
+
 def submit(
     kernel: int,
     stores: tuple[int, ...],
     privileges: bytes,
     scalars: bytes,
     provenance: str | None,
+    launch: int = 0,
 ) -> None:
     """Submit one fused task.
 
@@ -56,6 +63,7 @@ def submit(
             that it had as part of the result; a scalar store needs to have one.
         scalars: one value every 16 bytes; the length is a multiple of 16.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
+        launch: its number, see ``last_launch``.
 
     Raises:
         ValueError: the arguments do not fit together; nothing was submitted.
@@ -67,6 +75,7 @@ def submit_program(
     privileges: bytes,
     program: bytes,
     provenance: str | None,
+    launch: int = 0,
 ) -> None:
     """Submit a program as one task on one point; nothing is partitioned.
 
@@ -79,12 +88,55 @@ def submit_program(
         program: loop nests in the format of ``mappers/program/program.h``. In each nest
             the operands that are written come first.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
+        launch: its number, see ``last_launch``.
 
     Raises:
         ValueError: the program is not well-formed, names an unknown kernel or leaves
             the memory of a store or scratch buffer; nothing was submitted.
         RuntimeError: Legate refused; nothing was submitted.
     """
+
+def submit_original(
+    launch: int, method: Callable[..., object], *arguments: object
+) -> None:
+    """Call a method of Legate's runtime that submits one operation.
+
+    No Python code runs within the call, which must not call any.
+
+    Args:
+        launch: its number, see ``last_launch``.
+        method: the method.
+        arguments: what it is called with.
+
+    Raises:
+        Exception: what Legate raises.
+    """
+
+def call(function: Callable[..., object], *arguments: object) -> object:
+    """Call a function whose calls of Legate need no flush."""
+
+def last_launch() -> int:
+    """Return the number of the last launch that Legate has.
+
+    The launches of the window are numbered from 1 on. A launch is made only if its
+    number is higher than this one, which is the launch's as soon as Legate has it. A
+    launch that is no part of the window has the number 0.
+    """
+
+def give_up_launch(launch: int) -> None:
+    """Let a launch not be made any more."""
+
+class Keeper:
+    """Keeps an object whose last reference must go on the window's thread.
+
+    Where the keeper goes on another thread, the object goes when the main thread
+    runs Python code again.
+    """
+
+    def __init__(self, kept: object) -> None: ...
+
+def is_in_task() -> bool:
+    """Whether this thread runs a task of Legate's; the program itself is one."""
 
 def launch_policy() -> tuple[int, int]:
     """Return how Legate partitions in the current scope: (pieces, threshold).
@@ -124,15 +176,11 @@ def missing_symbol() -> str | None:
 def set_flush_callback(callback: Callable[[], object] | None) -> None:
     """Connect the net: ``callback`` submits the window. None disconnects it.
 
-    It is called on the thread that called ``set_pending(True)``, when a Legate entry
-    point is called while operations are pending. What it submits passes through the
-    net. An exception that it raises is reported as unraisable. Without the net
+    It is called on the thread that connected it, when a Legate entry point is called
+    while operations are pending. What it submits passes through the net. An exception
+    that it raises is raised in the main thread when Python goes on. Without the net
     library in the process this does nothing.
     """
 
 def set_pending(flag: bool) -> None:
-    """Say whether operations wait in the window.
-
-    Clear it before submitting the window's operations: the net takes any entry point
-    that is called while it is set for one that must come after them.
-    """
+    """Say whether operations wait to be submitted."""

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <legate.h>
+#include <legion.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -10,12 +11,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,6 +42,71 @@ namespace {
 // Owned; null when no callback is set. Written and read with the GIL held.
 PyObject* flush_callable = nullptr;
 
+// Owned; an exception that waits to be raised. Written and read with the GIL held.
+PyObject* kept_exception = nullptr;
+
+// Runs on Python's main thread, where Python goes on.
+int raise_kept_exception(void*) {
+  auto* const exception = std::exchange(kept_exception, nullptr);
+
+  if (!exception) return 0;
+  Py_INCREF(Py_TYPE(exception));
+  PyErr_Restore(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception,
+                PyException_GetTraceback(exception));
+  return -1;
+}
+
+// The native caller has no use for the exception that is set: it's raised when the caller has
+// returned to Python.
+void keep_exception(PyObject* callable) {
+  PyObject *type, *value, *traceback;
+
+  if (kept_exception || Py_AddPendingCall(raise_kept_exception, nullptr) != 0) {
+    PyErr_WriteUnraisable(callable);
+    return;
+  }
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  kept_exception = value;
+}
+
+// Python objects that were dropped on other threads than the window's. Read and written with the
+// GIL held.
+std::vector<PyObject*>& dropped_elsewhere() {
+  static auto* const objects = new std::vector<PyObject*>;
+  return *objects;
+}
+
+std::thread::id window_thread;
+
+// Runs on Python's main thread, where Python goes on.
+int drop_what_was_dropped_elsewhere(void*) {
+  for (auto* const object : std::exchange(dropped_elsewhere(), {})) Py_DECREF(object);
+  return 0;
+}
+
+// Keeps a Python object whose last reference must go on the window's thread: Legate allows no other
+// thread to drop its stores.
+class Keeper {
+ public:
+  explicit Keeper(nb::object kept) : kept_{std::move(kept)} {}
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  ~Keeper() {
+    if (std::this_thread::get_id() == window_thread) return;
+    dropped_elsewhere().push_back(kept_.release().ptr());
+    // If Python has no place for another call, the next one that is dropped asks again.
+    Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
+  }
+
+ private:
+  nb::object kept_;
+};
+
 void call_flush_callable() {
   if (!Py_IsInitialized()) return;
 
@@ -51,7 +120,7 @@ void call_flush_callable() {
     if (auto* const result = PyObject_CallNoArgs(callable)) {
       Py_DECREF(result);
     } else {
-      PyErr_WriteUnraisable(callable);
+      keep_exception(callable);
     }
     Py_DECREF(callable);
   }
@@ -67,6 +136,7 @@ Function* find_in_net(const char* name) {
 void set_flush_callback(nb::object callable) {
   auto* const previous = flush_callable;
 
+  window_thread = std::this_thread::get_id();
   flush_callable = callable.is_none() ? nullptr : callable.release().ptr();
   Py_XDECREF(previous);
   if (auto* const connect = find_in_net<decltype(legate_diffuse_net_set_callback)>(
@@ -87,6 +157,44 @@ void set_pending(bool pending) {
   static auto* const set =
       find_in_net<decltype(legate_diffuse_net_set_pending)>("legate_diffuse_net_set_pending");
   if (set) set(pending);
+}
+
+// While one lives, calls of Legate on this thread are the window's own, which the net lets pass.
+class Passage {
+ public:
+  Passage() : before_{set(true)} {}
+  ~Passage() { set(before_); }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+
+ private:
+  static bool set(bool passing) {
+    static auto* const function =
+        find_in_net<decltype(legate_diffuse_net_set_passing)>("legate_diffuse_net_set_passing");
+    return function && function(passing);
+  }
+
+  bool before_;
+};
+
+std::uint64_t num_net_calls() {
+  static auto* const function =
+      find_in_net<decltype(legate_diffuse_net_num_calls)>("legate_diffuse_net_num_calls");
+  return function ? function() : 0;
+}
+
+// The launches of the window are numbered from 1 on; Legate has all up to this one. Only a launch
+// with a higher number is made, and the number is taken down at the moment when Legate has it, so
+// that no launch is made twice, whatever interrupts the Python code around it. Launches that are
+// no part of the window have the number 0.
+std::uint64_t last_launch = 0;
+
+bool was_made(std::uint64_t launch) {
+  return launch != 0 && launch <= last_launch;
+}
+
+void note_made(std::uint64_t launch) {
+  last_launch = std::max(last_launch, launch);
 }
 
 constexpr Privilege LAST_REDUCTION = REDUCE + static_cast<Privilege>(legate::ReductionOpKind::XOR);
@@ -111,15 +219,20 @@ std::vector<Access> parse_arguments(const nb::tuple& stores, const nb::bytes& pr
   return arguments;
 }
 
-// Calls a function that submits a task, without the GIL.
+// Calls a function that submits a task, without the GIL, unless the launch was made before.
 template <typename Function>
-void call_legate(std::optional<std::string_view> provenance, const Function& function) {
+void call_legate(std::uint64_t launch, std::optional<std::string_view> provenance,
+                 const Function& function) {
+  if (was_made(launch)) return;
+
   const nb::gil_scoped_release no_gil;
+  const Passage passage;
   std::optional<legate::Scope> scope;
 
   try {
     if (provenance) scope.emplace(std::string{*provenance});
     function();
+    note_made(launch);
   } catch (const InvalidProgram&) {
     throw;
   } catch (const std::exception& error) {
@@ -129,18 +242,19 @@ void call_legate(std::optional<std::string_view> provenance, const Function& fun
 }
 
 void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
-            const nb::bytes& scalars, std::optional<std::string_view> provenance) {
+            const nb::bytes& scalars, std::optional<std::string_view> provenance,
+            std::uint64_t launch) {
   const auto arguments = parse_arguments(stores, privileges, LAST_REDUCTION);
 
   if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
   if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
 
   const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
-  call_legate(provenance, [&] { submit_fused_task(kernel, arguments, scalar_bytes); });
+  call_legate(launch, provenance, [&] { submit_fused_task(kernel, arguments, scalar_bytes); });
 }
 
 void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
-                    std::optional<std::string_view> provenance) {
+                    std::optional<std::string_view> provenance, std::uint64_t launch) {
   const auto arguments = parse_arguments(stores, privileges, READ_WRITE);
   std::vector<std::int64_t> words(program.size() / sizeof(std::int64_t));
 
@@ -148,7 +262,46 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
     throw nb::value_error("a program consists of words of 8 bytes");
   }
   std::memcpy(words.data(), program.c_str(), program.size());
-  call_legate(provenance, [&] { submit_program_task(arguments, words); });
+  call_legate(launch, provenance, [&] { submit_program_task(arguments, words); });
+}
+
+// Collects no garbage while it lives, so that no finalizer runs.
+class NoCollection {
+ public:
+  NoCollection() : enabled_{PyGC_Disable() != 0} {}
+  ~NoCollection() {
+    if (enabled_) PyGC_Enable();
+  }
+  NoCollection(const NoCollection&) = delete;
+  NoCollection& operator=(const NoCollection&) = delete;
+
+ private:
+  bool enabled_;
+};
+
+// Calls a method of Legate's own Python runtime, which is compiled, so that no Python code runs
+// within the call.
+void submit_original(std::uint64_t launch, const nb::callable& method, const nb::args& arguments) {
+  if (was_made(launch)) return;
+
+  const Passage passage;
+  const NoCollection no_collection;
+  const auto calls_before = num_net_calls();
+
+  try {
+    method(*arguments);
+  } catch (...) {
+    // Legate may refuse an operation, or run it and pass its exception on: in any case it had it.
+    if (num_net_calls() != calls_before) note_made(launch);
+    throw;
+  }
+  note_made(launch);
+}
+
+nb::object call_legate_method(const nb::callable& method, const nb::args& arguments) {
+  const Passage passage;
+
+  return method(*arguments);
 }
 
 // How Legate partitions (PartitionManager::compute_launch_shape): into how many pieces, and from
@@ -198,15 +351,24 @@ std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<
 NB_MODULE(_native, module) {
   using namespace legate_diffuse;
 
+  // Arrays may outlive the interpreter.
+  nb::set_leak_warnings(false);
   module.doc() = "Submission of fused tasks. Import legate.core first.";
+  nb::class_<Keeper>(module, "Keeper").def(nb::init<nb::object>());
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
              nb::arg("indices") = nb::tuple(), nb::arg("repeated") = nb::tuple(),
              nb::arg("reductions") = nb::tuple());
+  module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("scalars"), nb::arg("provenance").none());
+             nb::arg("scalars"), nb::arg("provenance").none(), nb::arg("launch") = 0);
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("program"), nb::arg("provenance").none());
+             nb::arg("program"), nb::arg("provenance").none(), nb::arg("launch") = 0);
+  module.def("submit_original", &submit_original);
+  module.def("call", &call_legate_method);
+  module.def("last_launch", [] { return last_launch; });
+  module.def("give_up_launch", &note_made, nb::arg("launch"));
+  module.def("is_in_task", [] { return Legion::Runtime::has_context(); });
   module.def("launch_policy", &launch_policy);
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));

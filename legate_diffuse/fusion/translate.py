@@ -17,38 +17,39 @@ from legate_diffuse.ir import (
 )
 
 
-def translate(state: Any, meanings: Meanings) -> Window:
-    """Return the window of the operations in a ``WindowState``.
+def translate(window: Any, meanings: Meanings) -> Window:
+    """Return the IR of the operations of a ``ClosedWindow``.
 
     Ids of stores, views and shapes are the numbers in the window's key.
     """
     stores = {
         root: Store(
             number,
-            root.dtype,
-            live=state.lives(root),
+            str(root.dtype),
+            live=window.alive[number],
             replicated=root.scalar_storage,
-            constant=root.constant is not None,
-            single=root.volume < state.single_below,
-            undefined=root.is_undefined,
+            constant=window.is_constant(number),
+            single=window.is_single(number),
+            undefined=window.is_undefined(number),
         )
-        for root, number in state.roots.items()
+        for number, root in enumerate(window.roots)
     }
+    shapes = {shape: number for number, shape in enumerate(window.shapes)}
     views = {
         view: View(
             number,
             stores[view.root],
-            state.shapes[view.shape],
+            shapes[view.shape],
             _points(view.volume),
             broadcast=view.inner_broadcast,
             affine=view.affine,
             whole=view.extents == view.root.shape,
-            disjoint=tuple(state.disjoint.get(view, ())),
+            disjoint=tuple(window.disjoint.get(view, ())),
         )
-        for view, number in state.views.items()
+        for number, view in enumerate(window.views)
     }
-    tasks = tuple(_task(operation, views, meanings) for operation in state.operations)
-    return Window(tasks, state.carried)
+    tasks = tuple(_task(operation, views, meanings) for operation in window.operations)
+    return Window(tasks, window.carried)
 
 
 def _task(operation: Any, views: dict[Any, View], meanings: Meanings) -> IndexTask:

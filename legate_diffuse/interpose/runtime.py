@@ -65,8 +65,8 @@ class Runtime:
         library = self._libraries.get(library_name)
         if library is None:
             library = real.runtime.find_library(library_name)
-            self._libraries[library_name] = library
             window.recognizer.add_library(library_name, library)
+            self._libraries[library_name] = library
         return library
 
     # -- stores -----------------------------------------------------------------

@@ -201,14 +201,15 @@ class LogicalStore(metaclass=_AcceptsReal):
 
     def get_physical_store(self, target: Any = None) -> Any:
         """Return the physical store; waits for the pending tasks that write it."""
-        window.flush_for(self._view.root)
         view = self._view
+        root = view.root
+        window.flush_for(root)
         physical = view.materialize().get_physical_store(target)
-        if view.root.scalar_storage:
+        if root.scalar_storage:
             # a copy: Legate does not keep a future's physical store up to date
             return physical
-        view.root.lend(physical)
-        return PhysicalStore(physical, view.root)
+        window.lend(root, physical)
+        return PhysicalStore(physical, root)
 
     def detach(self) -> None:
         """Detach the store from its external allocation."""
@@ -340,7 +341,7 @@ def adopt(store: Any, *, sole: bool = False) -> LogicalStore:
         whole(tuple(store.extents) if bound else ()),
         scalar_storage=bound and store.has_scalar_storage,
     )
-    root.real = store
+    root.keep(store)
     root.fusable = root.fusable and bound and not store.transformed
     root.escaped = not sole
     return stand_in(root)

@@ -246,6 +246,10 @@ class AutoTask:
             )
         return task
 
+    def prepare(self) -> tuple[Any, ...]:
+        """Return what to call with what, once, to submit the real task."""
+        return real.runtime.submit, self.build()
+
     def run(self) -> None:
         """Submit the real task."""
         real.runtime.submit(self.build())

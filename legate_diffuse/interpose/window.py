@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from legate_diffuse import settings
+from legate_diffuse.check.checker import Checker
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.libraries.cupynumeric.recognize import CupynumericRecognizer
 
-window: Final = LaunchWindow(real.legate, CupynumericRecognizer(real.legate), meanings)
+window: Final = LaunchWindow(
+    real.legate,
+    CupynumericRecognizer(real.legate),
+    meanings,
+    Checker() if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
+)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Final
 
 from legate_diffuse import settings
 from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.ir import Op
 from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
 
@@ -58,13 +60,31 @@ class KernelTable:
             number = self._get(kernel, work)
         return number
 
+    def __len__(self) -> int:
+        """Return how many kernels are loaded."""
+        return len(self._numbers)
+
+    def keep(self, wanted: Container[Kernel]) -> None:
+        """Free all kernels but some; no task may run that needs one of the others."""
+        for kernel in list(self._numbers):
+            if kernel not in wanted:
+                number = self._numbers.pop(kernel, None)
+                if number is not None:
+                    self._native.forget_kernel(number)
+                    self._compiler.forget(kernel)
+
     def _get(self, kernel: Kernel, work: int) -> int | None:
         if self._compiler is None:
             from legate_diffuse.codegen import Compiler
 
             self._compiler = Compiler.from_environment()
         compiler = self._compiler
-        if self._always or work >= COMPILE_AT_ONCE or kernel in self._seen:
+        if (
+            self._always
+            or work >= COMPILE_AT_ONCE
+            or kernel in self._seen
+            or _divides_integers(kernel)
+        ):
             compiled = compiler.compile(kernel)
         else:
             self._seen.add(kernel)
@@ -111,3 +131,10 @@ class KernelTable:
             compiled = self._compiler.compile(builder.build())
             self._combining[key] = self._native.register_kernel(compiled.address)
         return self._combining[key]
+
+
+def _divides_integers(kernel: Kernel) -> bool:
+    return any(
+        isinstance(operation, Op) and operation.name in ("quotient", "remainder")
+        for operation in kernel.body
+    )

@@ -1,48 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
 """Submits a window's operations: fused where a plan says so, else as they were.
 
-Whatever fails on the way, no operation is lost: the original tasks run, in
-order, and the pattern is not tried again.
+Whatever fails on the way, no operation is lost: the original tasks run, in order, and
+the pattern is not tried again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from legate_diffuse import settings
-from legate_diffuse.check.checker import Checker
 from legate_diffuse.fusion.launches import Form
-from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.fusion.translate import translate
-from legate_diffuse.ir.privilege import REDUCE, WRITE
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
-from legate_diffuse.launch.program import write_program
+from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.location import locate
-from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
-from legate_diffuse.stores.root import Root
-from legate_diffuse.stores.view import View, over
+from legate_diffuse.stores.view import View
 
-# Plans that are remembered at most; the oldest is forgotten first.
+# Plans that are remembered at most, and kernels that are loaded at most (they take
+# 10 to 20 KB each). Those that were used longest ago are forgotten first.
 MAX_PLANS: Final = 4096
-_SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
+MAX_KERNELS: Final = 4096
+_KEPT_SHARE: Final = 0.75
+
+
+class Checker(Protocol):
+    """Runs windows in two ways, and compares the results."""
+
+    def steps(
+        self, submitter: Submitter, plan: Plan, window: ClosedWindow
+    ) -> list[Step]:
+        """Return what is to be done to submit a window, and to compare the results."""
 
 
 class Submitter:
-    """Plans windows, remembers the plans, and carries them out."""
+    """Plans windows, remembers the plans, and says what is to be done."""
 
-    def __init__(self, legate: Legate, meanings: Meanings, counters: Counters) -> None:
+    def __init__(
+        self,
+        legate: Legate,
+        meanings: Meanings,
+        counters: Counters,
+        checker: Checker | None,
+    ) -> None:
+        self.legate = legate
         self.native = native = legate.native
-        self._legate = legate
+        self.counters = counters
         self._meanings = meanings
-        self._counters = counters
         self._plans: dict[tuple[int, ...], Plan] = {}
+        self._windows = 0
         self._warned = False
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
@@ -54,9 +72,7 @@ class Submitter:
         self.explanation: Explanation | None = open_explanation(
             runtime.node_id, meanings
         )
-        self.checker: Checker | None = None
-        if settings.flag("LEGATE_DIFFUSE_CHECK"):
-            self.checker = Checker(self.carry_out, counters)
+        self.checker = checker
         self.track_provenance = (
             bool(runtime.config().provenance)
             or self.explanation is not None
@@ -65,278 +81,187 @@ class Submitter:
 
     def provenance(self) -> str:
         """Return where the operation that is being recorded comes from."""
-        found: str = self._legate.Scope.provenance()
+        found: str = self.legate.Scope.provenance()
         if found or (self.explanation is None and self.checker is None):
             return found
         return locate()
 
-    def submit(
-        self, key: tuple[int, ...], state: Any, deferred: list[Any] | None
-    ) -> None:
-        """Submit the operations of a ``WindowState`` whose key is ``key``.
+    def prepare(
+        self, window: ClosedWindow, may_wait: bool
+    ) -> tuple[list[Step], Waiting]:
+        """Return what is to be done to submit a window, and what goes on waiting.
 
-        Scalar operations that may wait are put into ``deferred``, if it is a list.
-
-        Raises:
-            Exception: what Legate raises for an original task, after all
-                operations were submitted.
+        Until then nothing is done that does harm if it is done twice, or in vain.
         """
-        plan = self._plan(key, state)
-        if self.explanation is not None:
-            self.explanation.add(state, plan)
+        plan = self._plan(window)
+        self._windows += 1
+        plan.last_use = self._windows
         if self.checker is not None:
-            self.checker.submit(plan, state)
+            steps, waiting = self.checker.steps(self, plan, window), Waiting()
         else:
-            self.carry_out(
-                plan, state.operations, list(state.views), list(state.shapes), deferred
+            steps, waiting = self.steps(
+                plan, window.operations, window.views, window.shapes, may_wait
             )
+        if self.explanation is not None:
+            steps.append(_Tell(self.explanation, plan, window))
+        return steps, waiting
 
-    def carry_out(
+    def steps(
         self,
         plan: Plan,
-        operations: list[Any],
+        operations: Sequence[Any],
         views: list[View],
         shapes: list[Any],
-        deferred: list[Any] | None,
-    ) -> None:
-        """Run the launches of a plan; what may wait goes to ``deferred``."""
-        failure: BaseException | None = None
+        may_wait: bool,
+    ) -> tuple[list[Step], Waiting]:
+        """Return what is to be done to carry out a plan over concrete views."""
+        steps: list[Step] = []
+        waiting = Waiting()
         for launch in plan.launches:
-            try:
-                self._run(launch, operations, views, shapes, deferred)
-            except BaseException as error:
-                # one that Legate raises for an original task, or an interrupt
-                failure = failure or error
-        if failure is not None:
-            raise failure
+            deferred = launch.deferrable if may_wait else ()
+            fused = launch.form is not Form.ORIGINAL
+            if fused and not self._has_kernels(launch, shapes):
+                fused, deferred = False, ()
+            originals: Sequence[int] = launch.hoisted if fused else launch.tasks
+            if deferred:
+                originals = [n for n in originals if n not in deferred]
+                waiting.operations += [operations[n] for n in deferred]
+            for n in originals:
+                steps += self._steps_of_original(operations[n])
+            if fused:
+                steps.append(
+                    FusedStep(
+                        self, launch, operations, views, shapes, originals, waiting
+                    )
+                )
+        return steps, waiting
 
-    def _plan(self, key: tuple[int, ...], state: Any) -> Plan:
-        plan = self._plans.get(key)
-        if plan is not None:
-            self._counters.plan_hits += 1
+    def _steps_of_original(self, operation: Any) -> list[Step]:
+        """Return what is to be done to run an operation by itself."""
+        if operation.kind.traps and all(
+            view.root.scalar_storage for view in operation.views
+        ):
+            alone = WindowState()
+            alone.single_below = 2
+            alone.kept = frozenset(view.root for view in operation.views)
+            alone.add(operation)
+            window = close(alone, "")
+            (launch,) = self._plan(window).launches
+            if launch.form is Form.PROGRAM and self._has_kernels(launch, window.shapes):
+                return [
+                    FusedStep(
+                        self,
+                        launch,
+                        window.operations,
+                        window.views,
+                        window.shapes,
+                        (),
+                        Waiting(),
+                    )
+                ]
+        return [OriginalStep(self, operation)]
+
+    def _plan(self, window: ClosedWindow) -> Plan:
+        plan = self._plans.get(window.key)
+        length = len(window.operations)
+        if plan is not None and plan.length == length:
+            self.counters.plan_hits += 1
             return plan
+        if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
+            self._forget()
         try:
-            plan = make_plan(translate(state, self._meanings), self._meanings)
-            self._counters.plans_made += 1
-        except Exception as error:
-            self._failed("analysis", error)
-            plan = unfused_plan(len(state.operations))
-        except BaseException:  # an interrupt
-            self._replay(state.operations)
-            raise
-        if len(self._plans) >= MAX_PLANS:
-            del self._plans[next(iter(self._plans))]
-        self._plans[key] = plan
+            return attempt(lambda: self._make_plan(window))
+        except FailureError as failure:
+            self._failed("analysis", failure)
+            return self._remember(window, unfused_plan(length))
+
+    def _make_plan(self, window: ClosedWindow) -> Plan:
+        plan = make_plan(translate(window, self._meanings), self._meanings)
+        self.counters.plans_made += 1
+        return self._remember(window, plan)
+
+    def _remember(self, window: ClosedWindow, plan: Plan) -> Plan:
+        """Remember the plan of a window, if its key is that of its operations."""
+        if window.spells_operations():
+            self._plans[window.key] = plan
         return plan
 
-    def _run(
-        self,
-        launch: PlannedLaunch,
-        operations: list[Any],
-        views: list[View],
-        shapes: list[Any],
-        deferred: list[Any] | None,
-    ) -> None:
-        may_wait = launch.deferrable if deferred is not None else ()
-        if launch.form is Form.ORIGINAL:
-            self._replay([operations[n] for n in launch.tasks if n not in may_wait])
-        elif launch.nests and not self._has_kernels(launch, operations, shapes):
-            self._replay([operations[n] for n in launch.tasks])
-            return
-        else:
-            hoisted = [n for n in launch.hoisted if n not in may_wait]
-            self._replay([operations[n] for n in hoisted])
-            rest = [operations[n] for n in launch.tasks if n not in hoisted]
-            if launch.nests and not self._launch(
-                launch, operations, views, shapes, rest
-            ):
-                self._replay(rest)
-                return
-            self._count_temporaries(launch, views)
-        if deferred is not None:
-            deferred += [operations[n] for n in may_wait]
+    def _forget(self) -> None:
+        """Forget the plans that were used longest ago, and the kernels only they use.
 
-    def _has_kernels(
-        self, launch: PlannedLaunch, operations: list[Any], shapes: list[Any]
-    ) -> bool:
+        A step or a window that is being prepared may still have such a plan: the
+        native part refuses its kernels, and the original tasks run.
+        """
+        plans = sorted(self._plans.items(), key=lambda item: -item[1].last_use)
+        wanted: set[Kernel] = set()
+        for number, (key, plan) in enumerate(plans):
+            nests = [nest for launch in plan.launches for nest in launch.nests]
+            kernels = {nest.lowered.kernel for nest in nests}
+            if (
+                number < _KEPT_SHARE * MAX_PLANS
+                and len(wanted | kernels) <= _KEPT_SHARE * MAX_KERNELS
+            ):
+                wanted |= kernels
+                continue
+            self._plans.pop(key, None)
+            for nest in nests:
+                nest.kernel = None
+        # tasks that were submitted may not have run yet
+        self.native.call(self.legate.runtime.issue_execution_fence, True)
+        self._kernels.keep(wanted)
+
+    def _has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run."""
         missing = [nest for nest in launch.nests if nest.kernel is None]
         if not missing:
             return True
-        try:
-            work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
-                prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
-                for nest in launch.nests
-            )
+        work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
+            prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
+            for nest in launch.nests
+        )
+
+        def find() -> None:
             for nest in missing:
                 nest.kernel = self._kernels.find(nest.lowered.kernel, work)
-        except Exception as error:
-            self._give_up(launch, "compilation", error)
+
+        try:
+            attempt(find)
+        except FailureError as failure:
+            self.give_up(launch, "compilation", failure)
             return False
-        except BaseException:  # an interrupt
-            self._replay([operations[n] for n in launch.tasks])
-            raise
         return all(nest.kernel is not None for nest in missing)
 
-    def _launch(
-        self,
-        launch: PlannedLaunch,
-        operations: list[Any],
-        views: list[View],
-        shapes: list[Any],
-        rest: list[Any],
-    ) -> bool:
-        """Submit one fused task; False if the original tasks must run instead.
-
-        ``rest`` are the original tasks that have not run yet.
-        """
-        called = False
-        try:
-            provenance = None
-            if self.track_provenance:
-                provenance = _provenance([operations[n] for n in launch.tasks])
-
-            def scalars(lowered: LoweredNest) -> bytes:
-                return self._scalars(lowered, operations, views)
-
-            if launch.form is Form.PROGRAM:
-                program = write_program(launch, views, shapes, scalars)
-                roots = [views[n].root for n in launch.arguments]
-                handles = tuple([root.handle for root in roots])
-                called = True
-                self.native.submit_program(
-                    handles, launch.privileges, program, provenance
-                )
-                changed = zip(roots, launch.privileges, strict=True)
-                _share_future([r for r, privilege in changed if privilege & WRITE])
-            else:
-                (nest,) = launch.nests
-                lowered = nest.lowered
-                shape = shapes[lowered.shape]
-                stores = tuple(
-                    [over(views[n], shape).handle for n in lowered.arguments]
-                )
-                block = scalars(lowered)
-                privileges = launch.privileges or self._privileges(lowered)
-                launch.privileges = privileges
-                reduced = [
-                    views[n].root
-                    for n, privilege in zip(lowered.arguments, privileges, strict=True)
-                    if privilege >= REDUCE
-                ]
-                for root in reduced:
-                    root.settle()
-                called = True
-                self.native.submit(nest.kernel, stores, privileges, block, provenance)
-                _share_future(reduced)
-        except Exception as error:
-            self._give_up(launch, "submission", error)
-            return False
-        except BaseException:  # an interrupt, delivered before or after the call
-            if not called:
-                self._replay(rest)
-            raise
-        self._counters.groups += 1
-        self._counters.tasks_submitted += 1
-        return True
-
-    def _scalars(
-        self, lowered: LoweredNest, operations: list[Any], views: list[View]
-    ) -> bytes:
-        """Return the scalar block of a kernel."""
-        return b"".join(
-            [
-                self._constant(views[source.view].root)
-                if isinstance(source, ConstantSource)
-                else self._scalar(operations[source.task].scalars[source.position][0])
-                for source in lowered.scalars
-            ]
-        )
-
-    def _privileges(self, lowered: LoweredNest) -> bytes:
-        """Return the privileges, with the operators of reductions."""
-        if REDUCE not in lowered.privileges:
-            return lowered.privileges
-        operators = self._legate.ReductionOpKind
-        return bytes(
-            REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
-            if argument.reduces
-            else privilege
-            for privilege, argument in zip(
-                lowered.privileges, lowered.kernel.arguments, strict=True
-            )
-        )
-
-    def _replay(self, operations: list[Any]) -> None:
-        """Run operations as they were submitted; all of them, even if one fails."""
-        failure: BaseException | None = None
-        for operation in operations:
-            self._counters.tasks_submitted += 1
-            self._counters.fills_submitted += type(operation) is Fill
-            try:
-                if operation.provenance_:
-                    with self._legate.Scope(provenance=operation.provenance_):
-                        operation.run()
-                else:
-                    operation.run()
-            except BaseException as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
-
-    def _scalar(self, scalar: Any) -> bytes:
-        return bytes(self.native.scalar_bytes(scalar.raw_handle)).ljust(
-            _SCALAR_SLOT, b"\0"
-        )
-
-    def _constant(self, root: Root) -> bytes:
-        if root.constant_bytes is None:
-            root.constant_bytes = self._scalar(root.constant)
-        return root.constant_bytes
-
-    def _count_temporaries(self, launch: PlannedLaunch, views: list[View]) -> None:
-        counters = self._counters
-        for number in launch.temporaries:
-            root = views[number].root
-            if root.real is None:
-                counters.temporaries_removed += 1
-                counters.temporaries_removed_bytes += root.nbytes
-
-    def _give_up(self, launch: PlannedLaunch, stage: str, error: Exception) -> None:
+    def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""
         launch.form = Form.ORIGINAL
         launch.deferrable = ()
-        self._failed(stage, error)
+        self._failed(stage, failure)
 
-    def _failed(self, stage: str, error: Exception) -> None:
+    def _failed(self, stage: str, failure: Exception) -> None:
         """Tell the user once that original tasks run instead of fused ones."""
-        self._counters.failures += 1
+        self.counters.failures += 1
         if not self._warned:
             self._warned = True
+            error = failure.__cause__ if isinstance(failure, FailureError) else failure
             say(
                 f"{stage} of a group of operations failed "
                 f"({type(error).__name__}: {error}), so they run unfused"
             )
 
 
-def _provenance(operations: list[Any]) -> str:
-    found = dict.fromkeys(operation.provenance_ for operation in operations)
-    return "; ".join(filter(None, found))
+class _Tell(Step):
+    """A window is explained, once it was submitted."""
 
+    __slots__ = ("_explanation", "_plan", "_window")
 
-def _share_future(changed: list[Root]) -> None:
-    """Note that the single elements that a task has changed lie in one future."""
-    scalars = [root for root in changed if root.scalar_storage]
-    for root in scalars:
-        root.shares_future = len(scalars) > 1
+    def __init__(
+        self, explanation: Explanation, plan: Plan, window: ClosedWindow
+    ) -> None:
+        super().__init__()
+        self._explanation = explanation
+        self._plan = plan
+        self._window = window
 
-
-_REDUCTIONS: Final = {
-    "add": "ADD",
-    "mul": "MUL",
-    "min": "MIN",
-    "max": "MAX",
-    # of truth values
-    "or": "ADD",
-    "and": "MUL",
-}
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Explain it."""
+        self._explanation.add(self._window, self._plan)

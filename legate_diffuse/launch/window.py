@@ -1,122 +1,110 @@
 # SPDX-License-Identifier: Apache-2.0
 """The window of operations that wait to be fused (Diffuse, section 4.1).
 
-Operations are recorded as they are submitted. While they are recorded, the
-window's key grows: what the plan depends on, with views, roots and shapes
-renumbered in the order of first appearance, and never an extent or a scalar's
-value. A window whose key was seen before is submitted without analysis.
+Operations are recorded as they are submitted. A window whose key was seen before is
+submitted without analysis.
+
+A finalizer, a signal handler or an exception may come between any two calls, and the
+first two may submit and read as well. So an operation is recorded aside, and then
+published, unless somebody has used the window meanwhile; a window is planned as a
+whole, and then handed over to the queue of launches, unless somebody has done so
+meanwhile. What was broken off is done again. See ``launch.queue`` for what can come
+between.
 
 Follows: Legate (src/cpp/legate/runtime/detail)
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
+from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
-from legate_diffuse.launch.submission import Submitter
+from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.launch.state import WindowState, close
+from legate_diffuse.launch.steps import Waiting
+from legate_diffuse.launch.submission import Checker, Submitter
 from legate_diffuse.libraries.registry import Recognizer
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
-from legate_diffuse.stores.view import Shape, View, over
+from legate_diffuse.stores.view import over
 
 _ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
-
-
-class WindowState:
-    """What has been recorded since the last flush.
-
-    Attributes:
-        operations: the operations, in program order.
-        key: what their plan depends on, but for the roots' liveness.
-        views: number of each view, in the order of first appearance.
-        roots: number of each root.
-        shapes: number of each shape.
-        single_below: tasks over roots of fewer elements run on one processor.
-        carried: operations at the start that an earlier window has let wait.
-        kept: roots that operations after the window use.
-        cause: what ended the window.
-        parts: views of parts of roots that are changed.
-        disjoint: for some of them, numbers of views with which they have nothing in
-            common.
-    """
-
-    __slots__ = (
-        "carried",
-        "cause",
-        "disjoint",
-        "kept",
-        "key",
-        "operations",
-        "parts",
-        "roots",
-        "shapes",
-        "single_below",
-        "views",
-    )
-
-    def __init__(self) -> None:
-        self.operations: list[Any] = []
-        self.key: list[int] = []
-        self.views: dict[View, int] = {}
-        self.roots: dict[Root, int] = {}
-        self.shapes: dict[Shape, int] = {}
-        self.single_below = 0
-        self.cause = ""
-        self.carried = 0
-        self.kept: frozenset[Root] = frozenset()
-        self.parts: list[View] = []
-        self.disjoint: dict[View, list[int]] = {}
-
-    def lives(self, root: Root) -> bool:
-        """Whether a root can be read after the window."""
-        return root.alive or root.escaped or root in self.kept
+# Attempts to submit what cannot wait, if exceptions come between.
+_MAX_FLUSHES: Final = 3
 
 
 class LaunchWindow:
     """Records operations, and submits them fused.
 
-    Legate's runtime and the native part must be up. ``recognizer`` tells which
-    operation a task is, and ``meanings`` what operations compute.
+    Legate's runtime and the native part must be up. It is made in Legate's thread.
+    ``recognizer`` tells which operation a task is, ``meanings`` what operations
+    compute, and ``checker``, if any, compares the results.
     """
 
     def __init__(
-        self, legate: Legate, recognizer: Recognizer, meanings: Meanings
+        self,
+        legate: Legate,
+        recognizer: Recognizer,
+        meanings: Meanings,
+        checker: Checker | None = None,
     ) -> None:
         self.counters = Counters()
         self.recognizer = recognizer
         self.state = WindowState()
-        self.submitter = Submitter(legate, meanings, self.counters)
+        self.queue = LaunchQueue(legate.native)
+        self.submitter = Submitter(legate, meanings, self.counters, checker)
         self._policy = WindowPolicy()
         # how many operations ran that were not recorded
         self.unseen = 0
-        # the window ends before the next operation
-        self._ended = False
+        self._thread = get_ident()
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
     # -- recording --------------------------------------------------------------
     def submit(self, operation: Any) -> None:
         """Hold an operation back, or run it after all that is pending."""
-        if self._ended:
-            # what the application has forgotten by now need not be stored
-            self._end()
-        if type(operation) is Fill:
-            self.counters.fills_seen += 1
-            recorded = self._record_fill(operation)
-        else:
-            recorded = operation.holdable and self._record_task(operation)
-        if not recorded:
+        if get_ident() != self._thread:
             self.submit_now(operation)
             return
+        if type(operation) is Fill:
+            self.counters.fills_seen += 1
+        while True:
+            state = self.state
+            if state.recording or state.ended or self.queue.head is not None:
+                self._make_ready(state)
+                continue
+            # whoever needs the window before it is false again replaces the state
+            state.recording = True
+            held, shared = self._examine(operation)
+            if not held:
+                # nothing was changed
+                state.recording = False
+                self.submit_now(operation)
+                return
+            if not state.count:
+                state.single_below = self._single_below()
+            state.add(operation)
+            count = state.count + 1
+            if self.state is state:
+                state.count = count
+                state.recording = False
+                if count == 1:
+                    self._native.set_pending(True)
+                break
         self.counters.tasks_seen += 1
-        operations = self.state.operations
-        self._ended = len(operations) >= CAPACITY or self._policy.ends_at(operations)
+        operations = state.operations
+        if len(operations) >= CAPACITY or self._policy.ends_at(operations):
+            state.ended = True
+        if shared:
+            # as soon as the application could have expected it without a window
+            self._flush_at_once("read of shared memory")
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
@@ -125,40 +113,65 @@ class LaunchWindow:
 
     def let_pass(self, cause: str) -> None:
         """Submit what is pending, and count the operation that comes after it."""
-        self.flush(cause)
-        self.unseen += 1
-        self.counters.tasks_seen += 1
-        self.counters.tasks_submitted += 1
+        if self.is_in_program():
+            self.flush(cause)
+            self.unseen += 1
+            self.counters.tasks_seen += 1
+            self.counters.tasks_submitted += 1
 
-    def _record_task(self, task: Any) -> bool:
-        kind = task.kind or self.recognizer.recognize_task(task)
-        if kind is None:
+    def is_in_program(self) -> bool:
+        """Whether the caller is the program, and not a Python task that runs in it.
+
+        What a task submits is Legate's affair.
+
+        Raises:
+            DiffuseError: it is another thread of the program.
+        """
+        if get_ident() == self._thread:
+            return True
+        if self._native.is_in_task():
             return False
+        raise DiffuseError(
+            f"Legate was called in thread {current_thread().name!r}, but must be "
+            "called in the thread that imported it, and in no other: move what works "
+            "on its arrays there"
+        )
+
+    def _examine(self, operation: Any) -> tuple[bool, bool]:
+        """Return whether an operation can wait, and whether it reads shared memory."""
+        if type(operation) is Fill:
+            return self._examine_fill(operation), False
+        if not operation.holdable:
+            return False, False
+        kind = operation.kind or self.recognizer.recognize_task(operation)
+        if kind is None:
+            return False, False
         if not kind.covered:
-            task.check_scalars()
-        views = task.views
+            operation.check_scalars()
+        views = operation.views
         shape = views[0].shape if kind.pointwise else None
         shared = False
-        for privilege, view in zip(task.privileges, views, strict=True):
+        for privilege, view in zip(operation.privileges, views, strict=True):
             root = view.root
             if not root.fusable:
-                return False
+                return False, False
             if root.shared and root.is_shared():
                 if privilege != READ:
-                    return False
+                    return False, False
                 shared = True
+            if root.initial is not None and privilege != READ:
+                self._change_constant(root)
             if shape is not None and view.shape != shape:
                 if kind.operation.task != "FILL":
-                    return False
-                return self._record_fill(task, kind)
-        self._record(task, kind)
-        if shared:
-            # as soon as the application could have expected it without a window
-            self.flush("read of shared memory")
-        return True
+                    return False, False
+                return self._examine_fill(operation, kind), False
+        operation.kind = kind
+        if self.submitter.track_provenance:
+            operation.provenance_ = self.submitter.provenance()
+        return True, shared
 
-    def _record_fill(self, fill: Any, kind: Any = None) -> bool:
-        """Record a fill: its one-element value repeats over the target."""
+    def _examine_fill(self, fill: Any, kind: Any = None) -> bool:
+        """Whether a fill can wait: its one-element value repeats over the target."""
         target = fill.views[0]
         root = target.root
         if not root.fusable or (root.shared and root.is_shared()):
@@ -168,16 +181,20 @@ class LaunchWindow:
             if (
                 not value.root.fusable
                 or value.root.dtype != target.root.dtype
-                or value.shape != ()
+                or value.shape not in ((), target.shape)
                 or not value.root.scalar_storage
             ):
                 return False
             if target.volume > 1:
                 fill.views = [target, over(value, target.shape)]
-        kind = kind or self.recognizer.recognize_fill(fill)
-        self._record(fill, kind)
+        if root.initial is not None:
+            self._change_constant(root)
+        fill.kind = kind or self.recognizer.recognize_fill(fill)
+        if self.submitter.track_provenance:
+            fill.provenance_ = self.submitter.provenance()
         return True
 
+<<<<<<< HEAD
     def _record(self, operation: Any, kind: Any) -> None:
         for position in kind.changed:
             root = operation.views[position].root
@@ -209,6 +226,13 @@ class LaunchWindow:
             if view.layout.extents != view.root.shape and view not in state.parts:
                 _describe_part(state, view)
         state.operations.append(operation)
+=======
+    def _change_constant(self, root: Root) -> None:
+        """Let what reads a root as a constant come before what changes it."""
+        root.constant = None
+        if self.state.is_constant(root):
+            self.flush("write to a constant")
+>>>>>>> d35bf89 (Recording is a transaction, and a flush a queue of steps)
 
     def is_single(self, root: Root) -> bool:
         """Whether Legate would not partition a root, or threads share its tasks' loops.
@@ -225,8 +249,10 @@ class LaunchWindow:
     # -- submission ---------------------------------------------------------------
     def flush(self, cause: str) -> None:
         """Submit everything that is pending; ``cause`` is counted."""
-        if self.state.operations:
-            self._submit(cause, None)
+        if not self.is_in_program():
+            return
+        while self._is_pending():
+            self._submit(cause, may_wait=False)
 
     def flush_for(self, wanted: Root) -> None:
         """Submit what is pending, before a root is read.
@@ -234,108 +260,164 @@ class LaunchWindow:
         Scalar operations whose results only the application could read go on
         waiting, unless one of them is about to be read.
         """
-        state = self.state
-        if not state.operations:
+        if not self.is_in_program() or not self._is_pending():
             return
-        deferred: list[Any] = []
-        try:
-            self._submit("read", deferred)
-        finally:
-            self._carry(deferred)
+        self._submit("read", may_wait=True)
+        while self.state.rest:
+            self._submit("read", may_wait=True)
+        waiting = self.state.operations[: self.state.carried]
         if any(
             operation.views[position].root is wanted
-            for operation in deferred
+            for operation in waiting
             for position in operation.kind.changed
         ):
             self.flush("read")
 
-    def _end(self) -> None:
-        """Submit a window that is full, up to a good place to cut it."""
-        operations = self.state.operations
-        count = len(operations)
-        if count >= CAPACITY:
-            count = self._policy.cut(operations)
-        rest = deque(operations[count:])
-        if rest:
-            carried = self.state.carried
-            self.state = WindowState()
-            self.state.carried = carried
-            for operation in operations[:count]:
-                self._append(operation)
-        while True:
-            self.state.kept = frozenset(
-                view.root for operation in rest for view in operation.views
-            )
-            self._submit_full_window(rest)
-            while rest and not self._ended:
-                self._append(rest.popleft())
-                self._ended = self._policy.ends_at(self.state.operations)
-            if not rest:
-                return
+    def lend(self, root: Root, physical: Any) -> None:
+        """Note that the application holds a root's memory through ``physical``.
 
-    def _submit_full_window(self, rest: deque[Any]) -> None:
-        """Submit the window; if that fails, what comes after it waits all the same."""
-        deferred: list[Any] = []
-        try:
-            self._submit("full window", deferred)
-        except BaseException:
-            self._carry(deferred)
-            for operation in rest:
-                self._append(operation)
-            raise
-        self._carry(deferred)
-
-    def _carry(self, deferred: list[Any]) -> None:
-        """Start a window with operations that may go on waiting."""
-        for operation in deferred:
-            self._append(operation)
-        self.state.carried = len(deferred)
-
-    def _submit(self, cause: str, deferred: list[Any] | None) -> None:
-        """Submit the window; what may wait goes to ``deferred`` if it is a list."""
+        What was submitted since the last flush has to run, as if it had not waited.
+        """
+        root.lend(physical)
+        if not self.is_in_program():
+            return
         state = self.state
-        self.state = WindowState()
-        self._ended = False
-        self._native.set_pending(False)
-        self.counters.flushes[cause] += 1
-        state.cause = cause
-        alive = [state.lives(root) for root in state.roots]
-        key = (*state.key, -2, state.carried, *alive)
-        self.submitter.submit(key, state, deferred)
+        if state.recording:
+            self._restore(state)
+        if root in self.state.roots:
+            self.flush("read of shared memory")
+
+    def _is_pending(self) -> bool:
+        return bool(self.state.operations) or self.queue.head is not None
+
+    def _flush_at_once(self, cause: str) -> None:
+        """Submit everything that is pending, even if an exception comes between."""
+        failure: BaseException | None = None
+        for _ in range(_MAX_FLUSHES):
+            try:
+                self.flush(cause)
+                break
+            except BaseException as error:
+                failure = failure or error
+        if failure is not None:
+            try:
+                raise failure
+            finally:
+                # a traceback keeps arrays of the program alive
+                del failure
+
+    def _make_ready(self, state: WindowState) -> None:
+        """Take a step towards a window to which an operation can be added."""
+        if self.queue.head is not None:
+            self.queue.drain()
+        elif state.recording:
+            self._restore(state)
+        elif state.count >= CAPACITY and not state.rest:
+            self._cut(state)
+        else:
+            self._submit("full window", may_wait=True)
+
+    def _submit(self, cause: str, *, may_wait: bool) -> None:
+        """Submit the window; some operations may wait, if they can."""
+        queue = self.queue
+        while True:
+            queue.drain()
+            state = self.state
+            if state.recording:
+                self._restore(state)
+                continue
+            if not state.count:
+                break
+            state.ended = True
+            steps, waiting = self.submitter.prepare(close(state, cause), may_wait)
+            if waiting.operations or state.rest:
+                steps.append(_Carry(self, waiting, state.rest))
+            first = chain(steps)
+            empty = WindowState()
+            if self.state is state and queue.head is None:
+                self.state = empty
+                queue.head = first
+                self.counters.flushes[cause] += 1
+                queue.drain()
+                break
+        if not self.state.count and queue.head is None:
+            self._native.set_pending(False)
+
+    def _restore(self, state: WindowState) -> None:
+        """Forget an operation whose recording was broken off, or begin it again."""
+        restored = self._build(state.operations[: state.count], state.carried)
+        restored.single_below = state.single_below
+        if self.state is state:
+            self.state = restored
+
+    def _cut(self, state: WindowState) -> None:
+        """End a full window at a good place, before some of its operations."""
+        count = self._policy.cut(state.operations)
+        first = self._build(state.operations[:count], state.carried)
+        _end(first, state.operations[count:])
+        if self.state is state:
+            self.state = first
+
+    def _build(self, operations: Sequence[Any], carried: int) -> WindowState:
+        """Return the state in which these operations are recorded."""
+        state = WindowState()
+        state.single_below = self._single_below()
+        state.carried = carried
+        for operation in operations:
+            state.add(operation)
+        state.count = len(operations)
+        return state
+
+    def _extend(self, state: WindowState, operations: Sequence[Any]) -> None:
+        """Record operations in a state, up to where its window ends."""
+        for position, operation in enumerate(operations, 1):
+            state.add(operation)
+            state.count += 1
+            if self._policy.ends_at(state.operations):
+                _end(state, operations[position:])
+                break
 
 
-def _describe(state: WindowState, view: View) -> int:
-    """Number a view, and add to the key what the plan depends on in it."""
-    slot = state.views[view] = len(state.views)
-    root, layout = view.root, view.layout
-    root_number = state.roots.setdefault(root, len(state.roots))
-    shape_number = state.shapes.setdefault(view.shape, len(state.shapes))
-    flags = (
-        min(layout.volume, 2)
-        | layout.inner_broadcast << 2
-        | root.scalar_storage << 3
-        | (root.constant is not None) << 4
-        | layout.affine << 5
-        | (layout.extents == root.shape) << 6
-        | (root.volume < state.single_below) << 7
-        | root.is_undefined << 8
-    )
-    state.key += (-1, root_number, shape_number, flags)
-    for part in state.parts:
-        if part.root is root:
-            _compare(state, part, view)
-    return slot
+class _Carry(Step):
+    """Lets the next window begin with operations that go on waiting.
+
+    Attributes:
+        waiting: scalar operations that need not be submitted yet.
+        rest: operations that come after the window that was submitted.
+    """
+
+    __slots__ = ("_window", "rest", "waiting")
+
+    def __init__(
+        self, window: LaunchWindow, waiting: Waiting, rest: Sequence[Any]
+    ) -> None:
+        super().__init__()
+        self._window = window
+        self.waiting = waiting
+        self.rest = rest
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Put the operations before those that were recorded meanwhile."""
+        window = self._window
+        while queue.head is self:
+            state = window.state
+            if state.recording:
+                window._restore(state)
+                continue
+            count = state.count
+            rest = [*self.rest, *state.operations[:count], *state.rest]
+            waiting = self.waiting.operations
+            begun = window._build(waiting, len(waiting))
+            window._extend(begun, rest)
+            following = launch + 1
+            if window.state is state and state.count == count and queue.head is self:
+                window.state = begun
+                queue.head = self.next
+                queue.number = following
 
 
-def _describe_part(state: WindowState, part: View) -> None:
-    """Add to the key which views a part of a root overlaps that is changed."""
-    for view in state.views:
-        if view.root is part.root and view is not part and view not in state.parts:
-            _compare(state, part, view)
-    state.parts.append(part)
-
-
-def _compare(state: WindowState, part: View, view: View) -> None:
-    if part.layout.is_disjoint_from(view.layout):
-        state.disjoint.setdefault(part, []).append(state.views[view])
-        state.key += (-3, state.views[part], state.views[view])
+def _end(state: WindowState, rest: Sequence[Any]) -> None:
+    """Let a window end before operations that were recorded already."""
+    state.ended = True
+    state.rest = tuple(rest)
+    state.kept = frozenset(view.root for operation in rest for view in operation.views)

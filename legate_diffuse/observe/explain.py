@@ -23,8 +23,9 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, analyse
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir.privilege import READ
-from legate_diffuse.observe.location import locate
-from legate_diffuse.observe.wording import Names, extents, positions
+from legate_diffuse.messages import say
+from legate_diffuse.observe.location import escaped, locate
+from legate_diffuse.observe.wording import TITLE, Names, extents, positions
 
 # At most so many windows are described; the others are only counted.
 MAX_DESCRIBED: Final = 200
@@ -72,30 +73,36 @@ class Explanation:
         self._meanings = meanings
         self._file = file
         self._at_once = at_once
+        self._broken = False
         self._blocks: list[str] = []
         self._described: dict[int, _Described] = {}
         self._write(_title())
         # registered before the last flush, hence run after it
         atexit.register(self._finish)
 
-    def add(self, state: Any, plan: Plan) -> None:
-        """Take note of a ``WindowState`` that is about to be submitted."""
+    def add(self, window: Any, plan: Plan) -> None:
+        """Take note of a window that was submitted."""
         found = self._described.get(id(plan))
         if found is None:
-            found = _Described(plan, len(state.operations))
+            found = _Described(plan, len(window.operations))
             self._described[id(plan)] = found
             number = len(self._described)
             if number <= MAX_DESCRIBED:
                 self._write(
-                    "\n".join(_describe(number, state, plan, self._meanings)) + "\n"
+                    "\n".join(_describe(number, window, plan, self._meanings)) + "\n"
                 )
         found.submissions += 1
 
     def _write(self, block: str) -> None:
-        if self._at_once:
-            print(block, file=self._file, flush=True)
-        else:
+        if not self._at_once:
             self._blocks.append(block)
+            return
+        try:
+            print(block, file=self._file, flush=True)
+        except (OSError, ValueError) as error:
+            if not self._broken:
+                self._broken = True
+                say(f"the explanation cannot be written: {error}")
 
     def _finish(self) -> None:
         self._at_once = True
@@ -106,7 +113,7 @@ class Explanation:
 
 def _title() -> str:
     program = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]).strip()
-    return f"What legate_diffuse makes of {program or 'the program'}\n"
+    return f"{TITLE}{escaped(program) or 'the program'}\n"
 
 
 def _totals(described: list[_Described]) -> list[str]:
@@ -138,12 +145,14 @@ def _hoisted(launch: PlannedLaunch) -> list[int]:
     return [n for n in launch.hoisted if n not in launch.deferrable]
 
 
-def _describe(number: int, state: Any, plan: Plan, meanings: Meanings) -> Iterator[str]:
+def _describe(
+    number: int, window: Any, plan: Plan, meanings: Meanings
+) -> Iterator[str]:
     """Yield the lines that describe a window and its plan."""
-    operations = state.operations
-    names = Names(state)
+    operations = window.operations
+    names = Names(window)
     count, tasks = len(operations), _count_tasks(plan)
-    ending = _ENDINGS.get(state.cause, state.cause)
+    ending = _ENDINGS.get(window.cause, window.cause)
     place = locate()
     yield (
         f"Window {number}: {_plural(count, 'operation')} became "
@@ -163,14 +172,14 @@ def _describe(number: int, state: Any, plan: Plan, meanings: Meanings) -> Iterat
             f"{names.operation(operation)}"
         )
     try:
-        analysed = analyse(translate(state, meanings), meanings)
+        analysed = analyse(translate(window, meanings), meanings)
     except Exception:
         # the submitter has told the user what it was
         yield "  Its analysis failed, so all operations run as they were submitted."
         return
     place_of = _TaskNumbers()
     for planned, (launch, liveness) in zip(plan.launches, analysed, strict=True):
-        writer = _LaunchWriter(state, names, planned, launch, liveness)
+        writer = _LaunchWriter(window, names, planned, launch, liveness)
         for line in writer.lines(place_of):
             yield from _fold(line)
 
@@ -190,7 +199,7 @@ class _TaskNumbers:
 class _LaunchWriter:
     """Describes one launch."""
 
-    state: Any
+    window: Any
     names: Names
     planned: PlannedLaunch
     launch: Launch
@@ -236,7 +245,7 @@ class _LaunchWriter:
         yield from self._waiting()
 
     def _why_original(self, tasks: Sequence[int]) -> str:
-        operations = self.state.operations
+        operations = self.window.operations
         if all(operations[n].kind.operation.task == "FILL" for n in tasks):
             return ", because fills cost Legate little"
         return ""
@@ -268,14 +277,14 @@ class _LaunchWriter:
         views = [
             view
             for position in group.tasks
-            for view in self.state.operations[position].views
+            for view in self.window.operations[position].views
         ]
         return extents(max(views, key=lambda view: view.volume).shape)
 
     def _arrays(self) -> Iterator[str]:
         """Say what becomes of the arrays that the launch makes."""
-        views = list(self.state.views)
-        operations = [self.state.operations[n] for n in self.planned.tasks]
+        views = self.window.views
+        operations = [self.window.operations[n] for n in self.planned.tasks]
         read = {
             view.root
             for operation in operations

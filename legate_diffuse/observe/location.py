@@ -19,7 +19,8 @@ _MODULES: Final = (contextlib.__file__, functools.__file__)
 def locate() -> str:
     """Return ``file:line`` of the user's innermost frame, '' if there is none.
 
-    Files below the current directory are named relative to it.
+    Files below the current directory are named relative to it. What is no UTF-8 in a
+    name is escaped.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -43,7 +44,12 @@ def _folders() -> tuple[str, ...]:
 
 @cache
 def _shorten(path: str) -> str:
-    if not os.path.isabs(path):
-        return path
-    relative = os.path.relpath(path)
-    return path if relative.startswith(os.pardir) else relative
+    if os.path.isabs(path):
+        relative = os.path.relpath(path)
+        path = path if relative.startswith(os.pardir) else relative
+    return escaped(path)
+
+
+def escaped(name: str) -> str:
+    """Return a name in which what is no UTF-8 is escaped."""
+    return name.encode(errors="backslashreplace").decode()

@@ -4,24 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.ir.privilege import READ
 
+TITLE: Final = "What legate_diffuse makes of "
+"""How every explanation begins."""
+
 
 class Names:
-    """Names the arrays of a ``WindowState``: a1, a2, ..., and s1, s2, ... for scalars.
+    """Names the arrays of a ``ClosedWindow``: a1, a2, ..., and s1, s2, ... for scalars.
 
     Constants are named by their value.
     """
 
-    def __init__(self, state: Any) -> None:
+    def __init__(self, window: Any) -> None:
         counts = {"a": 0, "s": 0}
         self._names: dict[Any, str] = {}
         self._kinds: dict[str, list[str]] = {}
-        for root in state.roots:
-            if root.constant is not None:
-                self._names[root] = number(root.constant)
+        for position, root in enumerate(window.roots):
+            if window.is_constant(position):
+                self._names[root] = number(root.initial)
                 continue
             letter = "s" if root.scalar_storage else "a"
             counts[letter] += 1
@@ -44,7 +47,7 @@ class Names:
         """Return an array, with the part of it that a view shows."""
         root = view.root
         name = self._names[root]
-        if root.scalar_storage or root.constant is not None:
+        if root.scalar_storage:
             return name
         if not view.affine:
             return f"{name}, rearranged"

@@ -77,6 +77,13 @@ class TemplateTask:
 
     def run(self) -> None:
         """Submit the real task."""
+        self._task().run()
+
+    def prepare(self) -> tuple[Any, ...]:
+        """Return what to call with what, once, to submit the real task."""
+        return self._task().prepare()
+
+    def _task(self) -> AutoTask:
         template = self.template
         task = AutoTask(template.library, template.task_id)
         task.privileges = template.privileges
@@ -87,7 +94,7 @@ class TemplateTask:
             Constraint("align", (symbol(0), symbol(number)))
             for number in range(1, len(self.views))
         ]
-        task.run()
+        return task
 
 
 def submit(template: TaskTemplate, views: list[View]) -> None:

@@ -28,8 +28,8 @@ class Fill:
             self.scalars.append((value, None))
             self.privileges = (WRITE,)
 
-    def run(self) -> None:
-        """Issue the real fill."""
+    def prepare(self) -> tuple[Any, ...]:
+        """Return what to call with what, once, to issue the real fill."""
         value = self.value
         if not self.scalars:
             value.root.settle()
@@ -38,4 +38,9 @@ class Fill:
         root = target.root
         root.constant = None
         root.shares_future = False
-        root.legate.runtime.issue_fill(target.materialize(), value)
+        return root.legate.runtime.issue_fill, target.materialize(), value
+
+    def run(self) -> None:
+        """Issue the real fill."""
+        call, *arguments = self.prepare()
+        call(*arguments)

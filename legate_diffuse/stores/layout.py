@@ -10,7 +10,9 @@ Follows: Legate (src/cpp/legate/data/detail)
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
 
 # A layout remembers at most so many layouts that were derived from it: a program that
 # walks through an array element by element derives one for each.
@@ -107,15 +109,14 @@ class Layout:
         if found is None:
             found = _STEPS[step[0]](self, *step[1:])
             if found is not None:
-                _remember(self.derived, step, found)
+                found = _remember(self.derived, step, found)
         return found
 
     def is_disjoint_from(self, other: Layout) -> bool:
         """Whether two layouts of one shape are known to share no element."""
         found = self.disjoint.get(other)
         if found is None:
-            found = self._is_disjoint_from(other)
-            _remember(self.disjoint, other, found)
+            found = _remember(self.disjoint, other, self._is_disjoint_from(other))
         return found
 
     def _is_disjoint_from(self, other: Layout) -> bool:
@@ -142,7 +143,7 @@ class Layout:
             for step in steps:
                 found = found.derive(step)
                 assert found is not None
-            _remember(self.repeated, shape, found)
+            found = _remember(self.repeated, shape, found)
         return found
 
     def _then(
@@ -275,7 +276,7 @@ def whole(shape: tuple[int, ...]) -> Layout:
     if found is None:
         dims = tuple(range(len(shape)))
         found = Layout(shape, dims, (0,) * len(shape), tuple(shape))
-        _remember(_whole, found.shape, found)
+        found = _remember(_whole, found.shape, found)
     return found
 
 
@@ -287,7 +288,8 @@ def _restrict(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     low, extents = layout.low, layout.extents
     root_dim = layout.dims[dim]
-    if root_dim >= 0:
+    # a view without elements keeps its storage, as in Legate
+    if root_dim >= 0 and layout.volume:
         low = _replace(low, root_dim, low[root_dim] + first)
         extents = _replace(extents, root_dim, extent)
     return low, extents
@@ -297,7 +299,8 @@ def _replace(values: tuple[int, ...], position: int, value: int) -> tuple[int, .
     return (*values[:position], value, *values[position + 1 :])
 
 
-def _remember(memory: dict[Any, Any], key: Any, found: object) -> None:
+def _remember(memory: dict[Any, T], key: Any, found: T) -> T:
+    """Remember what was found, unless somebody has meanwhile; return what is."""
     if len(memory) >= _MAX_DERIVED:
         memory.clear()
-    memory[key] = found
+    return memory.setdefault(key, found)

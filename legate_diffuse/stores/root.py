@@ -34,6 +34,7 @@ class Root:
 
     __slots__ = (
         "_handle",
+        "_keeper",
         "constant",
         "constant_bytes",
         "dtype",
@@ -77,6 +78,7 @@ class Root:
         self.constant = initial
         self.constant_bytes: bytes | None = None
         self.real: Any = None
+        self._keeper: Any = None
         self._handle = 0
         # how many recorded operations have changed it
         self.version = 0
@@ -105,19 +107,27 @@ class Root:
 
         Without ``physical`` it holds the memory for good.
         """
-        self.shared = True
-        if physical is None:
-            self.lent = None
-        elif self.lent is not None and not any(p is physical for p in self.lent):
-            self.lent = (*self.lent, physical)
+        while True:
+            lent = self.lent
+            if physical is None or lent is None:
+                more = None
+            elif any(each is physical for each in lent):
+                more = lent
+            else:
+                more = (*lent, physical)
+            if self.lent is lent:
+                self.lent = more
+                self.shared = True
+                return
 
     def is_shared(self) -> bool:
         """Whether the application holds the memory now; call it if ``shared``."""
-        if self.lent is not None:
-            self.lent = tuple(
-                [p for p in self.lent if sys.getrefcount(p) > _LENT_REFERENCES]
-            )
-            self.shared = bool(self.lent)
+        while (lent := self.lent) is not None:
+            held = tuple([p for p in lent if sys.getrefcount(p) > _LENT_REFERENCES])
+            if self.lent is lent:
+                self.lent = held
+                self.shared = bool(held)
+                break
         return self.shared
 
     def materialize(self) -> Any:
@@ -129,8 +139,15 @@ class Root:
                 found = runtime.create_store_from_scalar(self.initial, self.shape)
             else:
                 found = runtime.create_store(self.type, self.shape, self.scalar_storage)
-            self.real = found
-        return found
+            self.keep(found)
+        return self.real
+
+    def keep(self, store: Any) -> None:
+        """Use a real store, unless somebody has made one meanwhile."""
+        keeper = self.legate.native.Keeper(store)
+        if self.real is None:
+            self.real = store
+            self._keeper = keeper
 
     def settle(self) -> None:
         """Give a single element a future of its own, if it shares one.
@@ -143,14 +160,6 @@ class Root:
             # a program without loops copies the old value into a new future
             self.legate.native.submit_program((self.handle,), b"\3", bytes(16), None)
             self.shares_future = False
-
-    @property
-    def is_undefined(self) -> bool:
-        """Whether nothing was written to the array yet.
-
-        False for a single element, which is always written as a whole.
-        """
-        return self.real is None and not self.scalar_storage
 
     @property
     def handle(self) -> int:

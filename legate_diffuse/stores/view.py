@@ -19,7 +19,7 @@ _MAX_DERIVED: Final = 256
 class View:
     """A root seen through a layout."""
 
-    __slots__ = ("_handle", "derived", "layout", "real", "root", "shape")
+    __slots__ = ("_handle", "_keeper", "derived", "layout", "real", "root", "shape")
 
     def __init__(self, root: Root, layout: Layout) -> None:
         self.root = root
@@ -28,17 +28,24 @@ class View:
         # by layout, or by the step that Legate had to apply
         self.derived: dict[Layout | tuple[Any, ...], View] = {}
         self.real: Any = None
+        self._keeper: Any = None
         self._handle = 0
 
     def materialize(self) -> Any:
         """Return the real ``LogicalStore`` seen through the same transforms."""
-        real = self.real
-        if real is None:
+        if self.real is None:
             real = self.root.materialize()
             for name, *arguments in self.layout.chain:
                 real = getattr(real, name)(*arguments)
+            self._keep(real)
+        return self.real
+
+    def _keep(self, real: Any) -> None:
+        """Use a real store, unless somebody has made one meanwhile."""
+        keeper = self.root.legate.native.Keeper(real)
+        if self.real is None:
             self.real = real
-        return real
+            self._keeper = keeper
 
     @property
     def handle(self) -> int:
@@ -177,14 +184,13 @@ class View:
             affine=False,
         )
         view = View(self.root, layout)
-        view.real = real
+        view._keep(real)
         return self._remember(key, view)
 
     def _remember(self, key: Layout | tuple[Any, ...], view: View) -> View:
         if len(self.derived) >= _MAX_DERIVED:
             self.derived.clear()
-        self.derived[key] = view
-        return view
+        return self.derived.setdefault(key, view)
 
 
 def over(view: View, shape: Shape) -> View:

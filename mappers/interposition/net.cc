@@ -33,7 +33,10 @@ namespace {
 std::atomic<bool> pending{false};
 std::atomic<std::thread::id> window_owner{};
 std::atomic<void (*)()> flush_callback{nullptr};
-thread_local bool inside_callback = false;
+// True while the window submits what is pending: its own calls pass through.
+thread_local bool passing = false;
+// How often an entry point was called on this thread.
+thread_local std::uint64_t num_calls = 0;
 
 // Functions that the net calls, but does not define.
 constexpr auto* PRIORITY = "_ZN6legate5Scope8priorityEv";
@@ -49,18 +52,16 @@ bool is_connected() {
   return flush_callback.load() != nullptr;
 }
 
-// What the callback itself calls passes through. So do calls on other threads: these are Legate's
-// own, which run tasks, and a task can't submit the application's operations.
+// Calls on other threads pass through: these are Legate's own, which run tasks, and a task can't
+// submit the application's operations.
 void call_back() {
   auto* const callback = flush_callback.load();
 
-  if (!callback || inside_callback || window_owner.load() != std::this_thread::get_id()) return;
-  inside_callback = true;
-  callback();
-  inside_callback = false;
+  if (callback && !passing && window_owner.load() == std::this_thread::get_id()) callback();
 }
 
 void flush() {
+  ++num_calls;
   if (pending.load(std::memory_order_relaxed)) call_back();
 }
 
@@ -107,6 +108,7 @@ void change_scope(const legate::Scope* scope) {
 }  // namespace
 
 void legate_diffuse_net_set_callback(void (*callback)()) {
+  window_owner = std::this_thread::get_id();
   flush_callback = callback;
 }
 
@@ -125,8 +127,15 @@ const char* legate_diffuse_net_missing_symbol() {
 }
 
 void legate_diffuse_net_set_pending(bool is_pending) {
-  if (is_pending) window_owner = std::this_thread::get_id();
   pending = is_pending;
+}
+
+bool legate_diffuse_net_set_passing(bool is_passing) {
+  return std::exchange(passing, is_passing);
+}
+
+std::uint64_t legate_diffuse_net_num_calls() {
+  return num_calls;
 }
 
 namespace legate {

@@ -31,10 +31,17 @@ std::uint32_t register_kernel(Kernel kernel) {
   return static_cast<std::uint32_t>(table().kernels.size() - 1);
 }
 
+void forget_kernel(std::uint32_t id) {
+  const std::unique_lock lock{table().mutex};
+
+  if (id < table().kernels.size()) table().kernels[id] = {};
+}
+
 const Kernel* find_kernel(std::uint32_t id) {
   const std::shared_lock lock{table().mutex};
 
-  return id < table().kernels.size() ? &table().kernels[id] : nullptr;
+  if (id >= table().kernels.size() || !table().kernels[id].function) return nullptr;
+  return &table().kernels[id];
 }
 
 }  // namespace legate_diffuse

@@ -47,9 +47,11 @@ struct Kernel {
 
 // The kernels of this process. A kernel has an id, because a task may run in another process than
 // the one that submitted it, where the kernel has another address. Every rank registers the same
-// kernels in the same order. Both functions may be called from any thread at any time. A kernel
-// stays where it is; the result is null if none has this id.
+// kernels in the same order, and no id is used twice. The functions may be called from any thread
+// at any time. A kernel stays where it is until it is forgotten, when no task needs it any more;
+// the result of `find_kernel` is null if none has this id.
 std::uint32_t register_kernel(Kernel kernel);
+void forget_kernel(std::uint32_t id);
 const Kernel* find_kernel(std::uint32_t id);
 
 }  // namespace legate_diffuse

@@ -11,6 +11,7 @@ from typing import Any
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import OperationKind, Window
 from legate_diffuse.ir.privilege import READ, WRITE
+from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.libraries.registry import Kind
@@ -88,7 +89,6 @@ class Recorder:
     def __init__(self, machine: Machine | None = None) -> None:
         legate = Legate(Runtime(), machine or Machine(), *[object] * 4)
         self.window = LaunchWindow(legate, None, meanings)
-        self.window.submitter.submit = self._submitted  # type: ignore[method-assign]
         self._owners: list[object] = []
         self._found: tuple[tuple[int, ...], Window] | None = None
 
@@ -132,18 +132,21 @@ class Recorder:
             tuple(scalars if inputs else scalars[1:]),
         )
         operation = Operation(kind_of(kind, privileges), list(views), privileges)
-        self.window._append(operation)
+        state = self.window.state
+        if not state.count:
+            state.single_below = self.window._single_below()
+        state.add(operation)
+        state.count += 1
         return operation
 
     def finish(self, carried: int = 0) -> tuple[tuple[int, ...], Window]:
         """End the window."""
-        self.window.state.carried = carried
-        self.window.flush("test")
-        assert self._found is not None
+        state, self.window.state = self.window.state, WindowState()
+        state.carried = carried
+        closed = close(state, "test")
+        assert closed.spells_operations()
+        self._found = closed.key, translate(closed, meanings)
         return self._found
-
-    def _submitted(self, key: tuple[int, ...], state: Any, _: Any) -> None:
-        self._found = key, translate(state, meanings)
 
 
 def root_layout(root: Root) -> Any:

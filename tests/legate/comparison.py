@@ -21,14 +21,14 @@ def unfused() -> Iterator[None]:
     window.flush("test")
     recognizer = window.recognizer
     library, recognizer.cupynumeric = recognizer.cupynumeric, None
-    fill = window._record_fill
-    window._record_fill = lambda *_: False  # type: ignore[method-assign]
+    fill = window._examine_fill
+    window._examine_fill = lambda *_: False  # type: ignore[method-assign]
     try:
         yield
         window.flush("test")
     finally:
         recognizer.cupynumeric = library
-        window._record_fill = fill  # type: ignore[method-assign]
+        window._examine_fill = fill  # type: ignore[method-assign]
 
 
 def counts(program: Callable[[], Any]) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells a failure of ours from an exception that came from outside.
+
+Ctrl-C, a signal handler or another thread may raise any exception between any two
+calls. What fails by itself fails again, in the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+# What may succeed with less on the stack or in memory: never a reason to give up.
+TRANSIENT: Final = (MemoryError, RecursionError)
+
+Place = tuple[object, ...]
+
+
+class FailureError(Exception):
+    """Something fails whenever it is tried; ``__cause__`` is how."""
+
+
+def place_of(error: BaseException) -> Place:
+    """Return what an exception is, and where below its handler it was raised."""
+    found: list[object] = [type(error)]
+    traceback: TracebackType | None = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+        found += (traceback.tb_frame.f_code, traceback.tb_lasti)
+    return tuple(found)
+
+
+def attempt(make: Callable[[], T]) -> T:
+    """Return what a function makes; it is called once more if it fails.
+
+    Raises:
+        FailureError: it failed twice, in one place.
+        BaseException: what came from outside, after another call if need be.
+    """
+    try:
+        return make()
+    except TRANSIENT:
+        raise
+    except Exception as error:
+        first, place = error, place_of(error)
+    try:
+        make()
+        raise first
+    except TRANSIENT:
+        raise
+    except Exception as error:
+        if error is not first and place_of(error) == place:
+            raise FailureError from error
+        raise
+    finally:
+        # a traceback keeps arrays of the program alive
+        del first

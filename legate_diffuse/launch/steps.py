@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done to submit a window: original tasks, and fused ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from legate_diffuse.fusion.launches import Form
+from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir.privilege import REDUCE, WRITE
+from legate_diffuse.launch.program import write_program
+from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.observe.counters import Counters
+from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View, over
+
+_SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
+
+
+class StepOwner(Protocol):
+    """What steps need of the ``Submitter`` that made them."""
+
+    legate: Legate
+    native: Any
+    counters: Counters
+    track_provenance: bool
+
+    def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
+        """Let the original tasks of a launch run from now on."""
+
+
+class OriginalStep(Step):
+    """An operation is run as it was submitted."""
+
+    __slots__ = ("_operation", "_submitter")
+
+    def __init__(self, submitter: StepOwner, operation: Any) -> None:
+        super().__init__()
+        self._submitter = submitter
+        self._operation = operation
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Submit the original task."""
+        operation = self._operation
+        submit = queue.native.submit_original
+        if operation.provenance_:
+            with self._submitter.legate.Scope(provenance=operation.provenance_):
+                submit(launch, *operation.prepare())
+        else:
+            submit(launch, *operation.prepare())
+
+    def count(self) -> None:
+        """Count the task."""
+        counters = self._submitter.counters
+        counters.tasks_submitted += 1
+        counters.fills_submitted += type(self._operation) is Fill
+
+
+class Waiting:
+    """Operations that go on waiting when a window is submitted."""
+
+    __slots__ = ("operations",)
+
+    def __init__(self) -> None:
+        self.operations: list[Any] = []
+
+
+class FusedStep(Step):
+    """Operations are run as one task, over concrete views.
+
+    Args:
+        submitter: what it belongs to.
+        launch: what to do.
+        operations: the window's operations, by position.
+        views: the window's views, by number.
+        shapes: the window's shapes, by number.
+        done: operations of the launch, by position, that run before it.
+        waiting: what goes on waiting, unless the task cannot be submitted.
+    """
+
+    __slots__ = (
+        "_done",
+        "_launch",
+        "_operations",
+        "_program",
+        "_shapes",
+        "_submitter",
+        "_views",
+        "_waiting",
+    )
+
+    def __init__(
+        self,
+        submitter: StepOwner,
+        launch: PlannedLaunch,
+        operations: Sequence[Any],
+        views: list[View],
+        shapes: list[Any],
+        done: Sequence[int],
+        waiting: Waiting,
+    ) -> None:
+        super().__init__()
+        self._submitter = submitter
+        self._launch = launch
+        self._program = launch.form is Form.PROGRAM
+        self._operations = operations
+        self._views = views
+        self._shapes = shapes
+        self._done = done
+        self._waiting = waiting
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Submit the task, if there is anything left to do."""
+        planned = self._launch
+        if not planned.nests:
+            return
+        provenance = None
+        if self._submitter.track_provenance:
+            operations = self._operations
+            provenance = _provenance([operations[n] for n in planned.tasks])
+        if self._program:
+            self._submit_program(provenance, launch)
+        else:
+            self._submit_aligned(provenance, launch)
+
+    def _submit_program(self, provenance: str | None, launch: int) -> None:
+        planned, views = self._launch, self._views
+        program = write_program(planned, views, self._shapes, self._scalars)
+        handles = tuple([views[n].root.handle for n in planned.arguments])
+        self._submitter.native.submit_program(
+            handles, planned.privileges, program, provenance, launch
+        )
+
+    def _submit_aligned(self, provenance: str | None, launch: int) -> None:
+        planned, views = self._launch, self._views
+        (nest,) = planned.nests
+        lowered = nest.lowered
+        shape = self._shapes[lowered.shape]
+        stores = tuple([over(views[n], shape).handle for n in lowered.arguments])
+        block = self._scalars(lowered)
+        privileges = planned.privileges or self._privileges(lowered)
+        planned.privileges = privileges
+        for root in self._reduced():
+            root.settle()
+        self._submitter.native.submit(
+            nest.kernel, stores, privileges, block, provenance, launch
+        )
+
+    def finish(self) -> None:
+        """Note which single elements lie in one future now."""
+        planned, views = self._launch, self._views
+        if not planned.nests:
+            return
+        if self._program:
+            arguments = zip(planned.arguments, planned.privileges, strict=True)
+            changed = [views[n].root for n, how in arguments if how & WRITE]
+        else:
+            changed = self._reduced()
+        scalars = [root for root in changed if root.scalar_storage]
+        for root in scalars:
+            root.shares_future = len(scalars) > 1
+
+    def _reduced(self) -> list[Root]:
+        """Return the roots that an aligned task reduces to."""
+        planned, views = self._launch, self._views
+        numbers = planned.nests[0].lowered.arguments
+        return [
+            views[n].root
+            for n, privilege in zip(numbers, planned.privileges, strict=True)
+            if privilege >= REDUCE
+        ]
+
+    def count(self) -> None:
+        """Count the task, and what was not stored."""
+        counters = self._submitter.counters
+        if self._launch.nests:
+            counters.groups += 1
+            counters.tasks_submitted += 1
+        for number in self._launch.temporaries:
+            root = self._views[number].root
+            if root.real is None:
+                counters.temporaries_removed += 1
+                counters.temporaries_removed_bytes += root.nbytes
+
+    def give_up(self, queue: LaunchQueue, error: Exception) -> None:
+        """Let the original tasks run instead, now and from now on."""
+        own = [self._operations[n] for n in self._launch.tasks if n not in self._done]
+        waiting = [
+            operation
+            for operation in self._waiting.operations
+            if not any(operation is each for each in own)
+        ]
+        first = chain([OriginalStep(self._submitter, one) for one in own], self.next)
+        number = queue.number
+        following = number + 1
+        if queue.head is self:
+            self._waiting.operations = waiting
+            queue.head = first
+            queue.number = following
+            queue.native.give_up_launch(number)
+        self.error = None
+        self._submitter.give_up(self._launch, "submission", error)
+
+    def _scalars(self, lowered: LoweredNest) -> bytes:
+        """Return the scalar block of a kernel."""
+        views, operations = self._views, self._operations
+        return b"".join(
+            [
+                self._constant(views[source.view].root)
+                if isinstance(source, ConstantSource)
+                else self._scalar(operations[source.task].scalars[source.position][0])
+                for source in lowered.scalars
+            ]
+        )
+
+    def _privileges(self, lowered: LoweredNest) -> bytes:
+        """Return the privileges, with the operators of reductions."""
+        if REDUCE not in lowered.privileges:
+            return lowered.privileges
+        operators = self._submitter.legate.ReductionOpKind
+        return bytes(
+            REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
+            if argument.reduces
+            else privilege
+            for privilege, argument in zip(
+                lowered.privileges, lowered.kernel.arguments, strict=True
+            )
+        )
+
+    def _scalar(self, scalar: Any) -> bytes:
+        content = self._submitter.native.scalar_bytes(scalar.raw_handle)
+        return bytes(content).ljust(_SCALAR_SLOT, b"\0")
+
+    def _constant(self, root: Root) -> bytes:
+        # the value with which it was recorded, whatever has changed it since
+        if root.constant_bytes is None:
+            root.constant_bytes = self._scalar(root.initial)
+        return root.constant_bytes
+
+
+def _provenance(operations: Iterable[Any]) -> str:
+    found = dict.fromkeys(operation.provenance_ for operation in operations)
+    return "; ".join(filter(None, found))
+
+
+_REDUCTIONS: Final = {
+    "add": "ADD",
+    "mul": "MUL",
+    "min": "MIN",
+    "max": "MAX",
+    # of truth values
+    "or": "ADD",
+    "and": "MUL",
+}
