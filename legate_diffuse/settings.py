@@ -115,6 +115,10 @@ def _number(name: str, least: int, most: int, advice: str) -> int | None:
 def explanation_path() -> str:
     """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation.
 
-    '-' is the standard output at the end of the program, '' is nowhere.
+    '-' is the standard output at the end of the program, '' is nowhere. Like the other
+    variables it may be 1 or 0; a file of such a name is written as ./1.
     """
-    return os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")
+    value = os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")
+    if value.lower() in _ON:
+        return "-"
+    return "" if value.lower() in _OFF else value

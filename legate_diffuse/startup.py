@@ -15,6 +15,7 @@ from types import ModuleType
 
 from legate_diffuse import settings
 from legate_diffuse.messages import say
+from legate_diffuse.observe.wording import TITLE
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
@@ -124,17 +125,32 @@ def load_driver_stub() -> None:
 
 
 def _check_explanation() -> None:
-    """End the program if the file that explanations go to cannot be written."""
+    """End the program if its explanation cannot be written, or would replace a file.
+
+    An explanation replaces an earlier one, and nothing else.
+    """
     path = settings.explanation_path()
     if path in ("", "-"):
         return
     try:
         open(path, "a").close()
+        known = not os.path.isfile(path) or _begins_with(path, ("", TITLE))
     except OSError as error:
         raise SystemExit(
             f"legate_diffuse: the explanation cannot be written to {path}: "
             f"{error.strerror}"
         ) from None
+    if not known:
+        raise SystemExit(
+            f"legate_diffuse: {path} is no explanation, and would be overwritten; "
+            "name another file in LEGATE_DIFFUSE_EXPLAIN, or remove this one"
+        )
+
+
+def _begins_with(path: str, beginnings: tuple[str, ...]) -> bool:
+    length = max(map(len, beginnings))
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read(length) in beginnings
 
 
 def _load(library: str) -> bool:

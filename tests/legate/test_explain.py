@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -106,6 +107,73 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(program: Path) -> None:
         "legate_diffuse: the explanation cannot be written to /missing/folder/file: "
         "No such file or directory\n"
     )
+
+
+def test_a_full_disk_is_one_clear_line(program: Path) -> None:
+    plain = run(sys.executable, str(program), LEGATE_DIFFUSE="1", **ONE)
+    done = run(
+        sys.executable,
+        str(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN="/dev/full",
+        **ONE,
+    )
+    assert (done.returncode, done.stdout) == (0, plain.stdout)
+    assert done.stderr == (
+        "legate_diffuse: the explanation cannot be written: "
+        "[Errno 28] No space left on device\n"
+    )
+
+
+def test_one_turns_the_explanation_on(program: Path) -> None:
+    """As it does with the other variables; a file of that name is ./1."""
+    done = run(
+        sys.executable,
+        str(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN="1",
+        **ONE,
+    )
+    assert done.returncode == 0
+    assert "What legate_diffuse makes of app.py" in done.stdout
+    assert not Path("1").exists()
+
+
+def test_an_explanation_replaces_an_explanation_and_nothing_else(
+    program: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    options = {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_EXPLAIN": str(file), **ONE}
+    assert run(sys.executable, str(program), **options).returncode == 0
+    first = file.read_text()
+    file.write_text(first + "more\n")
+    assert run(sys.executable, str(program), **options).returncode == 0
+    assert file.read_text() == first
+    file.write_text("a program's results\n")
+    done = run(sys.executable, str(program), **options)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"legate_diffuse: {file} is no explanation, and would be overwritten; name "
+        "another file in LEGATE_DIFFUSE_EXPLAIN, or remove this one\n"
+    )
+    assert file.read_text() == "a program's results\n"
+
+
+def test_a_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
+    program = os.fsencode(tmp_path) + b"/app\xff.py"
+    Path(os.fsdecode(program)).write_text(PROGRAM)
+    file = tmp_path / "file"
+    done = run(
+        sys.executable,
+        os.fsdecode(program),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_EXPLAIN=str(file),
+        LEGATE_DIFFUSE_CHECK="1",
+        **ONE,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("own output\n")
+    assert "app\\udcff.py:5" in file.read_text()
 
 
 def test_there_is_nothing_to_explain() -> None:
