@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small programs for inject.py, one statement after the other.
+
+Each statement changes one variable, or appends one value to ``out``; whatever
+interrupts it, the variable is as it was before or as it is after. ``np`` is
+cupynumeric or NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Program:
+    """Statements, and the conditions under which they run.
+
+    Attributes:
+        text: the statements, a line each.
+        cold: what is forgotten before each run: "plans", or "kernels" as well.
+        capacity: operations that wait at most, 0 for as many as ever.
+        environment: settings of the process.
+    """
+
+    text: str
+    cold: str = ""
+    capacity: int = 0
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements."""
+        return [line.strip() for line in self.text.strip().splitlines()]
+
+
+_PARTITIONED = {
+    "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500 --utility 1",
+    "LEGATE_DIFFUSE_THREADS": "1",
+    "LEGATE_TEST": "1",
+}
+
+_CHAIN = """
+    x = np.arange(12.0)
+    y = x * 2.0 + 1.0
+    x += y
+    z = np.sqrt(x) - y
+    y *= z
+    x = np.where(y > 3.0, x, z)
+    w = x - y * 0.5
+    w /= 3.0
+"""
+
+PROGRAMS = {
+    "recording": Program(_CHAIN),
+    "flush": Program(
+        """
+        x = np.arange(12.0)
+        y = x * 2.0 + 1.0
+        out.append(float(y.sum()))
+        x += y
+        y -= x * 0.5
+        out.append(float(x[3]))
+        x *= 1.5
+        out.append(x.tolist())
+        y += x
+        out.append(y.tolist())
+        """
+    ),
+    "cold plan": Program(_CHAIN, cold="plans"),
+    "cold compile": Program(
+        """
+        x = np.arange(12.0)
+        y = x * 2.0 + 1.0
+        x += np.sqrt(y)
+        """,
+        cold="kernels",
+    ),
+    "slices": Program(
+        """
+        x = np.arange(30.0).reshape(5, 6)
+        y = np.zeros((5, 6))
+        y[1:-1, 1:-1] = x[1:-1, :-2] + x[1:-1, 2:]
+        x[1:] += x[:-1]
+        y[0] = x[1]
+        x[2, :] = 7.0
+        x[:, 1] *= y[:, 2]
+        y[1:4] -= x[:3] * 0.25
+        out.append(float(y[2, 2]))
+        x[:2, ::] += 1.0
+    """
+    ),
+    "single elements": Program(
+        """
+        x = np.arange(9.0)
+        s = x.sum()
+        t = s * 0.5
+        s += t
+        x *= t
+        u = np.zeros(()) + 2.0
+        v = u * 3.0
+        u += 1.0
+        w = x * u
+        out.append(float(v))
+        t -= s
+        x -= w.max()
+        out.append(float(t))
+        m = (x > 0.0).any()
+        i = np.arange(6) // 2
+    """
+    ),
+    "full windows": Program(
+        """
+        x = np.arange(12.0)
+        y = x * 2.0 + 1.0
+        x += y
+        y = y * x - 3.0
+        x = x - y * 0.125
+        y += x
+        z = np.sqrt(np.abs(x) + y * y)
+        x = x * 0.5 + z
+        y = y - x + 1.0
+        z *= y
+        x += z * 0.25
+        out.append(x.tolist())
+    """,
+        capacity=9,
+    ),
+    "unfused tasks": Program(
+        """
+        x = np.arange(12.0)[::1] * 3.0 % 5.0
+        y = np.sort(x)
+        y += x
+        x = np.cumsum(y)
+        x -= 1.0
+        y = np.dot(x.reshape(3, 4), y.reshape(4, 3))
+        y *= 2.0
+        out.append(float(y[1, 1]))
+    """
+    ),
+    "partitions": Program(
+        """
+        x = np.arange(12.0)
+        s = x.sum()
+        y = x * s + 1.0
+        t = s * 2.0
+        x += y
+        y[1:] = x[:-1]
+        out.append(float(y.max()))
+        t += s
+        x -= t
+        out.append(float(t))
+        y *= x
+    """,
+        environment=_PARTITIONED,
+    ),
+}

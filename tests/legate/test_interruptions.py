@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever comes between two steps, nothing is lost, and nothing happens twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from process import run_python
+
+INJECT = Path(__file__).parents[2] / "scripts" / "inject.py"
+
+BEGIN = """
+import gc
+import legate_diffuse
+legate_diffuse.enable()
+import cupynumeric as cn
+from legate_diffuse.interpose.window import window
+import legate_diffuse.launch.submission as submission
+gc.disable()
+
+class Interrupt(Exception):
+    pass
+
+class Native:
+    # the native part, whose n-th launch raises, before or after it was made
+    def __init__(self, number, before):
+        self.number, self.before, self.native = number, before, window.queue.native
+        window.queue.native = window.submitter.native = self
+    def __getattr__(self, name):
+        found = getattr(self.native, name)
+        if name not in ("submit", "submit_program", "submit_original"):
+            return found
+        def call(*arguments):
+            self.number -= 1
+            if self.number == 0 and self.before:
+                raise Interrupt
+            found(*arguments)
+            if self.number == 0:
+                raise Interrupt
+        return call
+"""
+
+
+def output_of(program: str) -> str:
+    done = run_python(BEGIN + program)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--program", "slices", "--kind", "interrupt", "work", "read"),
+        ("--program", "flush", "--kind", "error", "before", "after", "refuse"),
+        ("--program", "recording", "--kind", "alarm", "finalizer-low"),
+    ],
+    ids=["recording", "flush", "any time"],
+)
+def test_a_sample_of_injections(options: tuple[str, ...]) -> None:
+    """Everything is injected by ``scripts/inject.py``, which takes an hour."""
+    command = (sys.executable, str(INJECT), *options, "--sample", "60")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1].endswith("injections, 0 wrong"), done.stdout
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_exception_at_a_launch_loses_nothing_and_repeats_nothing(
+    before: bool, number: int
+) -> None:
+    program = f"""
+    x, y = cn.zeros(6), cn.zeros((2, 2))
+    window.flush("test")
+    for _ in range(3):
+        x += 1.0
+        x = cn.sort(x)
+        y += 2.0
+        Native({number}, {before})
+        try:
+            window.flush("test")
+        except Interrupt:
+            print("raised")
+    print(x.tolist(), y.tolist())
+    """
+    expected = "raised\n" * 3 + f"{[3.0] * 6} {[[6.0] * 2] * 2}\n"
+    assert output_of(_dedent(program)) == expected
+
+
+def test_an_exception_from_outside_is_no_failure() -> None:
+    """The plan is made again, and remembered."""
+    program = """
+    make_plan = submission.make_plan
+    def interrupted(*arguments):
+        submission.make_plan = make_plan
+        raise Interrupt
+    x = cn.zeros(6)
+    for n in range(3):
+        x += 1.0
+        x *= 2.0
+        if n == 1:
+            submission.make_plan = interrupted
+            window.submitter._plans.clear()
+        try:
+            window.flush("test")
+        except Interrupt:
+            print("raised")
+            window.flush("test")
+    counts = legate_diffuse.stats()
+    print(x.tolist(), counts["failures"], counts["groups"])
+    """
+    assert output_of(_dedent(program)) == f"raised\n{[14.0] * 6} 0 3\n"
+
+
+def test_a_plan_sees_what_its_key_says() -> None:
+    """An array that goes while a window is planned was alive in its key."""
+    program = """
+    translate = submission.translate
+    def collecting(*arguments):
+        kept.clear()
+        return translate(*arguments)
+    kept = []
+    for translated in (collecting, translate):
+        submission.translate = translated
+        x = cn.arange(4.0)
+        y = x + 1.0
+        kept.append(y)
+        del x, y
+        window.flush("test")
+    print(kept[0].tolist())
+    """
+    assert output_of(_dedent(program)) == "[1.0, 2.0, 3.0, 4.0]\n"
+
+
+def test_a_finalizer_that_uses_arrays_runs_while_a_window_is_submitted() -> None:
+    program = """
+    class Resource:
+        def __init__(self, array):
+            self.array, self.cycle = array, self
+        def __del__(self):
+            self.array *= 2.0
+            print("finalized")
+    make_plan = submission.make_plan
+    def collecting(*arguments):
+        gc.collect()
+        return make_plan(*arguments)
+    submission.make_plan = collecting
+    x = cn.arange(4.0)
+    y = x + 1.0
+    Resource(y)
+    z = y * 3.0
+    print(z.tolist(), y.tolist(), x.tolist())
+    """
+    assert output_of(_dedent(program)) == (
+        "finalized\n[3.0, 6.0, 9.0, 12.0] [2.0, 4.0, 6.0, 8.0] [0.0, 1.0, 2.0, 3.0]\n"
+    )
+
+
+@pytest.mark.parametrize("place", ["recognize_task"])
+def test_a_handler_that_reads_while_an_operation_is_recorded(place: str) -> None:
+    program = f"""
+    recognize = window.recognizer.{place}
+    def reading(task):
+        window.recognizer.{place} = recognize
+        found = recognize(task)
+        print(x.tolist())
+        return found
+    x = cn.arange(4.0)
+    x += 1.0
+    y = cn.zeros(4)
+    window.recognizer._kinds.clear()
+    window.recognizer.{place} = reading
+    y += x
+    y[:] = y * 2.0
+    y[1:] = 5.0
+    x += y
+    print(x.tolist(), y.tolist())
+    """
+    assert output_of(_dedent(program)) == (
+        "[1.0, 2.0, 3.0, 4.0]\n[3.0, 7.0, 8.0, 9.0] [2.0, 5.0, 5.0, 5.0]\n"
+    )
+
+
+def test_an_exception_in_a_flush_that_legate_asked_for_is_raised() -> None:
+    """Legate's own code has no use for it; Python goes on after it has returned."""
+    program = """
+    import legate.core as lc
+    x = cn.zeros(4)
+    window.flush("test")
+    x += 1.0
+    Native(1, True)
+    try:
+        lc.get_legate_runtime().issue_execution_fence(block=True)
+        print("went on")
+    except Interrupt:
+        print("raised")
+    print(x.tolist())
+    """
+    assert output_of(_dedent(program)) == f"raised\n{[1.0] * 4}\n"
+
+
+def _dedent(program: str) -> str:
+    return program.replace("\n    ", "\n")
