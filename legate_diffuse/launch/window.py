@@ -61,9 +61,9 @@ class LaunchWindow:
         self.queue = LaunchQueue(legate.native)
         self.submitter = Submitter(legate, meanings, self.counters, checker)
         self._policy = WindowPolicy()
+        self._thread = get_ident()
         # how many operations ran that were not recorded
         self.unseen = 0
-        self._thread = get_ident()
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
@@ -159,8 +159,10 @@ class LaunchWindow:
                 if privilege != READ:
                     return False, False
                 shared = True
-            if root.initial is not None and privilege != READ:
-                self._change_constant(root)
+            if privilege != READ:
+                root.version += 1
+                if root.initial is not None:
+                    self._change_constant(root)
             if shape is not None and view.shape != shape:
                 if kind.operation.task != "FILL":
                     return False, False
@@ -187,6 +189,7 @@ class LaunchWindow:
                 return False
             if target.volume > 1:
                 fill.views = [target, over(value, target.shape)]
+        root.version += 1
         if root.initial is not None:
             self._change_constant(root)
         fill.kind = kind or self.recognizer.recognize_fill(fill)
@@ -194,45 +197,11 @@ class LaunchWindow:
             fill.provenance_ = self.submitter.provenance()
         return True
 
-<<<<<<< HEAD
-    def _record(self, operation: Any, kind: Any) -> None:
-        for position in kind.changed:
-            root = operation.views[position].root
-            root.version += 1
-            if root.constant is not None:
-                # pending tasks still read the value that is about to change
-                self.flush("write to a constant")
-                root.constant = None
-        operation.kind = kind
-        if self.submitter.track_provenance:
-            operation.provenance_ = self.submitter.provenance()
-        self._append(operation)
-
-    def _append(self, operation: Any) -> None:
-        state = self.state
-        if not state.operations:
-            self._native.set_pending(True)
-            state.single_below = self._single_below()
-        views = state.views
-        key = state.key
-        key.append(operation.kind.id)
-        for view in operation.views:
-            slot = views.get(view)
-            if slot is None:
-                slot = _describe(state, view)
-            key.append(slot)
-        for position in operation.kind.changed:
-            view = operation.views[position]
-            if view.layout.extents != view.root.shape and view not in state.parts:
-                _describe_part(state, view)
-        state.operations.append(operation)
-=======
     def _change_constant(self, root: Root) -> None:
         """Let what reads a root as a constant come before what changes it."""
         root.constant = None
         if self.state.is_constant(root):
             self.flush("write to a constant")
->>>>>>> d35bf89 (Recording is a transaction, and a flush a queue of steps)
 
     def is_single(self, root: Root) -> bool:
         """Whether Legate would not partition a root, or threads share its tasks' loops.

@@ -110,9 +110,12 @@ class Selections:
             return None
         mask = self._latest()
         if mask is None or not mask.is_still(places):
-            mask = Mask(self._copy(places), Moment.now(places))
+            # first the moment: a finalizer may change the mask before the copy
+            moment = Moment.now(places)
+            mask = Mask(self._copy(places), moment)
             self._latest = weakref.ref(mask)
-        return self._new(self._copy(view), mask, 0, 1, Moment.now(view))
+        moment = Moment.now(view)
+        return self._new(self._copy(view), mask, 0, 1, moment)
 
     def put(self, array: Any, key: Any, selection: Any) -> bool:
         """Assign a selection to ``array[key]``; False if the original must."""
