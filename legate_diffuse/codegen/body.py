@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop over contiguous elements: one iteration computes one vector of points."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
+from legate_diffuse.codegen import guarded, memory
 from legate_diffuse.codegen.casts import emit_cast
+from legate_diffuse.codegen.float_code import FloatCode
+from legate_diffuse.codegen.guarded import Guarded, checked
 from legate_diffuse.codegen.index import emit_index
+from legate_diffuse.codegen.memory import Memory
 from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.codegen.quotients import (
+    Divisor,
+    emit_divisor,
+    emit_quotient,
+    emit_uniform_divisor,
+)
 from legate_diffuse.codegen.reduction import (
     Fold,
     accumulation_type,
@@ -14,6 +26,7 @@ from legate_diffuse.codegen.reduction import (
     product,
 )
 from legate_diffuse.codegen.remainder import Remainder, lanes_below
+from legate_diffuse.codegen.square_roots import emit_square_root
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE
 from legate_diffuse.kernel.ir import (
@@ -30,21 +43,13 @@ from legate_diffuse.kernel.ir import (
 )
 from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import (
-    LLVM_TYPE,
-    literal,
-    literal_of_bits,
-    memory_type,
-)
+from legate_diffuse.llvm.types import LLVM_TYPE, literal, literal_of_bits
 from legate_diffuse.maths.calls import MathsCalls
+
+_METADATA: Final = (memory.METADATA, guarded.METADATA)
 
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
-
-PREFETCH_AHEAD: Final = 2048
-"""Bytes. Of 512, 1,024, 2,048 and 4,096 this is the best on Zen 5."""
-
-_CACHE_LINE: Final = 64
 
 
 def invariant(kernel: Kernel, argument: int) -> bool:
@@ -96,35 +101,35 @@ class _BodyEmitter:
         self._kernel = kernel
         self._target = target
         self._operations = Operations(maths, lanes, fast_math)
-        self._before = Lines(lanes, "u")
+        self._memory = Memory(kernel, self._operations.declarations)
+        self._before = Lines(lanes, "u", "entry")
         self._loop = Lines(lanes, "v", "loop")
         self._values: list[Parts] = []
-        self._selects = any(
-            isinstance(step, Op) and step.name == "select" for step in kernel.body
-        )
-        self._stores: list[str] = []
-        self._streaming: dict[str, str] = {}
-        """Stores that bypass the caches, by the store that they replace."""
+        self._uniform = _uniform(kernel)
+        self._shared = _shared_divisors(kernel, self._uniform)
+        self._divisors: dict[int, Divisor] = {}
+        """Of those that are shared, by value."""
+        self._unchecked: dict[int, Guarded] = {}
+        """Values that nothing has used yet."""
         self._folds: dict[int, Fold] = {}
         """By reducing argument."""
         self._update = Lines(lanes, "w")
         """What follows the loop's instructions in the variant `@update`."""
 
     def emit(self) -> str:
-        uniform: list[bool] = []
-        for instruction in self._kernel.body:
+        stores = []
+        for number, instruction in enumerate(self._kernel.body):
             if isinstance(instruction, Store):
-                values = self._values[instruction.value]
-                self._store(self._loop, instruction.argument, values)
-                continue
-            if isinstance(instruction, Reduce):
+                stores.append(instruction)
+            elif isinstance(instruction, Reduce):
                 self._reduce(instruction)
-                continue
-            same = self._is_uniform(instruction, uniform)
-            uniform.append(same)
-            lines = self._before if same else self._loop
-            self._values.append(self._pure(lines, instruction))
-        self._write()
+            else:
+                if isinstance(instruction, Op):
+                    self._check(instruction.operands)
+                lines = self._before if self._uniform[number] else self._loop
+                self._values.append(self._pure(lines, instruction))
+        self._check(store.value for store in stores)
+        self._write(stores)
         moving = {
             number: argument
             for number, argument in enumerate(self._kernel.arguments)
@@ -138,35 +143,41 @@ class _BodyEmitter:
             loop = [*self._loop.text, *self._update.text]
             others = [fold for key, fold in self._folds.items() if key not in updates]
             functions.append(self._function("@update", loop, others, moving))
-        if self._streaming:
-            functions.append("!0 = !{i32 1}")
-        return "\n".join([*self._operations.declarations.values(), *functions])
+        declarations = self._operations.declarations.values()
+        return "\n".join([*declarations, *functions, *_METADATA])
 
-    def _write(self) -> None:
-        """Emit the stores, which come last, in one of two ways."""
-        lines = self._loop
-        if not self._streaming:
-            lines.text += self._stores
+    def _check(self, values: Iterable[int]) -> None:
+        """Make sure that values are right before they are used."""
+        if self._unchecked.keys().isdisjoint(values):
+            return
+        right = checked(self._loop, list(self._unchecked.values()))
+        for number, value in zip(self._unchecked, right, strict=True):
+            self._values[number] = (value,)
+        self._unchecked.clear()
+
+    def _write(self, stores: list[Store]) -> None:
+        """Emit the stores in both ways: through the caches and past them."""
+        lines, memory = self._loop, self._memory
+        begun = [
+            memory.store(lines, store.argument, self._values[store.value])
+            for store in stores
+        ]
+        through = [memory.through_caches(store.argument) for store in stores]
+        past = [memory.past_caches(store.argument, lines.lanes) for store in stores]
+
+        def finish(ends: list[str]) -> None:
+            for start, end in zip(begun, ends, strict=True):
+                lines.do(start + end)
+
+        if past == through:
+            finish(through)
             return
         lines.do("br i1 %bypasses, label %bypass, label %write")
-        lines.block("bypass")
-        lines.text += [self._streaming.get(store, store) for store in self._stores]
-        lines.do("br label %written")
-        lines.block("write")
-        lines.text += self._stores
-        lines.do("br label %written")
+        for label, ends in (("write", through), ("bypass", past)):
+            lines.block(label)
+            finish(ends)
+            lines.do("br label %written")
         lines.block("written")
-
-    def _is_uniform(self, instruction: Pure, uniform: list[bool]) -> bool:
-        match instruction:
-            case Load(argument):
-                return invariant(self._kernel, argument)
-            case Index():
-                return False
-            case Op(_, _, operands):
-                return all(uniform[operand] for operand in operands)
-            case _:
-                return True
 
     def _function(
         self, name: str, loop: list[str], folds: list[Fold], moving: dict[int, Argument]
@@ -197,9 +208,11 @@ class _BodyEmitter:
                 *pointers,
                 *remainder.buffers(),
                 *self._before.text,
+                "  br label %ready",
+                "ready:",
                 "  br label %pass",
                 "pass:",
-                "  %done = phi i64 [ 0, %entry ], [ %after, %passed ]",
+                "  %done = phi i64 [ 0, %ready ], [ %after, %passed ]",
                 *(line for fold in folds for line in fold.before_pass()),
                 "  %left = sub i64 %points, %done",
                 f"  %whole = and i64 %left, {-lanes}",
@@ -265,6 +278,7 @@ class _BodyEmitter:
         return lines.text
 
     def _reduce(self, reduce: Reduce) -> None:
+        self._check((reduce.value,))
         kernel, values = self._kernel, self._values[reduce.value]
         dtype = kernel.arguments[reduce.argument].dtype
         stored = COMPONENT.get(dtype, dtype)
@@ -282,11 +296,11 @@ class _BodyEmitter:
         assert operator is not None
         kind = lines.vector(LLVM_TYPE[part])
         start = literal(part, identity(operator, stored))
-        old = self._load(lines, dtype, reduce.argument)
+        old = self._memory.load(lines, reduce.argument)
         if multiplies_complex(argument):
             steps = product(lines, part, old, values)
             parts = tuple(lines.let(step) for step in steps)
-            self._store(lines, reduce.argument, parts)
+            self._store_updated(reduce.argument, parts)
             return
         new = []
         for element, value in zip(old, values, strict=True):
@@ -297,19 +311,24 @@ class _BodyEmitter:
                 value = lines.let(step)
             step = combination(lines, operator, part, kind, before, value)
             new.append(emit_cast(lines, part, stored, lines.let(step)))
-        self._store(lines, reduce.argument, tuple(new))
+        self._store_updated(reduce.argument, tuple(new))
+
+    def _store_updated(self, argument: int, parts: Parts) -> None:
+        store = self._memory.store(self._update, argument, parts)
+        self._update.do(store + self._memory.through_caches(argument))
 
     def _pure(self, lines: Lines, instruction: Pure) -> Parts:
         match instruction:
             case Load(argument):
+                if lines is self._loop:
+                    return self._memory.load(lines, argument)
                 dtype = self._kernel.arguments[argument].dtype
-                if lines is self._before:
-                    return self._repeated(lines, dtype, f"%a{argument}")
-                return self._load(lines, dtype, argument)
+                return self._memory.repeated(lines, dtype, f"%a{argument}")
             case Scalar(index):
                 place = f"ptr %scalars, i64 {index * SCALAR_STRIDE}"
                 pointer = lines.let(f"getelementptr i8, {place}")
-                return self._repeated(lines, self._kernel.scalars[index], pointer)
+                dtype = self._kernel.scalars[index]
+                return self._memory.repeated(lines, dtype, pointer)
             case Index(dimension):
                 number = len(self._kernel.arguments)
                 number += self._kernel.indices.index(dimension)
@@ -317,103 +336,63 @@ class _BodyEmitter:
             case Constant(dtype, bits):
                 return _constant(dtype, bits)
             case Op(name, dtype, numbers):
+                if lines is self._loop:
+                    guarded = self._guarded(instruction)
+                    if guarded is not None:
+                        self._unchecked[len(self._values)] = guarded
+                        return (guarded.value,)
                 dtypes = tuple(self._kernel.dtype_of(number) for number in numbers)
                 operands = [self._values[number] for number in numbers]
                 return self._operations.emit(lines, name, dtype, dtypes, operands)
 
-    def _repeated(self, lines: Lines, dtype: str, pointer: str) -> Parts:
-        """Load one element and repeat it in all lanes."""
-        part = COMPONENT.get(dtype, dtype)
-        size, element = ITEMSIZE[part], memory_type(part)
-        vector = lines.vector(element)
-        parts = []
-        for number in range(2 if dtype in COMPONENT else 1):
-            place = lines.let(f"getelementptr i8, ptr {pointer}, i64 {number * size}")
-            one = lines.let(f"load {element}, ptr {place}, align {size}")
-            first = lines.let(f"insertelement {vector} poison, {element} {one}, i64 0")
-            zeros = f"{lines.vector('i32')} zeroinitializer"
-            all_lanes = lines.let(
-                f"shufflevector {vector} {first}, {vector} poison, {zeros}"
-            )
-            parts.append(_from_memory(lines, part, all_lanes))
-        return tuple(parts)
+    def _guarded(self, step: Op) -> Guarded | None:
+        """Emit a quotient or a square root in a short way, which pays with AVX-512."""
+        if step.name not in ("div", "sqrt") or not self._target.avx512:
+            return None
+        on = self._float_code(self._loop, step.dtype)
+        (x,) = self._values[step.operands[0]]
+        if step.name == "sqrt":
+            return emit_square_root(on, x) if step.dtype == "float64" else None
+        by = step.operands[1]
+        if by not in self._shared:
+            return None
+        if by not in self._divisors:
+            (b,) = self._values[by]
+            if self._uniform[by]:
+                before = self._float_code(self._before, step.dtype)
+                self._divisors[by] = emit_uniform_divisor(before, b)
+            else:
+                self._divisors[by] = emit_divisor(on, b)
+        return emit_quotient(on, x, self._divisors[by])
 
-    def _element(self, lines: Lines, dtype: str, argument: int) -> str:
-        size = f"[{ITEMSIZE[dtype]} x i8]"
-        return lines.let(f"getelementptr inbounds {size}, ptr %at{argument}, i64 %i")
+    def _float_code(self, lines: Lines, dtype: str) -> FloatCode:
+        return FloatCode(lines, dtype, lines.lanes, self._operations.declarations)
 
-    def _load(self, lines: Lines, dtype: str, argument: int) -> Parts:
-        place = self._element(lines, dtype, argument)
-        part = COMPONENT.get(dtype, dtype)
-        element, size = memory_type(part), ITEMSIZE[part]
-        if self._kernel.arguments[argument].prefetch:
-            self._prefetch(lines, place)
-        if dtype not in COMPONENT:
-            loaded = self._loaded(lines, lines.lanes, element, place, size)
-            return (_from_memory(lines, dtype, loaded),)
-        pairs = f"<{2 * lines.lanes} x {element}>"
-        both = self._loaded(lines, 2 * lines.lanes, element, place, size)
-        parts = []
-        for number in range(2):
-            mask = ", ".join(f"i32 {2 * lane + number}" for lane in range(lines.lanes))
-            which = f"{lines.vector('i32')} <{mask}>"
-            shuffle = f"shufflevector {pairs} {both}, {pairs} poison, {which}"
-            parts.append(lines.let(shuffle))
-        return tuple(parts)
 
-    def _prefetch(self, lines: Lines, place: str) -> None:
-        function = "@llvm.prefetch.p0"
-        declaration = f"declare void {function}(ptr, i32, i32, i32)"
-        self._operations.declarations[function] = declaration
-        ahead = lines.let(f"getelementptr i8, ptr {place}, i64 {PREFETCH_AHEAD}")
-        lines.do(f"call void {function}(ptr {ahead}, i32 0, i32 3, i32 1)")
+def _uniform(kernel: Kernel) -> list[bool]:
+    """Return which values are the same at all points of a row."""
+    uniform: list[bool] = []
+    for step in kernel.body:
+        match step:
+            case Load(argument):
+                uniform.append(invariant(kernel, argument))
+            case Index():
+                uniform.append(False)
+            case Op(_, _, operands):
+                uniform.append(all(uniform[operand] for operand in operands))
+            case Scalar() | Constant():
+                uniform.append(True)
+    return uniform
 
-    def _loaded(
-        self, lines: Lines, lanes: int, element: str, place: str, size: int
-    ) -> str:
-        """Emit the load of a vector, apart from a `select` that uses it.
 
-        LLVM would make one masked instruction of both, which takes up to four times as
-        long on Zen 5: what is masked out is not prefetched either.
-        """
-        kind = f"<{lanes} x {element}>"
-        loaded = lines.let(f"load {kind}, ptr {place}, align {size}")
-        if not self._selects:
-            return loaded
-        count = lanes * size // ITEMSIZE["float32"]
-        floats, fence = f"<{count} x float>", f"@llvm.arithmetic.fence.v{count}f32"
-        self._operations.declarations[fence] = f"declare {floats} {fence}({floats})"
-        number = lines.let(f"bitcast {kind} {loaded} to {floats}")
-        kept = lines.let(f"call {floats} {fence}({floats} {number})")
-        return lines.let(f"bitcast {floats} {kept} to {kind}")
-
-    def _store(self, lines: Lines, number: int, parts: Parts) -> None:
-        argument = self._kernel.arguments[number]
-        dtype = argument.dtype
-        place = self._element(lines, dtype, number)
-        part = COMPONENT.get(dtype, dtype)
-        element, size = memory_type(part), ITEMSIZE[part]
-        vector, value = lines.vector(element), parts[0]
-        if dtype == "bool":
-            value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
-        if dtype in COMPONENT:
-            order = [
-                lane + half for lane in range(lines.lanes) for half in (0, lines.lanes)
-            ]
-            mask = ", ".join(f"i32 {lane}" for lane in order)
-            which = f"<{2 * lines.lanes} x i32> <{mask}>"
-            shuffle = f"shufflevector {vector} {value}, {vector} {parts[1]}, {which}"
-            value = lines.let(shuffle)
-            vector = f"<{2 * lines.lanes} x {element}>"
-        store = f"  store {vector} {value}, ptr {place}"
-        if argument.reduces is not None:
-            lines.text.append(f"{store}, align {size}")
-            return
-        self._stores.append(f"{store}, align {size}")
-        if argument.writes and not argument.reads:
-            line = min(_CACHE_LINE, lines.lanes * ITEMSIZE[dtype])
-            bypass = f"{store}, align {line}, !nontemporal !0"
-            self._streaming[self._stores[-1]] = bypass
+def _shared_divisors(kernel: Kernel, uniform: list[bool]) -> set[int]:
+    """Return the values by which several quotients are taken, or all of a row."""
+    quotients = Counter(
+        step.operands[1]
+        for number, step in enumerate(kernel.body)
+        if isinstance(step, Op) and step.name == "div" and not uniform[number]
+    )
+    return {by for by, count in quotients.items() if count > 1 or uniform[by]}
 
 
 def _constant(dtype: str, bits: int) -> Parts:
@@ -423,9 +402,3 @@ def _constant(dtype: str, bits: int) -> Parts:
     shift = 8 * ITEMSIZE[part]
     low = bits & ((1 << shift) - 1)
     return (literal_of_bits(part, low), literal_of_bits(part, bits >> shift))
-
-
-def _from_memory(lines: Lines, dtype: str, value: str) -> str:
-    if dtype != "bool":
-        return value
-    return lines.let(f"icmp ne {lines.vector('i8')} {value}, zeroinitializer")

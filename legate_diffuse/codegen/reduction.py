@@ -117,7 +117,7 @@ class Fold:
         """Return the start of the block `%pass`, before whole vectors or the rest."""
         kind = self._kind(self._lanes)
         return [
-            f"  %{name}.pass = phi {kind} [ {start}, %entry ], "
+            f"  %{name}.pass = phi {kind} [ {start}, %ready ], "
             f"[ %{name}.next, %passed ]"
             for name, start in zip(self._names, self._identities, strict=False)
         ]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of LLVM assembly under construction."""
 
+from collections.abc import Iterable
+
 
 class Lines:
     """Instructions over vectors of `lanes` elements.
@@ -25,6 +27,12 @@ class Lines:
         name = f"%{self._prefix}{len(self.text)}"
         self.text.append(f"  {name} = {instruction}")
         return name
+
+    def shuffle(self, kind: str, one: str, other: str, lanes: Iterable[int]) -> str:
+        """Emit the vector of some lanes of two vectors of type `kind`."""
+        order = ", ".join(f"i32 {lane}" for lane in lanes)
+        which = f"<{order.count('i32')} x i32> <{order}>"
+        return self.let(f"shufflevector {kind} {one}, {kind} {other}, {which}")
 
     def do(self, instruction: str) -> None:
         """Emit an instruction without a result."""
