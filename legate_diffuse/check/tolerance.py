@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a fused program may be from the unfused one.
 
-Only three things may differ: functions whose routines give other bits than libm
-(``Routine.ulps``), complex functions that use them, and sums and products of floats,
-whose terms are combined in another order. Two ways to add n numbers x_i differ by at
-most 2 n eps (|x_1| + ... + |x_n|) (N. Higham, "Accuracy and Stability of Numerical
-Algorithms", 2nd edition, SIAM 2002, section 4.2); two products by 2 n eps times the
-product. What is computed from such a result may differ as well. To see by how much, the
-operation is computed again with its operands moved up and down by their tolerances.
-Tolerances are known for each element.
+Only four things may differ: functions whose routines give other bits than libm
+(``Routine.ulps``), complex functions that use them, powers that are computed as simpler
+functions, and sums and products of floats, whose terms are combined in another order.
+Two ways to add n numbers x_i differ by at most 2 n eps (|x_1| + ... + |x_n|)
+(N. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM 2002,
+section 4.2); two products by 2 n eps times the product. What is computed from such a
+result may differ as well. To see by how much, the operation is computed again with its
+operands moved up and down by their tolerances. Tolerances are known for each element.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.kernel.dtypes import COMPLEX
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.registry import ROUTINES
+from legate_diffuse.maths.simple_powers import SIMPLER_POWERS
 
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.
@@ -57,7 +58,7 @@ class Tolerances:
             return
         uncertain = any(self._of_view(view).any() for view in inputs)
         own_error = _own_error(operation.kind.operation)
-        inexact = any(_is_inexact(*target) for target in targets) or own_error
+        inexact = own_error is not None or any(_is_inexact(*each) for each in targets)
         if not uncertain and not inexact:
             run()
             for privilege, view in targets:
@@ -78,9 +79,9 @@ class Tolerances:
                     found = self._reduce(operation, target, operands, errors, old)
                 else:
                     found = _move(operation, operands, errors) if uncertain else zero
-                    if own_error:
+                    if own_error is not None:
                         result = np.abs(part(read(target.root), target))
-                        found = found + own_error * result.astype(float)
+                        found = found + own_error(operands, result.astype(float))
             self._set(target, np.asarray(found))
 
     def _spread(
@@ -168,8 +169,27 @@ def _eps(dtype: Any) -> float:
     return float(np.finfo(dtype).eps) if np.dtype(dtype).kind in "fc" else 0.0
 
 
+_OwnError = Callable[[list[Array], Array], Array]
+"""`(operands, size)`: by how much results of a size may differ."""
+
+
 @cache
-def _own_error(kind: OperationKind) -> float:
+def _own_error(kind: OperationKind) -> _OwnError | None:
+    """Return by how much an operation's results may differ, None if they may not."""
+    relative = _relative_error(kind)
+    if kind.code == "POWER" and kind.inputs[0] in FLOATS:
+        return lambda operands, size: relative * size + _power_error(operands, size)
+    return (lambda _, size: relative * size) if relative else None
+
+
+def _power_error(operands: list[Array], size: Array) -> Array:
+    """A root of -0 is -0, that of minus infinity is no number; powers are 0 and inf."""
+    x, exponent = operands
+    error = 2 * _eps(x.dtype) * size + np.finfo(float).tiny
+    return np.where(np.isin(exponent, SIMPLER_POWERS), error, 0.0)
+
+
+def _relative_error(kind: OperationKind) -> float:
     """Return by how much an operation's results may differ, relative to their size."""
     if kind.task not in _FUNCTIONS:
         return 0.0

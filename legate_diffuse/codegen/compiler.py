@@ -58,7 +58,7 @@ class Compiler:
         self._cache = cache
         self._kernels: dict[Kernel, CompiledKernel] = {}
         self._machine: Machine | None = None
-        self._vector = mode is MathMode.VECTOR
+        self._mode = mode
         self._fast_math = fast_math
         self._routines: set[str] = set()
 
@@ -112,7 +112,7 @@ class Compiler:
         return made
 
     def _start(self) -> None:
-        machine = Machine(self._fast_math)
+        machine = Machine(self._mode, self._fast_math)
         loops = machine.loops_assembly()
         machine.link_loops(self._object(machine, loops, machine.generate_loops, LOOPS))
         if self._machine is None:
@@ -147,7 +147,8 @@ class Compiler:
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool
     ) -> CompiledKernel | None:
-        wanted = routines_of(kernel) - self._routines if self._vector else ()
+        vector = self._mode is MathMode.VECTOR
+        wanted = routines_of(kernel) - self._routines if vector else ()
         for routine in sorted(wanted):
             if not self._load_routine(machine, routine, generate):
                 return None

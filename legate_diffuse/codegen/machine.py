@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from legate_diffuse.codegen.loops import LOOPS, loops_module
@@ -10,7 +11,7 @@ from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.maths.agreement import agrees_with_libm
-from legate_diffuse.maths.libm import MathLibrary, libm_addresses
+from legate_diffuse.maths.libm import MathLibrary, MathMode, libm_addresses
 from legate_diffuse.maths.modules import (
     PREFIX,
     check_symbol,
@@ -80,7 +81,7 @@ class MachineCode:
 class Machine:
     """LLVM's code generator and linker for this process."""
 
-    def __init__(self, fast_math: bool) -> None:
+    def __init__(self, mode: MathMode, fast_math: bool) -> None:
         """Start LLVM. All maths is done by libm until `link_routine`.
 
         With `fast_math`, kernels are contracted and reassociated.
@@ -94,7 +95,7 @@ class Machine:
         self._fast_math = fast_math
         self._target = host_target()
         self._library = MathLibrary(
-            frozenset(), routine_lanes(self._target.vector_bytes)
+            mode, frozenset(), routine_lanes(self._target.vector_bytes)
         )
         for name, address in libm_addresses().items():
             llvm.add_symbol(name, address)
@@ -164,7 +165,7 @@ class Machine:
             return False
         self._llvm.add_symbol(PREFIX + name, code.address(symbol(name, variant)))
         library = self._library
-        self._library = MathLibrary(library.vector | {name}, library.lanes)
+        self._library = replace(library, vector=library.vector | {name})
         return True
 
     def routine_symbols(self, name: str, variant: int) -> tuple[str, ...]:

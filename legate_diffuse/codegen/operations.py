@@ -15,7 +15,7 @@ from legate_diffuse.codegen.integer_division import (
     gcd_function,
 )
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
-from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS
+from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS, POWER
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import (
     INTRINSIC_SUFFIX,
@@ -24,6 +24,7 @@ from legate_diffuse.llvm.types import (
 )
 from legate_diffuse.maths.calls import MathsCalls
 from legate_diffuse.maths.float_parts import emit_float_part
+from legate_diffuse.maths.simple_powers import emit_power
 
 Parts = tuple[str, ...]
 """Names of a value's vectors: one, or real and imaginary for a complex value."""
@@ -162,6 +163,14 @@ class Operations:
             helper = f"@gcd.{dtype}"
             self.declarations[helper] = gcd_function(helper, dtype, lines.lanes)
             return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
+        if name == POWER:
+
+            def emit(operator: str, *values: str) -> str:
+                return self._real(lines, operator, dtypes, list(values))
+
+            if self._maths.simplifies_powers:
+                return emit_power(lines, dtype, emit, x, operands[1])
+            return emit("pow", x, operands[1])
         if name not in _INTRINSIC:
             return self._maths.call(lines, name, dtypes, operands)
         function = self._intrinsic(lines, name, dtype, kind, len(operands))

@@ -37,6 +37,11 @@ MATHS_OF_TWO: Final = frozenset({"atan2", "fmod", "hypot", "nextafter", "pow"})
 operands (those above: of one).
 """
 
+POWER: Final = "power"
+"""`pow`, but with the exponents -1, 0.5 and 2 a quotient, a root and a product, as in
+NumPy (see `legate_diffuse.maths.simple_powers`).
+"""
+
 FLOAT_PARTS: Final = frozenset({"exponent", "fraction"})
 """What C's `frexp` splits a float into; the exponent is an int32."""
 
@@ -49,7 +54,7 @@ ARITY: Final = {
     **dict.fromkeys(("neg", "not", "sqrt", "floor", "ceil", "trunc", "rint"), 1),
     **dict.fromkeys(("round", "abs", "cast", "signbit", "real", "imag"), 1),
     **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
-    **dict.fromkeys(MATHS_OF_TWO | {"complex", "ldexp"}, 2),
+    **dict.fromkeys(MATHS_OF_TWO | {POWER, "complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
 }
 """Number of operands of each operator."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE
-from legate_diffuse.maths.libm import MathLibrary, c_name
+from legate_diffuse.maths.libm import MathLibrary, MathMode, c_name
 from legate_diffuse.maths.modules import PREFIX
 from legate_diffuse.maths.registry import ROUTINES
 
@@ -24,12 +24,17 @@ def routines_of(kernel: Kernel) -> set[str]:
 
 
 class MathsCalls:
-    """The helper functions and declarations that one module needs."""
+    """The helper functions and declarations that one module needs.
+
+    Attributes:
+        simplifies_powers: whether some powers are computed without `pow`.
+    """
 
     def __init__(self, library: MathLibrary, lanes: int) -> None:
         """Prepare for vectors of `lanes` elements, a multiple of the library's."""
         self._library = library
         self._lanes = lanes
+        self.simplifies_powers = library.mode is MathMode.VECTOR
         self._declarations: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
 

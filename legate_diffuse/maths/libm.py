@@ -14,13 +14,14 @@ from enum import Enum
 from functools import cache
 from types import MappingProxyType
 
-from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
+from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO, POWER
 
 
 class MathMode(Enum):
     """How functions such as `exp` are computed.
 
-    Both ways give the same results, but for routines with `Routine.ulps`.
+    Both ways give the same results, but for routines with `Routine.ulps`, and for the
+    powers of `legate_diffuse.maths.simple_powers`.
     """
 
     VECTOR = "vector"
@@ -33,13 +34,14 @@ class MathMode(Enum):
 class MathLibrary:
     """The C functions that are computed on vectors, and the elements of these."""
 
+    mode: MathMode
     vector: frozenset[str]
     lanes: int
 
 
 def c_name(operator: str, dtype: str) -> str:
     """Return the name of the C function of a maths operator for `dtype`."""
-    stem = operator.removeprefix("libm_")
+    stem = "pow" if operator == POWER else operator
     return stem if dtype == "float64" else stem + "f"
 
 

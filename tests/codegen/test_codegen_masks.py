@@ -9,7 +9,7 @@ from llvmlite import binding as llvm
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.maths.libm import MathLibrary
+from legate_diffuse.maths.libm import MathLibrary, MathMode
 
 AVX512 = Target("x86_64-unknown-linux-gnu", "skylake-avx512", "", 64, True)
 
@@ -21,7 +21,7 @@ def loop(kernel):
     machine = llvm.Target.from_triple(AVX512.triple).create_target_machine(
         cpu=AVX512.cpu, opt=2, jit=True
     )
-    library = MathLibrary(frozenset(), {})
+    library = MathLibrary(MathMode.VECTOR, frozenset(), 8)
     text = llvm_module(kernel, "kernel", AVX512, library, False)
     machine.set_asm_verbosity(True)
     lines = machine.emit_assembly(llvm.parse_assembly(text)).splitlines()

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+from legate_diffuse.codegen import MathMode
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel import Argument, Builder
 
@@ -30,7 +31,7 @@ def test_values_are_the_same(run, dtype, size):
 
 
 def test_only_the_hint_makes_a_kernel_prefetch():
-    machine = Machine(fast_math=False)
+    machine = Machine(MathMode.VECTOR, fast_math=False)
     wanted, plain = (
         machine.assembly("kernel", copied("float64", prefetch))
         for prefetch in (True, False)

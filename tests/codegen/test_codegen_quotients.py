@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from legate_diffuse.codegen import MathMode
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.codegen.quotients import LARGEST_DIVISOR, LEAST_DIVIDEND
 from legate_diffuse.codegen.target import host_target
@@ -249,7 +250,7 @@ def check_roots(run, dtype, x):
 
 @pytest.mark.skipif(not host_target().avx512, reason="no AVX-512")
 def test_what_is_not_shared_is_divided():
-    machine = Machine(fast_math=False)
+    machine = Machine(MathMode.VECTOR, fast_math=False)
 
     def text(count, uniform):
         kernel = quotients("float64", count, uniform)

@@ -94,6 +94,14 @@ RIGHT = {
         print(float(z.sum()))
         v = x.var(axis=0)
     """,
+    "powers": """
+        x = cn.sin(cn.arange(2000.0)) * 9.0
+        y = x ** 2 + 1.0
+        z = (y ** 0.5) ** -1 * x ** 3
+        special = cn.array([-0.0, -cn.inf, cn.nan, 2.0]) * 1.0
+        roots = special ** 0.5 + 1.0
+        print(float(z.sum()), roots)
+    """,
     "partly written": """
         x = cn.empty(20)
         x[:10] = 1.0 + cn.arange(10.0)

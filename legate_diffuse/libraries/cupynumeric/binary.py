@@ -174,8 +174,8 @@ def logical_xor(emit: Emitter, a: Value, b: Value) -> Value:
 
 
 def power(emit: Emitter, a: Value, b: Value) -> Value:
-    """Return pow in double precision, rounded to the type of the operands."""
-    return emit.cast(a.dtype, in_double("pow")(emit, a, b))
+    """Return the power in double precision, rounded to the type of the operands."""
+    return emit.cast(a.dtype, in_double("power")(emit, a, b))
 
 
 def half_copysign(emit: Emitter, a: Value, b: Value) -> Value:
