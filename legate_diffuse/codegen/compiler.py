@@ -12,9 +12,12 @@ from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.codegen.loops import LOOPS
 from legate_diffuse.codegen.machine import Machine, MachineCode
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.dtypes import INTEGERS
+from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.kernel.operators import POWER
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
+from legate_diffuse.maths.registry import ROUTINES
 
 _NAME: Final = "kernel"
 """Stands for the function's name, which is made from the object's key."""
@@ -75,6 +78,22 @@ class Compiler:
             MathMode(settings.maths(environment)),
             ObjectCache(default_folder(environment)),
             settings.flag("LEGATE_DIFFUSE_FAST_MATH", environment),
+        )
+
+    def keeps_bits(self, kernel: Kernel) -> bool:
+        """Return whether a kernel's results have the bits of the original tasks'.
+
+        Sums and products of floats are combined in another order, and some functions
+        are not libm's.
+        """
+        if self._fast_math or any(
+            argument.reduces in ("add", "mul") and argument.dtype not in INTEGERS
+            for argument in kernel.arguments
+        ):
+            return False
+        return self._mode is MathMode.LIBM or not (
+            any(isinstance(step, Op) and step.name == POWER for step in kernel.body)
+            or any(ROUTINES[name].ulps for name in routines_of(kernel))
         )
 
     def compile(self, kernel: Kernel) -> CompiledKernel:
@@ -147,8 +166,11 @@ class Compiler:
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool
     ) -> CompiledKernel | None:
-        vector = self._mode is MathMode.VECTOR
-        wanted = routines_of(kernel) - self._routines if vector else ()
+        wanted = (
+            routines_of(kernel) - self._routines
+            if self._mode is MathMode.VECTOR
+            else ()
+        )
         for routine in sorted(wanted):
             if not self._load_routine(machine, routine, generate):
                 return None

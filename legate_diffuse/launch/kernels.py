@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Any, Final
 
 from legate_diffuse import settings
@@ -27,7 +27,8 @@ class KernelTable:
 
     A task with little work may never come again, as in a program's set-up. So its
     kernels are compiled when they are needed for the second time, unless an earlier
-    run of the program has left them on disk.
+    run of the program has left them on disk. A program's results do not depend on that:
+    kernels that give other bits than the original tasks are compiled at once.
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
@@ -48,17 +49,32 @@ class KernelTable:
         # by operator and type
         self._combining: dict[tuple[str, str], int] = {}
 
-    def find(self, kernel: Kernel, work: int) -> int | None:
-        """Return a kernel's number, None if the original tasks should run.
+    def find(self, kernels: Sequence[Kernel], work: int) -> list[int | None]:
+        """Return the numbers of a task's kernels, None for those to be compiled later.
+
+        If there are such, the original tasks should run.
 
         Args:
-            kernel: the kernel.
-            work: operations on elements in the task that needs the kernel.
+            kernels: the kernels.
+            work: operations on elements in the task.
         """
-        number = self._numbers.get(kernel)
-        if number is None:
-            number = self._get(kernel, work)
-        return number
+        numbers = [self._numbers.get(kernel) for kernel in kernels]
+        if None not in numbers:
+            return numbers
+        if self._compiler is None:
+            from legate_diffuse.codegen import Compiler
+
+            self._compiler = Compiler.from_environment()
+        at_once = (
+            self._always
+            or work >= COMPILE_AT_ONCE
+            or not all(map(self._compiler.keeps_bits, kernels))
+            or any(map(_divides_integers, kernels))
+        )
+        return [
+            self._get(kernel, at_once) if number is None else number
+            for kernel, number in zip(kernels, numbers, strict=True)
+        ]
 
     def __len__(self) -> int:
         """Return how many kernels are loaded."""
@@ -73,18 +89,9 @@ class KernelTable:
                     self._native.forget_kernel(number)
                     self._compiler.forget(kernel)
 
-    def _get(self, kernel: Kernel, work: int) -> int | None:
-        if self._compiler is None:
-            from legate_diffuse.codegen import Compiler
-
-            self._compiler = Compiler.from_environment()
+    def _get(self, kernel: Kernel, at_once: bool) -> int | None:
         compiler = self._compiler
-        if (
-            self._always
-            or work >= COMPILE_AT_ONCE
-            or kernel in self._seen
-            or _divides_integers(kernel)
-        ):
+        if at_once or kernel in self._seen:
             compiled = compiler.compile(kernel)
         else:
             self._seen.add(kernel)

@@ -221,8 +221,10 @@ class Submitter:
         )
 
         def find() -> None:
-            for nest in missing:
-                nest.kernel = self._kernels.find(nest.lowered.kernel, work)
+            kernels = [nest.lowered.kernel for nest in missing]
+            numbers = self._kernels.find(kernels, work)
+            for nest, number in zip(missing, numbers, strict=True):
+                nest.kernel = number
 
         try:
             attempt(find)
