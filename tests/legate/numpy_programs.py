@@ -61,16 +61,20 @@ class Rounded:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program, and what NumPy makes of it."""
+    """A program, and what NumPy makes of it.
+
+    Results of ``numpys`` have NumPy's bits, which the unfused run may not give.
+    """
 
     lines: tuple[str, ...]
     results: dict[str, Array]
     agreements: dict[str, Agreement]
     rounded: tuple[Rounded, ...]
+    numpys: frozenset[str]
 
     def run(self, package: Any) -> dict[str, Array]:
         """Return the variables that are left at the end."""
-        space = {"n": package, "np": np, "sample": sample}
+        space = {"n": package, **NUMBERS}
         with np.errstate(all="ignore"):
             exec("\n".join(self.lines), space)
             return {name: np.asarray(space[name]) for name in self.results}
@@ -79,7 +83,7 @@ class Program:
         head = (
             "import cupynumeric as n",
             "import numpy as np",
-            "from numpy_programs import sample",
+            "from numpy_programs import any_size, sample",
         )
         return "\n".join(("", *head, "", *self.lines, ""))
 
@@ -108,10 +112,11 @@ class Writer:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
-        self._space: dict[str, Any] = {"n": np, "np": np, "sample": sample}
+        self._space: dict[str, Any] = {"n": np, **NUMBERS}
         self._memory: dict[str, Memory] = {}
         self._rounded: list[Rounded] = []
         self._hidden: set[str] = set()
+        self._numpys: set[str] = set()
         self._count = 0
 
     def program(self) -> Program:
@@ -120,6 +125,7 @@ class Writer:
             {name: np.asarray(self._space[name]) for name in self._memory},
             {name: memory.agreement for name, memory in self._memory.items()},
             tuple(self._rounded),
+            frozenset(self._numpys & self._memory.keys()),
         )
 
     # -- what there is ----------------------------------------------------------
@@ -212,6 +218,12 @@ class Writer:
         """Return the numbers of Python that were read."""
         return [name for name in self._memory if name.startswith("t")]
 
+    def compute_as_numpy(self, expression: str) -> None:
+        """Make a result of NumPy's bits that nothing else is computed from."""
+        result = self.assign(expression, Agreement.BITS)
+        self._hidden.add(result)
+        self._numpys.add(result)
+
     def reduce_with_rounding(self, expression: str, scale: str, terms: int) -> None:
         """Make a result that nothing else is computed from, and its scale."""
         result = self.assign(expression, Agreement.NONE)
@@ -257,3 +269,17 @@ def sample(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
     if family == 3:
         return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
     return np.asarray(abs(numbers) if kind == "u" else numbers).astype(dtype)
+
+
+def any_size(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    """Return floats of every exponent: subnormal ones, zeros, and infinities too."""
+    random = np.random.default_rng(seed)
+    limits = np.finfo(dtype)
+    exponents = random.integers(limits.minexp - limits.nmant - 1, limits.maxexp, shape)
+    with np.errstate(all="ignore"):
+        values = np.ldexp(random.uniform(-2, 2, shape), exponents)
+        return np.asarray(values * random.choice([1.0, 1.5], shape)).astype(dtype)
+
+
+NUMBERS = {"np": np, "sample": sample, "any_size": any_size}
+"""What programs make arrays of."""

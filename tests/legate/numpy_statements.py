@@ -63,7 +63,6 @@ BINARY = {
     "remainder": ("f", BITS),
     # of infinities cuPyNumeric's are infinite
     "floor_divide": ("f", NONE),
-    "power": ("f", NEAR),
     "isclose": ("iuf", BITS),
 }
 # Whose routines give other bits than libm, by the type of the result.
@@ -74,6 +73,14 @@ OTHER_BITS = {
     "float64": _SINGLE | {"arccos", "arctan", "cos", "hypot", "sin"},
     "complex128": {"absolute", "exp", "log", "sin", "sqrt"},
 }
+# Divisors of each type, at the ends of exponents' range too.
+DIVISORS = {
+    "float16": (3.0, 0.1, -7.0, 6e-8, 6e4),
+    "float32": (3.0, 0.1, -7.0, 1e-44, -2e-38, 2.0**-41, 2.0**40, 1e12, 3e38, 0.0),
+    "float64": (3.0, 0.1, -7.0, 5e-324, -3e-308, 1e-31, 2.0**100, 1e31, 1e308, 0.0),
+}
+# With these powers are as NumPy's.
+SIMPLE_EXPONENTS = ("2", "2.0", "0.5", "-1.0", "0", "1.0")
 OPERATORS = ("+", "*", "-", "/", "//", "%", "&", "|", "^", "<<", ">>")
 
 
@@ -270,6 +277,54 @@ def with_scalar(writer: Writer, choices: Choices) -> None:
     writer.assign(expression, agreement)
 
 
+def quotients(writer: Writer, choices: Choices) -> None:
+    """Divide arrays by one divisor."""
+    name = choices.of(writer.names(lambda x: x.dtype.kind == "f"))
+    value = writer.value(name)
+    dtype = value.dtype.name
+
+    def of_any_size() -> str:
+        return f'n.array(any_size({value.shape}, "{dtype}", {choices.below(64)}))'
+
+    alike = writer.names(lambda x: x.shape == value.shape and x.dtype == value.dtype)
+    dividends = choices.of([name, of_any_size()]), choices.of([*alike, of_any_size()])
+    by = f"np.{dtype}({choices.of(DIVISORS[dtype])})"
+    if choices.below(2):
+        by = choices.of(alike)
+    if choices.below(3) == 2:
+        by = writer.assign(of_any_size(), BITS)
+    one, other = (f"{dividend} / {by}" for dividend in dividends)
+    expression = choices.of(
+        [one, f"{one} - {other}", f"({one}) * n.sqrt(n.absolute({other}))"]
+    )
+    used = [each for each in (*dividends, by) if each in writer.names()]
+    writer.assign(expression, writer.agreement(*used))
+
+
+def powers(writer: Writer, choices: Choices) -> None:
+    name = choices.of(writer.names(lambda x: x.dtype in (np.float32, np.float64)))
+    other = partner(writer, choices, name)
+    agreement = writer.agreement(name)
+    form = choices.below(4)
+    if form == 0:
+        exponent = choices.of(["3", "1.5", "-2.0", "2.5"])
+        writer.assign(f"{name} ** {exponent}", max(NEAR, agreement))
+    elif form == 1:
+        if writer.value(other).dtype.kind != "f" or np.isinf(writer.value(name)).any():
+            raise NoChoiceError
+        power = f"n.power({name}, {other})"
+        writer.reduce_with_rounding(power, f"n.absolute({power})", 1)
+    elif agreement is not BITS:
+        raise NoChoiceError
+    elif form == 2:
+        writer.compute_as_numpy(f"{name} ** {choices.of(SIMPLE_EXPONENTS)}")
+    else:
+        exponents = (choices.of(SIMPLE_EXPONENTS), choices.of(SIMPLE_EXPONENTS))
+        writer.compute_as_numpy(
+            f"({name} ** {exponents[0]} + {name} * 0.25) ** {exponents[1]}"
+        )
+
+
 def chain(writer: Writer, choices: Choices) -> None:
     """Compute with results that have no name."""
     first = choices.of(writer.names())
@@ -422,7 +477,8 @@ Statement = Callable[[Writer, Choices], None]
 STATEMENTS: dict[str, Statement] = {
     function.__name__: function
     for function in (
-        *(binary, unary, with_scalar, with_operator, chain, astype, make, where),
-        *(clip, view, element, reshape, broadcast_to, read, delete),
+        *(binary, unary, with_scalar, with_operator, quotients, powers, chain),
+        *(astype, make, where, clip, view, element, reshape, broadcast_to),
+        *(read, delete),
     )
 }
