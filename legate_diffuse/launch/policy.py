@@ -2,38 +2,61 @@
 """Where a window ends if nothing else ends it.
 
 Windows must end at the same places of the program's loop in every iteration, or no
-window would come twice. A full window is cut where the fewest temporaries are in use:
+window would come twice. A full window is cut where the fewest arrays are in use:
 between two statements, or even between two iterations. Among equal places, one where a
 window was cut before wins. The operations before the cut are remembered, and a window
 that begins with them ends there at once. (Apophenia, arXiv 2406.18111, has this aim.)
+
+A window is full as soon as it holds a loop's body a few times. So one that does not
+repeat itself goes on, until a step of a long loop is in it. Where such a step has loops
+of its own, it falls into windows that come again and again, in the same order. From
+then on a window may hold the whole step, too.
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final
 
-# At most so many operations wait.
+# At least so many operations wait, unless the window is known to end before.
 CAPACITY: Final = 192
-# A full window is cut after about this many operations: more than most loop bodies
-# have (Black-Scholes has 67), and few enough to keep kernels small.
+# Without a long loop a full window is cut after about this many operations: more than
+# most loop bodies have (Black-Scholes has 67), and few enough to keep kernels small.
 _PREFERRED: Final = CAPACITY // 2
+# No window is cut to fewer.
+_LEAST: Final = CAPACITY // 3
+# Steps of loops have at most so many operations (shallow_water's have 487, those of
+# multigrid 896) in at most so many windows. To plan a thousand takes 0.2 s.
+_MAX_STEP: Final = 1024
+_MAX_WINDOWS: Final = 32
 # At most so many windows are remembered.
 _MAX_KNOWN: Final = 4096
+# How often is looked, in operations, whether a window repeats itself.
+_INTERVAL: Final = 64
 # So many operations identify a place in the program.
 _CONTEXT: Final = 16
 
 
 class WindowPolicy:
-    """Decides where full windows are cut."""
+    """Decides where windows end.
+
+    Windows of fewer operations than ``capacity`` are not full.
+    """
 
     def __init__(self) -> None:
+        self.capacity = CAPACITY
+        self._preferred = _PREFERRED
         # what windows were cut to, as kinds of operations: by the last kind and length
         self._known: dict[tuple[int, int], set[tuple[int, ...]]] = {}
         self._count = 0
         # the kinds of the last operations before a cut
         self._places: set[tuple[int, ...]] = set()
+        # the last windows, as kinds of operations
+        self._last: deque[tuple[int, ...]] = deque(maxlen=2 * _MAX_WINDOWS)
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""
@@ -42,55 +65,117 @@ class WindowPolicy:
         known = self._known.get((operations[-1].kind.id, len(operations)))
         return known is not None and _kinds(operations) in known
 
+    def is_full(self, operations: list[Any]) -> bool:
+        """Whether a window is to be cut."""
+        more = len(operations) - self.capacity
+        if more < 0:
+            return False
+        if self._preferred > _PREFERRED or more >= _MAX_STEP:
+            return True
+        return more % _INTERVAL == 0 and _body(_kinds(operations)) > 0
+
     def cut(self, operations: list[Any]) -> int:
         """Return how many operations of a full window to submit.
 
         The rest starts the next window.
         """
         length = len(operations)
-        crossing = _temporaries_in_use(operations)
+        temporaries, arrays = _in_use(operations)
         # at the window's end it is not known yet what is in use
-        places = range(length // 3, 3 * length // 4 + 1)
+        places = range(_LEAST, 3 * length // 4 + 1)
         kinds = _kinds(operations)
+        preferred = max(self._preferred, _body(kinds))
         best = min(
             places,
             key=lambda cut: (
-                crossing[cut],
+                temporaries[cut],
+                arrays[cut],
                 kinds[cut - _CONTEXT : cut] not in self._places,
-                *_farness(cut),
+                # the preferred length or less, as near to it as possible
+                cut > preferred,
+                abs(cut - preferred),
             ),
         )
         if self._count >= _MAX_KNOWN:
-            self._known.clear()
-            self._places.clear()
-            self._count = 0
+            self._forget()
         place = operations[best - 1].kind.id, best
         self._known.setdefault(place, set()).add(kinds[:best])
         self._places.add(kinds[best - _CONTEXT : best])
         self._count += 1
         return best
 
+    def ended(self, operations: list[Any]) -> None:
+        """Take note of a window, whatever has ended it.
 
-def _farness(cut: int) -> tuple[bool, int]:
-    """Return a cut's rank: the preferred length or less, as near to it as possible."""
-    return cut > _PREFERRED, abs(cut - _PREFERRED)
+        If it ends a step of a long loop, windows are cut anew, in steps.
+        """
+        self._last.append(_kinds(operations))
+        # the step's end must be a place where a full window may be cut
+        step = _step(self._last)
+        capacity = 4 * step // 3 + _CONTEXT
+        if capacity > self.capacity:
+            self.capacity = capacity
+            self._preferred = step
+            self._forget()
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self._places.clear()
+        self._count = 0
+
+
+def _body(kinds: tuple[int, ...]) -> int:
+    """Return the length of the body of the loop at a window's end, 0 without one.
+
+    The window's last operations have come twice before then, at equal distances.
+    """
+    length = len(kinds)
+    last = kinds[-_CONTEXT:]
+    for body in range(1, (length - _CONTEXT) // 2 + 1):
+        once, twice = length - body, length - 2 * body
+        if kinds[once - _CONTEXT : once] == last == kinds[twice - _CONTEXT : twice]:
+            return body
+    return 0
+
+
+def _step(last: Sequence[tuple[int, ...]]) -> int:
+    """Return how many operations a step of the loop has to which windows belong.
+
+    0 if they have come for the first time, or most of them are alike, as those of short
+    loops are: nothing is gained if these are longer.
+    """
+    for count in range(1, len(last) // 2 + 1):
+        if last[-1 - count] != last[-1]:
+            continue
+        windows = list(last)[-2 * count :]
+        step = windows[count:]
+        if step == windows[:count]:
+            length = sum(map(len, step))
+            differ = 1 < count <= 2 * len(set(step))
+            return length if differ and length <= _MAX_STEP else 0
+    return 0
 
 
 def _kinds(operations: list[Any]) -> tuple[int, ...]:
     return tuple([operation.kind.id for operation in operations])
 
 
-def _temporaries_in_use(operations: list[Any]) -> list[int]:
-    """Return for each cut how many dead arrays are used on both sides of it."""
+def _in_use(operations: list[Any]) -> tuple[list[int], list[int]]:
+    """Return for each cut how many arrays are used on both sides of it.
+
+    Those that are dead come first, then all of them.
+    """
     first: dict[Any, int] = {}
     last: dict[Any, int] = {}
     for position, operation in enumerate(operations):
         for view in operation.views:
-            if not view.root.alive and not view.root.scalar_storage:
+            if not view.root.scalar_storage:
                 first.setdefault(view.root, position)
                 last[view.root] = position
-    crossing = [0] * (len(operations) + 1)
+    dead = [0] * (len(operations) + 1)
+    every = [0] * (len(operations) + 1)
     for root, start in first.items():
-        for cut in range(start + 1, last[root] + 1):
-            crossing[cut] += 1
-    return crossing
+        for change in (every,) if root.alive else (every, dead):
+            change[start + 1] += 1
+            change[last[root] + 1] -= 1
+    return list(accumulate(dead)), list(accumulate(every))

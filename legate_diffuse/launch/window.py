@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir.privilege import READ
-from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
+from legate_diffuse.launch.policy import WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.steps import Waiting
@@ -99,8 +99,10 @@ class LaunchWindow:
                     self._native.set_pending(True)
                 break
         self.counters.tasks_seen += 1
-        operations = state.operations
-        if len(operations) >= CAPACITY or self._policy.ends_at(operations):
+        operations, policy = state.operations, self._policy
+        if policy.ends_at(operations) or (
+            len(operations) >= policy.capacity and policy.is_full(operations)
+        ):
             state.ended = True
         if shared:
             # as soon as the application could have expected it without a window
@@ -281,7 +283,7 @@ class LaunchWindow:
             self.queue.drain()
         elif state.recording:
             self._restore(state)
-        elif state.count >= CAPACITY and not state.rest:
+        elif not state.rest and self._must_cut(state):
             self._cut(state)
         else:
             self._submit("full window", may_wait=True)
@@ -307,6 +309,7 @@ class LaunchWindow:
                 self.state = empty
                 queue.head = first
                 self.counters.flushes[cause] += 1
+                self._policy.ended(state.operations)
                 queue.drain()
                 break
         if not self.state.count and queue.head is None:
@@ -318,6 +321,10 @@ class LaunchWindow:
         restored.single_below = state.single_below
         if self.state is state:
             self.state = restored
+
+    def _must_cut(self, state: WindowState) -> bool:
+        operations, policy = state.operations[: state.count], self._policy
+        return policy.is_full(operations) and not policy.ends_at(operations)
 
     def _cut(self, state: WindowState) -> None:
         """End a full window at a good place, before some of its operations."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -68,16 +69,19 @@ def run(policy: WindowPolicy, stream: list[Operation]) -> list[list[Operation]]:
     ended = False
     for operation in stream:
         if ended:
-            count = policy.cut(pending) if len(pending) >= CAPACITY else len(pending)
+            known = policy.ends_at(pending)
+            count = len(pending) if known else policy.cut(pending)
+            policy.ended(pending[:count])
             windows.append(pending[:count])
             rest, pending = pending[count:], []
             for each in rest:
                 pending.append(each)
                 if policy.ends_at(pending):
+                    policy.ended(pending)
                     windows.append(pending)
                     pending = []
         pending.append(operation)
-        ended = len(pending) >= CAPACITY or policy.ends_at(pending)
+        ended = policy.ends_at(pending) or policy.is_full(pending)
     return windows
 
 
@@ -148,6 +152,87 @@ def test_windows_fall_into_step_after_a_change() -> None:
         return {tuple(o.number for o in window) for window in windows}
 
     assert len(keys(again) - keys(first)) <= 3
+
+
+def step(length: int) -> list[Operation]:
+    """Return a loop's body whose operations all read what the first one has made."""
+    source = Root(alive=False)
+    return [
+        Operation(number, [Root(alive=number == length - 1), source])
+        for number in range(length)
+    ]
+
+
+def body(length: int) -> list[Operation]:
+    """Return operations of so many kinds."""
+    return [Operation(1000 * length + number) for number in range(length)]
+
+
+def numbers(windows: list[list[Operation]]) -> list[list[int]]:
+    """Return which operations the windows hold."""
+    return [[operation.number for operation in window] for window in windows]
+
+
+@pytest.mark.parametrize(
+    "body", [lambda: step(400), lambda: chains(50, 8)], ids=["in use", "not in use"]
+)
+def test_windows_of_a_long_loop_hold_whole_steps(
+    body: Callable[[], list[Operation]],
+) -> None:
+    windows = run(WindowPolicy(), [each for _ in range(8) for each in body()])
+    assert numbers(windows)[:5] == numbers([body()]) * 5
+
+
+def test_so_do_those_of_a_long_loop_with_a_short_one_in_it() -> None:
+    def body() -> list[Operation]:
+        operations = step(100)
+        for _ in range(10):
+            sweep = step(30)
+            for operation in sweep:
+                operation.number += 200
+                operation.roots += operations[0].roots[1:]
+            operations += sweep
+        return operations
+
+    windows = run(WindowPolicy(), [each for _ in range(12) for each in body()])
+    assert len(windows[0]) < CAPACITY
+    assert numbers(windows[-3:]) == numbers([body()]) * 3
+
+
+def test_steps_of_a_long_loop_are_not_cut_although_nothing_is_in_use() -> None:
+    windows = run(WindowPolicy(), loop(301, iterations=20))
+    assert [len(window) for window in windows[-5:]] == [301] * 5
+
+
+def test_windows_of_a_short_loop_hold_a_few_steps() -> None:
+    policy = WindowPolicy()
+    windows = run(policy, [operation for _ in range(60) for operation in step(37)])
+    assert {len(window) for window in windows} == {2 * 37}
+    assert policy.capacity == CAPACITY
+
+
+@pytest.mark.parametrize(
+    ("windows", "capacity"),
+    [
+        ([100, 90, 80, 100, 90, 80], 4 * 270 // 3 + 16),
+        # sweeps in the middle of a step
+        ([100, 90, 90, 80, 100, 90, 90, 80], 4 * 360 // 3 + 16),
+        ([100, 90, 80, 100, 90, 81], CAPACITY),
+        ([90, 90, 90, 90], CAPACITY),
+        # a short loop whose result is read after every hundred iterations
+        ([90, 90, 90, 90, 5, 90, 90, 90, 90, 5], CAPACITY),
+        # a step that is too long, and one that waits anyway
+        ([600, 500, 600, 500], CAPACITY),
+        ([50, 40, 50, 40], CAPACITY),
+    ],
+)
+def test_what_waits_depends_on_the_windows_that_come_again(
+    windows: list[int], capacity: int
+) -> None:
+    policy = WindowPolicy()
+    for length in windows:
+        policy.ended(body(length))
+    assert policy.capacity == capacity
 
 
 def test_all_ranks_cut_alike() -> None:

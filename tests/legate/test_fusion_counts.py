@@ -212,6 +212,31 @@ def test_windows_follow_a_loop(length: int, tasks: int) -> None:
     same(kept[0], body(np.asarray(x)))
 
 
+def test_a_window_holds_a_whole_step_of_a_long_loop() -> None:
+    """As soon as the step was seen to come again."""
+
+    def step(x: Any) -> Any:
+        half = x * 0.5
+        y = x
+        for number in range(250):
+            y = y * half if number % 7 in (1, 3) else y + half
+        return y - half
+
+    x = made()
+    for _ in range(10):
+        kept = step(x)
+    window.flush("test")
+    before = legate_diffuse.stats()
+    for _ in range(10):
+        kept = step(x)
+    window.flush("test")
+    after = legate_diffuse.stats()
+    assert sum(after["flushes"].values()) - sum(before["flushes"].values()) == 10
+    # a loop nest has at most 128 operations
+    assert after["tasks_submitted"] - before["tasks_submitted"] == 20
+    same(kept, step(np.asarray(x)))
+
+
 def test_one_element_and_empty_arrays_run_as_they_are() -> None:
     def program(np_: Any, x: Any) -> tuple[Any, ...]:
         one = x[:1] + 1.0
