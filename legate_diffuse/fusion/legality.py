@@ -33,6 +33,8 @@ class Refusal(enum.Enum):
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"
+    NOTHING_SHARED = "it writes a part of an array, and shares no array with the group"
+    OTHER_PART = "it writes another part of an array that the group writes a part of"
     TRUE_DEPENDENCE = "it reads an array that the group writes through another view"
     ANTI_DEPENDENCE = "it writes an array that the group reads through another view"
     OUTPUT_DEPENDENCE = "it writes an array that the group writes through another view"
@@ -236,10 +238,29 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
             return Refusal.OUTPUT_DEPENDENCE
         if _crosses(view, group.read) or _crosses(view, own):
             return Refusal.ANTI_DEPENDENCE
+        # Nests of a program take turns on rows that lie close together. The two ends
+        # of an array in one nest would make the others wait for one another's last row.
+        written = group.written.get(store, ())
+        if is_single(task) and any(other.id != view.id for other in written):
+            return Refusal.OTHER_PART
+    if _shares_nothing(group, task):
+        return Refusal.NOTHING_SHARED
     for access in task.reductions:
         if (refusal := _refuse_reduction(group, own, access.view)) is not None:
             return refusal
     return None
+
+
+def _shares_nothing(group: Group, task: IndexTask) -> bool:
+    """Whether a nest of a program gains nothing from a task.
+
+    A part of one array and a part of another one may lie at different ends of them, as
+    above. What is written as a whole may meet the results of the group later on.
+    """
+    parts = bool(task.writes) and not any(view.whole for view in task.writes)
+    if not (parts and is_single(task)) or group.shape is None:
+        return False
+    return task.stores.isdisjoint(group.written.keys() | group.read.keys())
 
 
 def _crosses(view: View, others: dict[int, set[View]]) -> bool:

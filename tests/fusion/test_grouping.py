@@ -345,6 +345,22 @@ ONE_PROCESSOR = {
         COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %92.92, read %91.91, read %7.17  # 0
     """,
+    "the two ends of an array": """
+        # groups: 0 fused; 1 fused OTHER_PART
+        COPY(int8) -> (int8) shape 0: write %92.294, read %91.91  # 0
+        COPY(int8) -> (int8) shape 0: write %92.295, read %91.91  # 1
+    """,
+    "one end of an array and one of another": """
+        # groups: 0 fused; 1 fused NOTHING_SHARED
+        FILL(int8) -> (int8) shape 0: write %92.294  # 0
+        FILL(int8) -> (int8) shape 0: write %90.190  # 1
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %92.295, read %90.190, read %91.91  # 1
+    """,
+    "independent tasks that write whole arrays": """
+        # groups: 0 fused
+        COPY(int8) -> (int8) shape 0: write %92.92, read %90.90  # 0
+        FILL(int8) -> (int8) shape 0: write %91.91  # 0
+    """,
     "a loop over one element": """
         # groups: 0 fused
         COPY(int8) -> (int8) shape 3: write %91.391, read %90.390  # 0

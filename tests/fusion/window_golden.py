@@ -111,6 +111,8 @@ view %90.290 shape 1 many
 view %91.291 shape 1 many
 view %92.292 shape 1 many
 view %93.293 shape 1 many
+view %92.294 shape 0 many
+view %92.295 shape 0 many disjoint 294
 view %90.390 shape 3 one
 view %91.391 shape 3 one
 view %94.94 shape 1 many whole
