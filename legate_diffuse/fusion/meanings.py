@@ -26,6 +26,9 @@ class Meanings(Protocol):
     def reduction(self, kind: OperationKind) -> str | None:
         """Return the operator with which an operation reduces, None if it does not."""
 
+    def copies(self, kind: OperationKind) -> bool:
+        """Return whether an operation's output is its input, bit by bit."""
+
     def depends_on_index(self, kind: OperationKind) -> bool:
         """Return whether the values of an operation depend on a point's index."""
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
@@ -15,6 +15,7 @@ from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liven
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
+from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.verify import verify_window
@@ -86,11 +87,16 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
     """Analyse a window of operations with these meanings."""
     verify_window(window)
     planned = []
-    for launch, liveness in analyse(window, meanings):
+    analysis = analyse(window, meanings)
+    for launch, liveness in analysis.launches:
         if launch.form is Form.ALIGNED:
-            planned.append(_plan_aligned(window, launch, liveness, meanings))
+            planned.append(
+                _plan_aligned(analysis.renaming.window, launch, liveness, meanings)
+            )
         elif launch.form is Form.PROGRAM:
-            planned.append(_plan_program(window, launch, liveness, meanings))
+            planned.append(
+                _plan_program(window, analysis.renaming, launch, liveness, meanings)
+            )
         else:
             planned.append(
                 PlannedLaunch(launch.tasks, launch.form, deferrable=liveness.deferrable)
@@ -98,12 +104,48 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
     return Plan(tuple(planned), len(window.tasks))
 
 
-def analyse(window: Window, meanings: Meanings) -> tuple[tuple[Launch, Liveness], ...]:
-    """Return the launches of a window, and what each of them need not write."""
-    groups = group_window(window, partial(covered, meanings))
-    launches = form_launches(window, groups, lambda task: meanings.traps(task.kind))
-    launches = rematerialize_scalars(window, launches)
-    return tuple(zip(launches, analyse_liveness(window, launches), strict=True))
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The launches of a window, and what each of them need not write.
+
+    Both are those of the window with its new names.
+    """
+
+    renaming: Renaming
+    launches: tuple[tuple[Launch, Liveness], ...]
+
+
+def analyse(window: Window, meanings: Meanings) -> Analysis:
+    """Find the launches of a window."""
+    kept: frozenset[int] = frozenset()
+    while True:
+        renaming = rename(window, partial(copies, meanings), kept)
+        groups = group_window(renaming.window, partial(covered, meanings))
+        launches = form_launches(
+            renaming.window, groups, lambda task: meanings.traps(task.kind)
+        )
+        scattered = _scattered(renaming, launches)
+        if not scattered:
+            break
+        kept |= scattered
+    launches = rematerialize_scalars(renaming.window, launches)
+    found = analyse_liveness(renaming.window, launches)
+    return Analysis(renaming, tuple(zip(launches, found, strict=True)))
+
+
+def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
+    """Return the stores whose tasks do not all run in one program."""
+    programs = [set(one.tasks) for one in launches if one.form is Form.PROGRAM]
+    return frozenset(
+        store
+        for store, tasks in renaming.families.items()
+        if not any(tasks <= program for program in programs)
+    )
+
+
+def copies(meanings: Meanings, task: IndexTask) -> bool:
+    """Whether a task copies its input to its output."""
+    return meanings.copies(task.kind)
 
 
 def covered(meanings: Meanings, task: IndexTask) -> bool:
@@ -133,32 +175,54 @@ def _plan_aligned(
 
 
 def _plan_program(
-    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
+    window: Window,
+    renaming: Renaming,
+    launch: Launch,
+    liveness: Liveness,
+    meanings: Meanings,
 ) -> PlannedLaunch:
-    nests = [
-        PlannedNest(lowered)
-        for group, nest in zip(launch.groups, liveness.nests, strict=True)
-        for lowered in _lower_with_hoisted(window, group, nest, meanings)
+    lowered = [
+        nest
+        for group, dead in zip(launch.groups, liveness.nests, strict=True)
+        for nest in _lower_with_hoisted(renaming.window, group, dead, meanings)
     ]
-    views = {view.id: view for view in window.views}
+    views = {view.id: view for view in renaming.window.views}
     users = _Users(liveness.scratch, liveness.undefined)
-    for number, nest in enumerate(nests):
+    for number, nest in enumerate(lowered):
         users.add(number, nest, views)
-    for nest in nests:
-        nest.operands = tuple(
-            users.operand(views[view]) for view in nest.lowered.arguments
+    places = users.places()
+    layouts = renaming.layouts
+    nests = [
+        PlannedNest(
+            replace(
+                nest,
+                arguments=tuple(layouts.get(view, view) for view in nest.arguments),
+            ),
+            operands=tuple(places[views[view].store.id] for view in nest.arguments),
         )
+        for nest in lowered
+    ]
+    # of each store one view that shows it, and not a copy of it
+    shown = {view.store.id: view.id for view in reversed(window.views)}
     dropped: frozenset[int] = frozenset().union(
         liveness.scratch, *(nest.dropped for nest in liveness.nests)
     )
+    replaced = {view.store.id for view in window.views if not view.store.live} - {
+        view.store.id for view in renaming.window.views
+    }
     return PlannedLaunch(
         launch.tasks,
         launch.form,
         nests,
-        temporaries=_views_of(window, launch, dropped - set(users.arguments)),
-        arguments=tuple(argument.view for argument in users.arguments.values()),
+        temporaries=_views_of(
+            window, launch, (dropped | replaced) - set(users.arguments)
+        ),
+        arguments=tuple(shown[store] for store in users.arguments),
         privileges=bytes(a.privilege for a in users.arguments.values()),
-        scratch=tuple((s[0], s[1], s[2]) for s in users.scratch.values()),
+        scratch=tuple(
+            (layouts.get(view, view), first, last)
+            for view, first, last in users.scratch.values()
+        ),
     )
 
 
@@ -180,7 +244,6 @@ def _lower_with_hoisted(
 class _RootAccess:
     """A root that a program names; ``covered`` once all of it is written."""
 
-    view: int
     privilege: int = 0
     covered: bool = False
 
@@ -194,8 +257,7 @@ class _Users:
         self._in_scratch = in_scratch
         self._undefined = undefined
 
-    def add(self, number: int, nest: PlannedNest, views: dict[int, View]) -> None:
-        lowered = nest.lowered
+    def add(self, number: int, lowered: LoweredNest, views: dict[int, View]) -> None:
         accesses = [
             (views[view], privilege)
             for view, privilege in zip(
@@ -207,7 +269,7 @@ class _Users:
             if store in self._in_scratch:
                 self.scratch.setdefault(store, [view.id, number, number])[2] = number
             else:
-                argument = self.arguments.setdefault(store, _RootAccess(view.id))
+                argument = self.arguments.setdefault(store, _RootAccess())
                 _use(argument, privilege, self._covers(view))
         for view, privilege in accesses:
             # reading through another view comes before what the nest writes
@@ -219,12 +281,10 @@ class _Users:
         """Whether writing a root through a view loses nothing of the root."""
         return view.whole or view.store.id in self._undefined
 
-    def operand(self, view: View) -> int:
-        """Return the number of a view's root among arguments or scratch buffers."""
-        store = view.store.id
-        if store in self._in_scratch:
-            return ~list(self.scratch).index(store)
-        return list(self.arguments).index(store)
+    def places(self) -> dict[int, int]:
+        """Return by store the number of its root among arguments or scratch buffers."""
+        arguments = {store: place for place, store in enumerate(self.arguments)}
+        return arguments | {store: ~place for place, store in enumerate(self.scratch)}
 
 
 def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:

@@ -44,7 +44,9 @@ def translate(window: Any, meanings: Meanings) -> Window:
             broadcast=view.inner_broadcast,
             affine=view.affine,
             whole=view.extents == view.root.shape,
+            plain=view.layout.untransformed,
             disjoint=tuple(window.disjoint.get(view, ())),
+            within=window.within.get(view, ()),
         )
         for number, view in enumerate(window.views)
     }

@@ -55,8 +55,11 @@ class View:
         broadcast: the view repeats along its last dimension.
         affine: every element lies at an affine function of its position.
         whole: the view covers the store.
+        plain: the view is the store itself, not transformed in any way.
         disjoint: ids of views of the store that are known to have no element in common
             with it. One of the two views names the other.
+        within: ids of views of the store that the window changes and that are known to
+            contain it together.
     """
 
     id: int
@@ -66,7 +69,9 @@ class View:
     broadcast: bool = False
     affine: bool = True
     whole: bool = False
+    plain: bool = False
     disjoint: tuple[int, ...] = ()
+    within: tuple[int, ...] = ()
 
     def may_overlap(self, other: View) -> bool:
         """Whether two views of one store may have an element in common."""

@@ -34,8 +34,8 @@ _STORE = re.compile(
 )
 _VIEW = re.compile(
     r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
-    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine|whole))*)"
-    r"(?: disjoint(?P<disjoint>( \d+)+))?"
+    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine|whole|plain))*)"
+    r"(?: disjoint(?P<disjoint>( \d+)+))?(?: within(?P<within>( \d+)+))?"
 )
 _TASK = re.compile(
     r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
@@ -62,9 +62,9 @@ def render(window: Window) -> str:
         line += " broadcast" if view.broadcast else ""
         line += "" if view.affine else " nonaffine"
         line += " whole" if view.whole else ""
-        line += (
-            " ".join((" disjoint", *map(str, view.disjoint))) if view.disjoint else ""
-        )
+        line += " plain" if view.plain else ""
+        line += _listed("disjoint", view.disjoint)
+        line += _listed("within", view.within)
         lines.append(line)
     for task in window.tasks:
         accesses = ", ".join(render_access(access) for access in task.accesses)
@@ -142,7 +142,9 @@ def _parse_view(match: re.Match[str], stores: dict[int, Store]) -> View:
         broadcast="broadcast" in flags,
         affine="nonaffine" not in flags,
         whole="whole" in flags,
-        disjoint=tuple(int(number) for number in (match["disjoint"] or "").split()),
+        plain="plain" in flags,
+        disjoint=_numbers(match["disjoint"]),
+        within=_numbers(match["within"]),
     )
 
 
@@ -177,6 +179,14 @@ def _declare(
     if number in known:
         raise ValueError(f"{what} number {number} is declared already")
     known[number] = new
+
+
+def _listed(name: str, numbers: tuple[int, ...]) -> str:
+    return " ".join(("", name, *map(str, numbers))) if numbers else ""
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(int(number) for number in (text or "").split())
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from legate_diffuse.launch.relations import find_covers
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View
 
@@ -21,10 +22,12 @@ _CONSTANT: Final = 1 << 4
 _SINGLE: Final = 1 << 7
 _UNDEFINED: Final = 1 << 8
 
-# What follows in the key: a new view, the liveness of the roots, disjoint views.
+# What follows in the key: a new view, the liveness of the roots, disjoint views, the
+# parts that contain a view.
 _VIEW: Final = -1
 _LIVENESS: Final = -2
 _DISJOINT: Final = -3
+_WITHIN: Final = -4
 
 
 class WindowState:
@@ -136,7 +139,8 @@ class WindowState:
             | min(layout.volume, 2)
             | layout.inner_broadcast << 2
             | layout.affine << 5
-            | (layout.extents == root.shape) << 6,
+            | (layout.extents == root.shape) << 6
+            | layout.untransformed << 9,
         )
         for part in self.parts:
             if part.root is root:
@@ -170,6 +174,7 @@ class ClosedWindow(NamedTuple):
         carried: operations at the start that an earlier window has let wait.
         disjoint: for some views, numbers of views with which they have nothing in
             common.
+        within: for some views, numbers of the parts that together contain them.
         cause: what ended the window.
     """
 
@@ -182,6 +187,7 @@ class ClosedWindow(NamedTuple):
     alive: list[bool]
     carried: int
     disjoint: dict[View, list[int]]
+    within: dict[View, tuple[int, ...]]
     cause: str
 
     def is_constant(self, root_number: int) -> bool:
@@ -211,9 +217,15 @@ def close(state: WindowState, cause: str) -> ClosedWindow:
     kept = state.kept
     roots = list(state.roots)
     alive = [root.alive or root.escaped or root in kept for root in roots]
+    within = find_covers(state)
+    covers = [
+        entry
+        for view, parts in within.items()
+        for entry in (_WITHIN, state.views[view], *parts)
+    ]
     return ClosedWindow(
         state.operations,
-        (*state.key, _LIVENESS, state.carried, *alive),
+        (*state.key, _LIVENESS, state.carried, *alive, *covers),
         list(state.views),
         roots,
         list(state.shapes),
@@ -221,6 +233,7 @@ def close(state: WindowState, cause: str) -> ClosedWindow:
         alive,
         state.carried,
         state.disjoint,
+        within,
         cause,
     )
 

@@ -178,7 +178,9 @@ def _describe(
         yield "  Its analysis failed, so all operations run as they were submitted."
         return
     place_of = _TaskNumbers()
-    for planned, (launch, liveness) in zip(plan.launches, analysed, strict=True):
+    for planned, (launch, liveness) in zip(
+        plan.launches, analysed.launches, strict=True
+    ):
         writer = _LaunchWriter(window, names, planned, launch, liveness)
         for line in writer.lines(place_of):
             yield from _fold(line)

@@ -64,6 +64,7 @@ class Layout:
         "shape",
         "substorage",
         "transformed",
+        "untransformed",
         "volume",
     )
 
@@ -84,7 +85,10 @@ class Layout:
         self.low = low
         self.extents = extents
         self.chain = chain
+        # as Legate says it, which sees nothing in a slice that starts at 0
         self.transformed = transformed
+        # the root itself
+        self.untransformed = not chain
         # True if Legate keeps the view in a partition's child, not in the root
         self.substorage = substorage
         self.affine = affine

@@ -34,9 +34,9 @@ TASKS = {
     # partitioned: operator, p q, x and r with r r, p
     "cg": (0.5, 0.5, 4),
     "bicgstab": (0.5, 0.5, 7),
-    "multigrid": (17.5, 17.5, 173),
-    "channel_flow": (6, 6, 46),
-    "shallow_water": (5.5, 5.5, 24),
+    "multigrid": (13, 13, 170),
+    "channel_flow": (1, 1, 43),
+    "shallow_water": (1, 1, 21),
     "heat": (0.5, 0.5, 2),
     "softmax": (1, 1, 3),
     "layer_norm": (1, 1, 7),

@@ -37,8 +37,8 @@ Array = np.ndarray[Any, np.dtype[np.int64]]
 Extents = tuple[int, ...]
 
 _DOMAIN_WEIGHTS: Final = (0, 8, 8, 8, 1, 1)
-ARRAYS: Final[tuple[Extents, ...]] = ((8,), (4, 4), (6,), (4,), (1,))
-_ARRAY_WEIGHTS: Final = (6, 6, 4, 4, 1)
+ARRAYS: Final[tuple[Extents, ...]] = ((8,), (4, 4), (6,), (4,), (1,), (3, 3))
+_ARRAY_WEIGHTS: Final = (6, 6, 4, 4, 1, 3)
 MAX_TASKS: Final = 12
 _NAMES: Final = tuple(OPERATIONS)
 _WEIGHTS: Final = tuple(operation.weight for operation in OPERATIONS.values())
@@ -52,6 +52,7 @@ class Pattern:
     unique: bool
     broadcast: bool
     whole: bool
+    plain: bool = False
 
 
 @cache
@@ -69,6 +70,7 @@ def patterns(array: Extents, domain: Extents) -> tuple[Pattern, ...]:
             unique=distinct == view.size,
             broadcast=view.size > 1 and bool((np.diff(view) == 0).all()),
             whole=distinct == index.size,
+            plain=view.shape == array and bool((view == index).all()),
         )
         found.setdefault(view.tobytes(), pattern)
     return tuple(found.values())
@@ -111,7 +113,7 @@ class _Pool:
     reducible: list[View]
 
 
-class _Generator:
+class Generator:
     """Draws a program from a seed."""
 
     def __init__(self, seed: int) -> None:
@@ -127,18 +129,25 @@ class _Generator:
         self.of_futures = _Pool(0, [], [], [])
         for store in self.futures:
             self._add_future(self.of_futures, store)
-        shapes = self.rng.choices(range(len(DOMAINS)), _DOMAIN_WEIGHTS, k=2)
-        self.pools = [self._pool(shape, arrays) for shape in shapes]
+        self.pools = [self._pool(shape, arrays) for shape in self._shapes()]
 
     def program(self, seed: int) -> Program:
         """Return the program."""
         rng = self.rng
         while len(self.tasks) < MAX_TASKS:
-            pool = rng.choices((*self.pools, self.of_futures), (8, 5, 4))[0]
-            self._add_task(rng.choices(_NAMES, _WEIGHTS)[0], pool)
-        window = Window(self._with_disjoint(), carried=rng.choice((0, 0, 0, 1, 3)))
+            self._add_tasks()
+        window = Window(self._with_relations(), carried=rng.choice((0, 0, 0, 1, 3)))
         scalars = tuple(self.scalars[:MAX_TASKS])
         return Program(window, self.elements, scalars, self.memory, seed)
+
+    def _shapes(self) -> Sequence[int]:
+        """Choose two launch domains."""
+        return self.rng.choices(range(len(DOMAINS)), _DOMAIN_WEIGHTS, k=2)
+
+    def _add_tasks(self) -> None:
+        rng = self.rng
+        pool = rng.choices((*self.pools, self.of_futures), (8, 5, 4))[0]
+        self._add_task(rng.choices(_NAMES, _WEIGHTS)[0], pool)
 
     def _store(self, number: int, size: int, kind: str, **flags: bool) -> Store:
         rng = self.rng
@@ -218,6 +227,7 @@ class _Generator:
                 broadcast=pattern.broadcast,
                 affine=affine,
                 whole=pattern.whole,
+                plain=pattern.plain,
             )
             self.elements[view.id] = pattern.elements
         return view
@@ -301,22 +311,24 @@ class _Generator:
         self.tasks.append(IndexTask(kind, shape, tuple(accesses)))
         self.scalars.append(scalars)
 
-    def _with_disjoint(self) -> tuple[IndexTask, ...]:
-        """Tell some of the views that have no element in common so."""
+    def _with_relations(self) -> tuple[IndexTask, ...]:
+        """Say of some views which they are disjoint from, and which contain them."""
         window = Window(tuple(self.tasks[:MAX_TASKS]))
-        changed = {view.id for task in window.tasks for view in task.changes}
+        changed = {view.id: view for task in window.tasks for view in task.changes}
         views: dict[int, View] = {}
         for view in window.views:
             others = [v for v in window.views if v.store.id == view.store.id]
             disjoint = tuple(
                 other.id
                 for other in others
-                if {view.id, other.id} & changed
+                if changed.keys() & {view.id, other.id}
                 and other.id < view.id
                 and self.rng.random() < 0.8
                 and set(self.elements[view.id]).isdisjoint(self.elements[other.id])
             )
-            views[view.id] = replace(view, disjoint=disjoint)
+            parts = [v for v in changed.values() if v.store.id == view.store.id]
+            within = self._cover(view, parts) if self.rng.random() < 0.9 else ()
+            views[view.id] = replace(view, disjoint=disjoint, within=within)
         return tuple(
             replace(
                 task,
@@ -327,6 +339,89 @@ class _Generator:
             )
             for task in window.tasks
         )
+
+    def _cover(self, view: View, parts: Sequence[View]) -> tuple[int, ...]:
+        """Return the first parts that together contain a view."""
+        missing = set(self.elements[view.id])
+        used = []
+        for part in parts:
+            elements = self.elements[part.id]
+            if part.affine and part.id != view.id and not missing.isdisjoint(elements):
+                missing.difference_update(elements)
+                used.append(part.id)
+        return () if missing or not view.affine else tuple(used)
+
+
+class _SweepGenerator(Generator):
+    """Arrays of one shape that are copied, filled and overwritten part by part."""
+
+    def __init__(self, seed: int) -> None:
+        # shapes of an array and of its parts; of a matrix these are its two views
+        whole, part = ((6,), (4,)) if seed % 5 else ((3, 3), (3, 3))
+        self.whole, self.part = DOMAINS.index(whole), DOMAINS.index(part)
+        super().__init__(seed)
+        self.source = self.rng.choice(self.pools[0].writable)
+
+    def _shapes(self) -> Sequence[int]:
+        return (self.whole, self.part)
+
+    def _arrays(self) -> dict[Store, Extents]:
+        rng = self.rng
+        kinds = ("live", "live", "dead", "dead", "undefined", "undefined")
+        extents = DOMAINS[self.whole]
+        size = points(self.whole)
+        return {
+            self._store(number, size, rng.choice(kinds)): extents
+            for number in range(rng.randint(3, 4))
+        }
+
+    def _pool(self, shape: int, arrays: dict[Store, Extents]) -> _Pool:
+        """Have few views, so that what covers an array is often there."""
+        pool = super()._pool(shape, {})
+        for store, extents in arrays.items():
+            for pattern in patterns(extents, DOMAINS[shape]):
+                steps = set(np.diff(pattern.elements))
+                if pattern.unique and (steps == {1} or pattern.whole):
+                    view = self._view(store, shape, pattern)
+                    pool.readable.append(view)
+                    pool.writable.append(view)
+        return pool
+
+    def _add_tasks(self) -> None:
+        rng = self.rng
+        wholes, parts = self.pools
+        if rng.random() < 0.15:
+            super()._add_tasks()
+            return
+        # several sweeps over one array
+        source = self.source = rng.choice([self.source] * 6 + wholes.writable)
+        copy = rng.choice([v for v in wholes.writable if v is not source])
+        if rng.random() < 0.2:
+            self._append("FILL", OPERATIONS["FILL"], self.whole, [source], [])
+        elif source.store is not copy.store:
+            self._append("COPY", OPERATIONS["COPY"], self.whole, [copy], [source])
+        of_source = [v for v in parts.writable if v.store is source.store]
+        # a task that reads what it writes through another view runs by itself
+        others = [v for v in parts.readable if v.store is not source.store]
+        of_copy = [v for v in others if v.store is copy.store] or others
+        for part in rng.sample((of_source[0], of_source[-1]), k=rng.choice((1, 2, 2))):
+            operands = [rng.choice(of_copy), rng.choice([part, *of_copy, *others])]
+            free = [v for v in parts.writable if v in others and v not in of_copy]
+            if free and rng.random() < 0.6:
+                # as NumPy does: the new values are computed, and then copied
+                value = rng.choice(free)
+                self._add(value, operands)
+                operands = [value, value]
+            self._add(part, operands)
+            if free and rng.random() < 0.2:
+                other = rng.choice(rng.choice((of_copy, free)))
+                self._add(rng.choice(free), [other, part])
+
+    def _add(self, target: View, operands: list[View]) -> None:
+        name = self.rng.choices(("BINARY_OP.ADD", "UNARY_RED.SUM"), (9, 1))[0]
+        operation = OPERATIONS[name]
+        shape = self.part
+        self._append(name, operation, shape, [target], operands[: operation.reads])
 
 
 @cache
@@ -340,4 +435,4 @@ def _kind(name: str, reads: int, writes: int) -> OperationKind:
 
 def random_program(seed: int) -> Program:
     """Return a program whose tasks touch the same elements in many ways."""
-    return _Generator(seed).program(seed)
+    return (Generator if seed % 3 else _SweepGenerator)(seed).program(seed)

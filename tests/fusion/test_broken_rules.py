@@ -12,7 +12,14 @@ from concrete_programs import Program
 from plan_checks import fails
 from random_programs import random_program
 
-from legate_diffuse.fusion import grouping, launches, legality, liveness, plan
+from legate_diffuse.fusion import (
+    grouping,
+    launches,
+    legality,
+    liveness,
+    plan,
+    renaming,
+)
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.legality import (
     Group,
@@ -321,6 +328,101 @@ def test_a_reduction_needs_its_fill_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         return deferrable(Window(tasks), launch, hoisted, later)
 
     monkeypatch.setattr(liveness, "_deferrable", without_reductions)
+    assert counterexample() is not None
+
+
+# -- new names -------------------------------------------------------------------
+def _as_if_overwritten(history: Any, store: Any, touches: Any) -> bool:
+    return True
+
+
+def _as_if_dead(history: Any, store: Any, touches: Any) -> bool:
+    return overwritten(history, replace(store, live=False), touches)
+
+
+def _as_if_read_never(history: Any, store: Any, touches: Any) -> bool:
+    return overwritten(history, store, [replace(t, reads=()) for t in touches])
+
+
+def _as_if_reduced_never(history: Any, store: Any, touches: Any) -> bool:
+    return overwritten(history, store, [replace(t, reduces=False) for t in touches])
+
+
+overwritten = renaming._History.is_overwritten
+examine = renaming._examine
+
+
+def _forget_the_change(history: Any, position: int) -> Any:
+    found = examine(history, position)
+    return found and replace(found, split=None)
+
+
+BROKEN_NAMES: dict[str, tuple[Any, str, Any]] = {
+    "nothing is read any more": (
+        renaming._History,
+        "is_overwritten",
+        _as_if_overwritten,
+    ),
+    "nothing lives on": (renaming._History, "is_overwritten", _as_if_dead),
+    "no later task reads": (renaming._History, "is_overwritten", _as_if_read_never),
+    "no later task reduces": (
+        renaming._History,
+        "is_overwritten",
+        _as_if_reduced_never,
+    ),
+    "the source does not change": (renaming, "_examine", _forget_the_change),
+    "an array has another name in the end": (
+        renaming,
+        "_with_own_name_last",
+        lambda found: found,
+    ),
+    "names are taken again too early": (
+        renaming,
+        "_last_uses",
+        lambda splits, copies: [*splits[:-1], -1, -1],
+    ),
+    "tasks run in any launch": (plan, "_scattered", lambda *_: frozenset()),
+    "everything is a copy": (plan, "copies", lambda _, task: len(task.reads) == 1),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN_NAMES.values(), ids=BROKEN_NAMES)
+def test_broken_names_are_noticed(
+    broken: tuple[Any, str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*broken)
+    assert counterexample() is not None
+
+
+@pytest.mark.parametrize("flag", ["plain", "affine", "within"])
+def test_names_depend_on_what_is_known_of_views(
+    flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows that say of too many views that they are plain, affine or covered."""
+    rename = renaming.rename
+
+    def with_wrong_views(window: Window, *arguments: Any) -> Any:
+        views = {
+            view.id: replace(
+                view,
+                plain=view.plain or (flag == "plain" and view.whole),
+                affine=view.affine or flag == "affine",
+                within=view.within[:1] if flag == "within" else view.within,
+            )
+            for view in window.views
+        }
+        tasks = tuple(
+            replace(
+                task,
+                accesses=tuple(
+                    replace(a, view=views[a.view.id]) for a in task.accesses
+                ),
+            )
+            for task in window.tasks
+        )
+        return rename(Window(tasks, window.carried), *arguments)
+
+    monkeypatch.setattr(plan, "rename", with_wrong_views)
     assert counterexample() is not None
 
 

@@ -20,6 +20,8 @@ from legate_diffuse.libraries.cupynumeric import meanings
 
 covered: Final = partial(plan.covered, meanings)
 """Whether a kernel can express a task."""
+copied: Final = partial(plan.copies, meanings)
+"""Whether a task copies its input to its output."""
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n
 # are store n whole, shifted, and in another shape.

@@ -28,7 +28,7 @@ FAILED = "that program failed:"
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # What has many forms comes more often.
-KINDS = [*ALL, "unary", "unary", "binary", "chain", "in_place", "delete"]
+KINDS = [*ALL, "unary", "unary", "binary", "chain", "in_place", "sweeps", "delete"]
 # Shapes that broadcast to the first.
 SHAPES = (
     ((5,), (1,), ()),

@@ -121,6 +121,35 @@ def shift(writer: Writer, choices: Choices) -> None:
         )
 
 
+def sweeps(writer: Writer, choices: Choices) -> None:
+    """Update an array from copies of itself, again and again, and then its ends."""
+    names = writer.names(lambda x: x.flags.writeable and max(x.shape, default=0) > 2)
+    name = choices.of(names)
+    value = writer.value(name)
+    axis = choices.of([a for a, extent in enumerate(value.shape) if extent > 2])
+    operator = "^" if value.dtype.kind == "b" else "+"
+    lead = ":, " * axis
+
+    def part(array: str, index: str) -> str:
+        return f"{array}[{lead}{index}, ...]"
+
+    middle = (
+        f"{part(name, '1:-1')} = {part('old', ':-2')} {operator} {part('old', '2:')}"
+    )
+    first = f"{part(name, '0')} = {part(name, '1')}"
+    last = f"{part(name, '-1')} = {part('old', '-2')}"
+    forms = (
+        [middle, first, last],
+        [first, last, middle],
+        [middle, last],
+        [middle, first, last, f"{part(name, '1:')} {operator}= {part('old', '1:')}"],
+    )
+    statements = []
+    for _ in range(1 + choices.below(5)):
+        statements += [f"old = {name}.copy()", *choices.of(forms)]
+    writer.change("; ".join([*statements, "del old"]), name, BITS)
+
+
 def masked_write(writer: Writer, choices: Choices) -> None:
     name = writable(writer, choices)
     value = writer.value(name)
@@ -171,6 +200,7 @@ def fill(writer: Writer, choices: Choices) -> None:
 WRITES: dict[str, Statement] = {
     function.__name__: function
     for function in (
-        *(in_place, assign_part, write_element, shift, masked_write, out, fill),
+        *(in_place, assign_part, write_element, shift, sweeps, masked_write),
+        *(out, fill),
     )
 }

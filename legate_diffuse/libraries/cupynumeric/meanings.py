@@ -209,6 +209,12 @@ def covers(kind: OperationKind) -> bool:
     return kind in _TABLE
 
 
+def copies(kind: OperationKind) -> bool:
+    """Return whether an operation's output is its input, bit by bit."""
+    is_copy = kind.task == "COPY" or (kind.task, kind.code) == ("UNARY_OP", "COPY")
+    return is_copy and kind.inputs == kind.outputs
+
+
 def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[Value]:
     """Emit `kind` over its inputs, then its scalars, and return its outputs.
 

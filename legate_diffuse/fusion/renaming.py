@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives new names to stores, so that nothing is copied or filled to be overwritten.
+
+    for _ in range(4):                        read          written
+        old = p.copy()                        -             -
+        p[1:-1] = old[:-2] + old[2:]          p, q, p, q    q, p, q, p
+        p[0] = p[1]; p[-1] = p[-2]            q, p, q, p    q, p, q, p
+
+A copy's reads become reads of its source, whose later writes go to another store
+from then on, if they overwrite all of it that is read afterwards: compilers call that
+renaming. The last of the names is the source's own again where the source is needed
+after the window, so that one copy alone stays as it is; three need two names more. In
+the same way what is filled and then overwritten, as far as it is read at all, is not
+filled.
+
+Whoever replays the tasks of a window as they were submitted must find the values under
+their own names. So all tasks that touch what is renamed belong to one launch.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from legate_diffuse.ir import (
+    Access,
+    IndexTask,
+    Privilege,
+    Store,
+    View,
+    Window,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A window with new names.
+
+    Attributes:
+        window: its tasks are those of the original, in their places.
+        layouts: for each of its views that the original lacks, the id of a view of the
+            original with the same layout.
+        families: for each store that is renamed, the tasks that must run in one launch,
+            by position.
+    """
+
+    window: Window
+    layouts: dict[int, int] = field(default_factory=dict)
+    families: dict[int, frozenset[int]] = field(default_factory=dict)
+
+
+def rename(
+    window: Window,
+    copies: Callable[[IndexTask], bool],
+    kept: frozenset[int] = frozenset(),
+) -> Renaming:
+    """Return a window without copies and fills that are overwritten.
+
+    Args:
+        window: what to change.
+        copies: whether a task copies its input to its output.
+        kept: ids of stores whose names stay.
+    """
+    history = _History(window, kept)
+    chosen = _choose(history, copies)
+    dead = _dead_writes(history)
+    if not chosen and not dead:
+        return Renaming(window)
+    names = _Names(window, history)
+    for copy in chosen:
+        names.replace_copy(copy)
+    for source in {copy.source.id: copy.source for copy in chosen}.values():
+        names.split(source, [copy for copy in chosen if copy.source is source])
+    for position, store in dead:
+        names.drop(position, store)
+    return names.renaming()
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """How a task touches a store: through which views it reads and writes it."""
+
+    position: int
+    reads: tuple[View, ...]
+    writes: tuple[View, ...]
+    reduces: bool
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.writes) or self.reduces
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether nothing is left of the store; the task may have read it before."""
+        return not self.reduces and any(view.whole for view in self.writes)
+
+
+class _History:
+    """What the tasks of a window do with the stores that may be renamed, in order."""
+
+    def __init__(self, window: Window, kept: frozenset[int]) -> None:
+        self.tasks: Final = window.tasks
+        self.touches: Final[dict[int, list[_Touch]]] = {}
+        # a view of all of a store, by its id
+        self.plain: Final[dict[int, View]] = {}
+        excluded = set(kept)
+        for position, task in enumerate(window.tasks):
+            accesses: dict[int, list[Access]] = {}
+            for access in task.accesses:
+                view, store = access.view, access.view.store
+                accesses.setdefault(store.id, []).append(access)
+                if not store.single or store.replicated or not view.affine:
+                    excluded.add(store.id)
+                if view.plain:
+                    self.plain[store.id] = view
+            for store_id, own in accesses.items():
+                touch = _Touch(
+                    position,
+                    tuple(a.view for a in own if a.privilege is Privilege.READ),
+                    tuple(a.view for a in own if a.privilege is Privilege.WRITE),
+                    any(a.privilege is Privilege.REDUCE for a in own),
+                )
+                self.touches.setdefault(store_id, []).append(touch)
+        for store_id in excluded:
+            self.touches.pop(store_id, None)
+
+    def after(self, store: Store, position: int) -> list[_Touch]:
+        """Return what is done with a store after a task."""
+        touches = self.touches[store.id]
+        return touches[bisect_right(touches, position, key=lambda t: t.position) :]
+
+    def is_overwritten(self, store: Store, touches: Iterable[_Touch]) -> bool:
+        """Whether touches leave nothing of a store, the first of which writes it.
+
+        Neither they, after the first one has written, nor the application then reads
+        anything that was there before.
+        """
+        plain = self.plain.get(store.id)
+        written: set[int] = set()
+
+        def is_covered(view: View) -> bool:
+            parts = view.within
+            return view.id in written or (bool(parts) and written.issuperset(parts))
+
+        for number, touch in enumerate(touches):
+            if touch.reduces or (number and not all(map(is_covered, touch.reads))):
+                return False
+            written.update(view.id for view in touch.writes)
+            if touch.overwrites or (plain is not None and is_covered(plain)):
+                return True
+        return not store.live
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy that can be done without.
+
+    Attributes:
+        position: its task.
+        source: what it copies.
+        target: the copy.
+        end: the task that overwrites the copy, or the number of tasks.
+        last_use: the last task that reads the copy; ``position`` if none does.
+        split: the task from which on the source needs another name, None if it is not
+            changed while the copy is in use.
+    """
+
+    position: int
+    source: Store
+    target: Store
+    end: int
+    last_use: int
+    split: int | None
+
+
+def _choose(history: _History, copies: Callable[[IndexTask], bool]) -> list[_Copy]:
+    """Return the copies to do without, in program order."""
+    by_source: dict[int, list[_Copy]] = {}
+    targets: set[int] = set()
+    for position, task in enumerate(history.tasks):
+        if copies(task) and (copy := _examine(history, position)) is not None:
+            source, target = copy.source.id, copy.target.id
+            # what is copied on keeps its name
+            if source not in targets and target not in by_source:
+                by_source.setdefault(source, []).append(copy)
+                targets.add(target)
+    return [copy for own in by_source.values() for copy in _with_own_name_last(own)]
+
+
+def _examine(history: _History, position: int) -> _Copy | None:
+    """Return a copy if its reads can be reads of its source."""
+    task = history.tasks[position]
+    (read,), (written,) = task.reads, task.writes
+    source, target = read.store, written.store
+    if (
+        not (read.plain and written.plain)
+        or source.id == target.id
+        or source.id not in history.touches
+        or target.id not in history.touches
+    ):
+        return None
+    end = len(history.tasks)
+    last_use = position
+    for touch in history.after(target, position):
+        if touch.reads:
+            last_use = touch.position
+        if touch.overwrites:
+            end = touch.position
+            break
+        if touch.changes:
+            return None
+    else:
+        if target.live:
+            return None
+    after = history.after(source, position)
+    split = next((n for n, touch in enumerate(after) if touch.changes), None)
+    if split is None or last_use < after[split].position:
+        return _Copy(position, source, target, end, last_use, None)
+    if not history.is_overwritten(source, after[split:]):
+        return None
+    first = after[split].position
+    return _Copy(position, source, target, end, last_use, first)
+
+
+def _with_own_name_last(copies: list[_Copy]) -> list[_Copy]:
+    """Return as many copies of a source as leave it under its own name at the end.
+
+    It must not be written while what it held at first is still read under that name.
+    """
+    while True:
+        splits = sorted({copy.split for copy in copies if copy.split is not None})
+        if not splits or not copies[0].source.live:
+            return copies
+        uses = [copy.last_use for copy in copies if copy.position < splits[0]]
+        if len(splits) > 1 and max(uses) < splits[-1]:
+            return copies
+        copies = [copy for copy in copies if copy.split != splits[-1]]
+
+
+def _last_uses(splits: list[int], copies: list[_Copy]) -> list[int]:
+    """Return the last task that may use what a source holds until each of its splits.
+
+    What it holds after the last split is used until the end.
+    """
+    ends = [*splits, sys.maxsize]
+    for copy in copies:
+        number = bisect_left(splits, copy.position)
+        ends[number] = max(ends[number], copy.last_use)
+    return ends
+
+
+def _dead_writes(history: _History) -> list[tuple[int, Store]]:
+    """Return the tasks that write all of a store for nobody, and the store."""
+    found = []
+    for touches in history.touches.values():
+        for number, touch in enumerate(touches[:-1]):
+            following = touches[number + 1]
+            if not touch.overwrites or following.reads or following.reduces:
+                continue
+            store = touch.writes[0].store
+            if history.is_overwritten(store, touches[number + 1 :]):
+                found.append((touch.position, store))
+    return found
+
+
+class _Names:
+    """The names of stores in each task, and the views that follow from them."""
+
+    def __init__(self, window: Window, history: _History) -> None:
+        self._window = window
+        self._history = history
+        self._next_store = 1 + max(store.id for store in window.stores)
+        self._next_view = 1 + max(view.id for view in window.views)
+        # by store: the tasks that write under a new name first, and the names
+        self._splits: dict[int, tuple[list[int], list[Store]]] = {}
+        # by the store that is a copy: the copies
+        self._copies: dict[int, list[_Copy]] = {}
+        # by position and store: what is written for nobody
+        self._dropped: dict[tuple[int, int], Store] = {}
+        # by store and the id of the view that has the layout
+        self._views: dict[tuple[int, int], View] = {}
+        self._families: dict[int, frozenset[int]] = {}
+
+    def replace_copy(self, copy: _Copy) -> None:
+        """Let what reads a copy read its source."""
+        self._copies.setdefault(copy.target.id, []).append(copy)
+        self.drop(copy.position, copy.target)
+        self._keep_together(copy.source, copy.target)
+
+    def split(self, store: Store, copies: list[_Copy]) -> None:
+        """Write a store under another name from each of its copies' splits on.
+
+        Names that are no longer in use are taken again.
+        """
+        splits = sorted({copy.split for copy in copies if copy.split is not None})
+        ends = _last_uses(splits, copies)
+        names = [store]
+        for number, first in enumerate(splits, 1):
+            last = number == len(splits)
+            if last and store.live:
+                names.append(store)
+                continue
+            in_use = {
+                name.id for name, end in zip(names, ends, strict=False) if end >= first
+            }
+            if store.live and ends[number] >= splits[-1]:
+                in_use.add(store.id)
+            free = [name for name in names if name.id not in in_use]
+            names.append(free[0] if free else self._new_store(store))
+        self._splits[store.id] = splits, names
+
+    def drop(self, position: int, store: Store) -> None:
+        """Let a task write a store that nobody reads."""
+        if (position, store.id) not in self._dropped:
+            self._dropped[position, store.id] = self._new_store(store)
+            self._keep_together(store)
+
+    def renaming(self) -> Renaming:
+        """Return the window with its new names."""
+        tasks = tuple(
+            replace(
+                task,
+                accesses=tuple(
+                    replace(access, view=self._view(position, access))
+                    for access in task.accesses
+                ),
+            )
+            for position, task in enumerate(self._window.tasks)
+        )
+        layouts = {view.id: of for (_, of), view in self._views.items()}
+        return Renaming(
+            Window(self._with_relations(tasks), self._window.carried),
+            layouts,
+            self._families,
+        )
+
+    def _new_store(self, store: Store) -> Store:
+        self._next_store += 1
+        return replace(store, id=self._next_store - 1, live=False, undefined=True)
+
+    def _keep_together(self, *stores: Store) -> None:
+        positions = frozenset(
+            touch.position
+            for store in stores
+            for touch in self._history.touches[store.id]
+        )
+        for store in stores:
+            self._families[store.id] = (
+                self._families.get(store.id, positions) | positions
+            )
+
+    def _view(self, position: int, access: Access) -> View:
+        view = access.view
+        store = view.store
+        if access.privilege is Privilege.READ:
+            for copy in self._copies.get(store.id, ()):
+                if copy.position < position <= copy.end:
+                    if view.plain:
+                        view = self._history.plain[copy.source.id]
+                    return self._through(self._name(copy.source, copy.position), view)
+            return self._through(self._name(store, position), view)
+        name = self._dropped.get((position, store.id))
+        return self._through(name or self._name(store, position + 1), view)
+
+    def _name(self, store: Store, position: int) -> Store:
+        """Return the name under which a store is read by a task."""
+        if store.id not in self._splits:
+            return store
+        splits, names = self._splits[store.id]
+        return names[bisect_left(splits, position)]
+
+    def _through(self, store: Store, view: View) -> View:
+        """Return a view of a store with the layout of another one."""
+        if store.id == view.store.id:
+            return view
+        key = store.id, view.id
+        if key not in self._views:
+            new = replace(view, id=self._next_view, store=store, within=())
+            self._views[key] = new
+            self._next_view += 1
+        return self._views[key]
+
+    def _with_relations(self, tasks: tuple[IndexTask, ...]) -> tuple[IndexTask, ...]:
+        """Say which of the new views are disjoint: those whose layouts are."""
+        related = {}
+        for (store, _), view in self._views.items():
+            others = (self._views.get((store, other)) for other in view.disjoint)
+            disjoint = tuple(other.id for other in others if other is not None)
+            related[view.id] = replace(view, disjoint=disjoint)
+        return tuple(
+            replace(
+                task,
+                accesses=tuple(
+                    replace(a, view=related.get(a.view.id, a.view))
+                    for a in task.accesses
+                ),
+            )
+            for task in tasks
+        )
