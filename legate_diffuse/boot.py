@@ -105,13 +105,18 @@ class _AroundImport:
         return spec
 
 
-def _add_launcher_flag(args: ModuleType) -> None:
-    """Teach the ``legate`` launcher ``--diffuse``; it sets the variable."""
+def _add_launcher_flags(args: ModuleType) -> None:
+    """Teach the ``legate`` launcher flags that set the environment variables."""
     import argparse
 
     class Diffuse(argparse.Action):
         def __call__(self, *_: Any) -> None:
             os.environ["LEGATE_DIFFUSE"] = "1"
+
+    class Explain(argparse.Action):
+        def __call__(self, _: Any, __: Any, path: Any, ___: Any = None) -> None:
+            os.environ["LEGATE_DIFFUSE"] = "1"
+            os.environ["LEGATE_DIFFUSE_EXPLAIN"] = path
 
     args.parser.add_argument(
         "--diffuse",
@@ -120,6 +125,14 @@ def _add_launcher_flag(args: ModuleType) -> None:
         default=argparse.SUPPRESS,
         help="Fuse the tasks that the program submits (legate_diffuse); the "
         "same as LEGATE_DIFFUSE=1",
+    )
+    args.parser.add_argument(
+        "--diffuse-explain",
+        action=Explain,
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="Turn --diffuse on, and explain in a file what was fused, and why not "
+        "more; the same as LEGATE_DIFFUSE_EXPLAIN=FILE",
     )
 
 
@@ -141,7 +154,7 @@ def _start() -> None:
         _around_import(_LAUNCHER if launcher else _CORE, stop)
         return
     if launcher:
-        _around_import(_LAUNCHER, after=_add_launcher_flag)
+        _around_import(_LAUNCHER, after=_add_launcher_flags)
     elif on:
         enable()
     elif stub or yields:

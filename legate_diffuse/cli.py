@@ -2,7 +2,8 @@
 """``legate-diffuse app.py ARGS``, also as ``python -m legate_diffuse``.
 
 Runs a program fused. With ``explain`` before the program's name it also prints, at
-the end, what was fused and why not more.
+the end, what was fused and why not more. Options of Legate's launcher, such as
+``--cpus 2``, may come before the program's name: then the launcher runs it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import sys
 
 from legate_diffuse import boot
 
-_USAGE = "usage: legate-diffuse [explain] PROGRAM.py [ARGUMENTS ...]"
+_USAGE = (
+    "usage: legate-diffuse [explain] [LEGATE OPTIONS ...] PROGRAM.py [ARGUMENTS ...]"
+)
 
 
 def main() -> int:
@@ -25,18 +28,46 @@ def main() -> int:
     explain = arguments[0] == "explain"
     if explain:
         arguments = arguments[1:]
-    if not arguments:
-        print(f"legate_diffuse: a program is missing\n{_USAGE}", file=sys.stderr)
-        return 2
-    program = arguments[0]
+    launched = bool(arguments) and arguments[0].startswith("-")
+    command = _after_options(arguments) if launched else arguments
+    if not command:
+        return _refuse("a program is missing")
+    program = command[0]
     if not os.path.isfile(program):
-        print(f"legate_diffuse: there is no file {program}\n{_USAGE}", file=sys.stderr)
-        return 2
+        return _refuse(f"there is no file {program}")
     os.environ["LEGATE_DIFFUSE"] = "1"
     if explain:
         os.environ["LEGATE_DIFFUSE_EXPLAIN"] = "-"
+    if launched:
+        return _launch(arguments)
     boot.enable()
-    sys.argv = arguments
+    sys.argv = command
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     runpy.run_path(program, run_name="__main__")
     return 0
+
+
+def _refuse(reason: str) -> int:
+    print(f"legate_diffuse: {reason}\n{_USAGE}", file=sys.stderr)
+    return 2
+
+
+def _after_options(arguments: list[str]) -> list[str]:
+    """Return the program and its arguments, as Legate's launcher understands them.
+
+    The launcher ends the process with a message if it does not know an option.
+    """
+    from legate.driver.args import parser
+
+    command: list[str] = parser.parse_args(arguments).command
+    return command
+
+
+def _launch(arguments: list[str]) -> int:
+    """Run Legate's launcher, which runs the first ``python`` on the path: this one."""
+    from legate.driver import main as launcher
+
+    folder = os.path.dirname(sys.executable)
+    os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", "")])
+    sys.argv = ["legate", *arguments]
+    return launcher()

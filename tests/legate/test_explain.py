@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process import LEGATE_OPTIONS, run
+from process import LEGATE, LEGATE_OPTIONS, run
 
 PROGRAM = """\
 import sys
@@ -53,6 +53,29 @@ def test_the_explanation_follows_the_programs_own_output(
     assert own.splitlines()[-1] == "own output a b"
     assert explanation.startswith("app.py a b\n")
     assert explanation.splitlines()[-1].endswith("tasks")
+
+
+def test_options_of_the_launcher_come_before_the_program(program: Path) -> None:
+    done = run(
+        sys.executable,
+        "-m",
+        "legate_diffuse",
+        "explain",
+        *LEGATE_OPTIONS,
+        str(program),
+        "--cpus",
+    )
+    assert done.returncode == 0
+    own, _, explanation = done.stdout.partition("What legate_diffuse makes of ")
+    assert own.splitlines()[-1] == "own output --cpus"
+    assert explanation.splitlines()[-1].endswith("tasks")
+
+
+def test_the_launcher_has_a_flag(program: Path) -> None:
+    target = program.parent / "explained.txt"
+    done = run(LEGATE, "--diffuse-explain", str(target), *LEGATE_OPTIONS, str(program))
+    assert done.returncode == 0
+    assert target.read_text().splitlines()[-1].endswith("tasks")
 
 
 def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
@@ -177,10 +200,15 @@ def test_a_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
 
 
 def test_there_is_nothing_to_explain() -> None:
-    usage = "usage: legate-diffuse [explain] PROGRAM.py [ARGUMENTS ...]\n"
+    usage = (
+        "usage: legate-diffuse [explain] [LEGATE OPTIONS ...] PROGRAM.py "
+        "[ARGUMENTS ...]\n"
+    )
     for arguments, message in (
         (("explain",), "a program is missing"),
         (("explain", "missing.py"), "there is no file missing.py"),
+        (("explain", "--cpus", "2"), "a program is missing"),
+        (("explain", "--cpus", "2", "missing.py"), "there is no file missing.py"),
     ):
         done = run(sys.executable, "-m", "legate_diffuse", *arguments)
         assert done.returncode == 2
