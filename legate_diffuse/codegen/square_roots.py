@@ -72,9 +72,4 @@ def _estimate(on: FloatCode, x: str) -> str:
         given = lines.shuffle(on.kind, x, "poison", range(start, start + width))
         passed = f"{part} {given}, {part} zeroinitializer, i8 -1"
         parts.append(lines.let(f"call {part} {_ESTIMATE}({passed})"))
-    while len(parts) > 1:
-        kind = f"<{width} x double>"
-        width *= 2
-        pairs = zip(parts[::2], parts[1::2], strict=True)
-        parts = [lines.shuffle(kind, low, high, range(width)) for low, high in pairs]
-    return parts[0]
+    return lines.join("double", parts, width)

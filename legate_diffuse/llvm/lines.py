@@ -34,6 +34,15 @@ class Lines:
         which = f"<{order.count('i32')} x i32> <{order}>"
         return self.let(f"shufflevector {kind} {one}, {kind} {other}, {which}")
 
+    def join(self, element: str, parts: list[str], width: int) -> str:
+        """Emit one vector of a power of 2 of vectors, which have `width` elements."""
+        while len(parts) > 1:
+            kind = f"<{width} x {element}>"
+            width *= 2
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self.shuffle(kind, low, high, range(width)) for low, high in pairs]
+        return parts[0]
+
     def do(self, instruction: str) -> None:
         """Emit an instruction without a result."""
         self.text.append(f"  {instruction}")

@@ -61,19 +61,13 @@ class MathsCalls:
         parts = []
         for start in range(0, self._lanes, width):
             given = [
-                _shuffle(lines, dtype, self._lanes, x, "poison", _span(start, width))
+                lines.shuffle(
+                    _type(dtype, self._lanes), x, "poison", range(start, start + width)
+                )
                 for dtype, x in zip(dtypes, operands, strict=True)
             ]
             parts.append(_call(lines, f"@{symbol}", width, dtypes, given))
-        while len(parts) > 1:
-            whole = _span(0, 2 * width)
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [
-                _shuffle(lines, dtypes[0], width, low, high, whole)
-                for low, high in pairs
-            ]
-            width *= 2
-        return parts[0]
+        return lines.join(LLVM_TYPE[dtypes[0]], parts, width)
 
     def _declare(self, symbol: str, dtypes: tuple[str, ...], lanes: int) -> None:
         kinds = [_type(dtype, lanes) for dtype in dtypes]
@@ -112,10 +106,6 @@ def _type(dtype: str, lanes: int) -> str:
     return f"<{lanes} x {element}>" if lanes else element
 
 
-def _span(start: int, count: int) -> list[int]:
-    return list(range(start, start + count))
-
-
 def _call(
     lines: Lines,
     function: str,
@@ -126,12 +116,3 @@ def _call(
     pairs = zip(dtypes, operands, strict=True)
     passed = ", ".join(f"{_type(dtype, lanes)} {operand}" for dtype, operand in pairs)
     return lines.let(f"call {_type(dtypes[0], lanes)} {function}({passed})")
-
-
-def _shuffle(
-    lines: Lines, dtype: str, width: int, first: str, second: str, lanes: list[int]
-) -> str:
-    mask = ", ".join(f"i32 {lane}" for lane in lanes)
-    kind = _type(dtype, width)
-    which = f"<{len(lanes)} x i32> <{mask}>"
-    return lines.let(f"shufflevector {kind} {first}, {kind} {second}, {which}")

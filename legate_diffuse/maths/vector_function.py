@@ -221,13 +221,14 @@ class VectorFunction:
             self.lines.let(f"load <2 x double>, ptr {at}, align 16")
             for at in self._addresses(table, index, "<2 x double>")
         ]
-        even, odd = self._joined(parts[::2], 2), self._joined(parts[1::2], 2)
-        lanes = self.lines.lanes
+        join, lanes = self.lines.join, self.lines.lanes
+        even, odd = join("double", parts[::2], 2), join("double", parts[1::2], 2)
         members = []
         for member in range(2):
             starts = range(member, lanes, 2)
             order = [number for i in starts for number in (i, lanes + i)]
-            name = self._shuffle(even, odd, lanes, order)
+            kind = self.lines.vector("double")
+            name = self.lines.shuffle(kind, even, odd, order)
             members.append(Vector(self, name, "double"))
         return members[0], members[1]
 
@@ -242,23 +243,6 @@ class VectorFunction:
             let(f"getelementptr {element}, ptr @{table}.table, i64 {number}")
             for number in numbers
         ]
-
-    def _joined(self, parts: list[str], width: int) -> str:
-        """Return one vector of the elements of vectors of `width` doubles."""
-        while len(parts) > 1:
-            order = list(range(2 * width))
-            parts = [
-                self._shuffle(low, high, width, order)
-                for low, high in zip(parts[::2], parts[1::2], strict=True)
-            ]
-            width *= 2
-        return parts[0]
-
-    def _shuffle(self, low: str, high: str, width: int, order: list[int]) -> str:
-        kind = f"<{width} x double>"
-        mask = ", ".join(f"i32 {number}" for number in order)
-        which = f"<{len(order)} x i32> <{mask}>"
-        return self.lines.let(f"shufflevector {kind} {low}, {kind} {high}, {which}")
 
     def where_any(
         self, mask: Vector, otherwise: Vector, compute: Callable[[], Vector]
