@@ -323,7 +323,7 @@ class LaunchWindow:
             self.state = restored
 
     def _must_cut(self, state: WindowState) -> bool:
-        operations, policy = state.operations[: state.count], self._policy
+        operations, policy = state.operations, self._policy
         return policy.is_full(operations) and not policy.ends_at(operations)
 
     def _cut(self, state: WindowState) -> None:

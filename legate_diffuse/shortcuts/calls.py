@@ -23,7 +23,13 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Client, Constants, Template, Templates
+from legate_diffuse.shortcuts.templates import (
+    Client,
+    Constants,
+    CopyTemplates,
+    Template,
+    Templates,
+)
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
@@ -130,7 +136,8 @@ class Submission:
         }
         self.make = _maker(client)
         self.write = _writer(client)
-        self.selections = Selections(client, self.make)
+        self.copies = CopyTemplates(client)
+        self.selections = Selections(client, self.make, self.copies)
         self.binary = _binary(client, self.make, self.write, self.selections)
         self.unary = _unary(client, self.make, self.write, self.selections)
 

@@ -15,7 +15,6 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import CopyTemplates
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -121,7 +120,7 @@ def _replace_get(submission: Submission) -> None:
 
 
 def _replace_set(submission: Submission) -> None:
-    copies = CopyTemplates(submission.client)
+    copies = submission.copies
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
     selections = submission.selections
 
@@ -168,12 +167,12 @@ def _replace_set(submission: Submission) -> None:
 
 
 def _replace_copies(submission: Submission) -> None:
-    copies = CopyTemplates(submission.client)
-    _replace_copy(submission, copies, "copy")
-    _replace_copy(submission, copies, "__copy__")
+    _replace_copy(submission, "copy")
+    _replace_copy(submission, "__copy__")
 
 
-def _replace_copy(submission: Submission, copies: CopyTemplates, name: str) -> None:
+def _replace_copy(submission: Submission, name: str) -> None:
+    copies = submission.copies
     make, doctor = submission.make, submission.client.doctor
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:

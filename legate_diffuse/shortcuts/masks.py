@@ -81,12 +81,14 @@ class Selections:
     becomes a plain thunk.
     """
 
-    def __init__(self, client: Client, make: Callable[..., Any]) -> None:
+    def __init__(
+        self, client: Client, make: Callable[..., Any], copies: CopyTemplates
+    ) -> None:
         self._ndarray = client.ndarray
         self._thunk_type = client.deferred_array
         self._library = client.library
         self._make = make
-        self._copies = CopyTemplates(client)
+        self._copies = copies
         self._latest: Callable[[], Mask | None] = lambda: None
         # cuPyNumeric's own way to index, set by who replaces it
         self.compact: Callable[[Any, Any], Any]

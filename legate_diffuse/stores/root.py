@@ -80,7 +80,7 @@ class Root:
         self.real: Any = None
         self._keeper: Any = None
         self._handle = 0
-        # how many recorded operations have changed it
+        # grows whenever an operation that may change it is submitted to the window
         self.version = 0
         # True once code that is not intercepted may hold the real store
         self.escaped = False

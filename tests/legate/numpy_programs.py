@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 
 # Elements of an array at most: sums of so many small integers are exact in float16.
 MAX_SIZE = 512
+# Comes before why a program failed, in what its process prints.
+FAILED = "that program failed:"
 
 
 class Agreement(IntEnum):

@@ -16,7 +16,7 @@ import numpy as np
 from comparison import same, same_but_for_rounding, unfused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy_programs import Agreement, Choices, NoChoiceError, Program, Writer
+from numpy_programs import FAILED, Agreement, Choices, NoChoiceError, Program, Writer
 from numpy_reductions import REDUCTIONS
 from numpy_statements import DTYPES, STATEMENTS
 from numpy_writes import WRITES
@@ -24,7 +24,6 @@ from numpy_writes import WRITES
 import legate_diffuse
 from legate_diffuse.interpose.window import window
 
-FAILED = "that program failed:"
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # What has many forms comes more often.

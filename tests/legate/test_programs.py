@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numpy_programs import FAILED
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "2000"))
 # CPUs, threads that share loops, whether small arrays are divided too, how functions of
@@ -27,7 +28,6 @@ MACHINES = {
     "two processors, small arrays on one": (2, 1, False, "vector", 0.1),
 }
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
-FAILED = "that program failed:"
 _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
 
 
