@@ -42,6 +42,14 @@ def forget_kernel(kernel: int) -> None:
     Its id is not used again.
     """
 
+def name_task(program: bool, name: str) -> int:
+    """Return the number of a task with a name, for ``submit`` or ``submit_program``.
+
+    Legate's profiler and messages of Legion show the name. Ranks that name the same
+    tasks in the same order agree on the numbers. After 4,094 names all tasks are
+    nameless.
+    """
+
 def submit(
     kernel: int,
     stores: tuple[int, ...],
@@ -49,6 +57,7 @@ def submit(
     scalars: bytes,
     provenance: str | None,
     launch: int = 0,
+    task: int = 0,
 ) -> None:
     """Submit one fused task.
 
@@ -64,6 +73,7 @@ def submit(
         scalars: one value every 16 bytes; the length is a multiple of 16.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
         launch: its number, see ``last_launch``.
+        task: what ``name_task`` returned; by default a task that is only called fused.
 
     Raises:
         ValueError: the arguments do not fit together; nothing was submitted.
@@ -76,6 +86,7 @@ def submit_program(
     program: bytes,
     provenance: str | None,
     launch: int = 0,
+    task: int = 1,
 ) -> None:
     """Submit a program as one task on one point; nothing is partitioned.
 
@@ -89,6 +100,7 @@ def submit_program(
             the operands that are written come first.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
         launch: its number, see ``last_launch``.
+        task: what ``name_task`` returned; by default a task that is only called fused.
 
     Raises:
         ValueError: the program is not well-formed, names an unknown kernel or leaves

@@ -243,18 +243,20 @@ void call_legate(std::uint64_t launch, std::optional<std::string_view> provenanc
 
 void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
             const nb::bytes& scalars, std::optional<std::string_view> provenance,
-            std::uint64_t launch) {
+            std::uint64_t launch, std::int64_t task) {
   const auto arguments = parse_arguments(stores, privileges, LAST_REDUCTION);
 
   if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
   if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
 
   const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
-  call_legate(launch, provenance, [&] { submit_fused_task(kernel, arguments, scalar_bytes); });
+  const auto id = static_cast<legate::LocalTaskID>(task);
+  call_legate(launch, provenance, [&] { submit_fused_task(id, kernel, arguments, scalar_bytes); });
 }
 
 void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
-                    std::optional<std::string_view> provenance, std::uint64_t launch) {
+                    std::optional<std::string_view> provenance, std::uint64_t launch,
+                    std::int64_t task) {
   const auto arguments = parse_arguments(stores, privileges, READ_WRITE);
   std::vector<std::int64_t> words(program.size() / sizeof(std::int64_t));
 
@@ -262,7 +264,8 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
     throw nb::value_error("a program consists of words of 8 bytes");
   }
   std::memcpy(words.data(), program.c_str(), program.size());
-  call_legate(launch, provenance, [&] { submit_program_task(arguments, words); });
+  const auto id = static_cast<legate::LocalTaskID>(task);
+  call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words); });
 }
 
 // Collects no garbage while it lives, so that no finalizer runs.
@@ -360,10 +363,19 @@ NB_MODULE(_native, module) {
              nb::arg("indices") = nb::tuple(), nb::arg("repeated") = nb::tuple(),
              nb::arg("reductions") = nb::tuple());
   module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
+  module.def(
+      "name_task",
+      [](bool program, std::string name) {
+        const auto id = name_task(program ? PROGRAM_TASK : FUSED_TASK, std::move(name));
+        return static_cast<std::int64_t>(id);
+      },
+      nb::arg("program"), nb::arg("name"));
   module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("scalars"), nb::arg("provenance").none(), nb::arg("launch") = 0);
+             nb::arg("scalars"), nb::arg("provenance").none(), nb::arg("launch") = 0,
+             nb::arg("task") = static_cast<std::int64_t>(FUSED_TASK));
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("program"), nb::arg("provenance").none(), nb::arg("launch") = 0);
+             nb::arg("program"), nb::arg("provenance").none(), nb::arg("launch") = 0,
+             nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
   module.def("submit_original", &submit_original);
   module.def("call", &call_legate_method);
   module.def("last_launch", [] { return last_launch; });

@@ -50,6 +50,7 @@ class PlannedLaunch:
             task those that Legate takes, once it was submitted.
         scratch: of a program, a view of each store in scratch memory, with the
             first and the last nest that use it.
+        task: the number of the task that has the launch's name, once it has one.
     """
 
     tasks: tuple[int, ...]
@@ -61,6 +62,7 @@ class PlannedLaunch:
     arguments: tuple[int, ...] = ()
     privileges: bytes = b""
     scratch: tuple[tuple[int, int, int], ...] = ()
+    task: int | None = None
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from legate_diffuse.fusion.launches import Form
@@ -13,6 +13,7 @@ from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.naming import places
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
@@ -28,6 +29,9 @@ class StepOwner(Protocol):
     native: Any
     counters: Counters
     track_provenance: bool
+
+    def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
+        """Return the number of a task that is named as the operations of a launch."""
 
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""
@@ -121,7 +125,9 @@ class FusedStep(Step):
         provenance = None
         if self._submitter.track_provenance:
             operations = self._operations
-            provenance = _provenance([operations[n] for n in planned.tasks])
+            provenance = places([operations[n] for n in planned.tasks])
+        if planned.task is None:
+            planned.task = self._submitter.name(planned, self._operations)
         if self._program:
             self._submit_program(provenance, launch)
         else:
@@ -132,7 +138,7 @@ class FusedStep(Step):
         program = write_program(planned, views, self._shapes, self._scalars)
         handles = tuple([views[n].root.handle for n in planned.arguments])
         self._submitter.native.submit_program(
-            handles, planned.privileges, program, provenance, launch
+            handles, planned.privileges, program, provenance, launch, planned.task
         )
 
     def _submit_aligned(self, provenance: str | None, launch: int) -> None:
@@ -147,7 +153,13 @@ class FusedStep(Step):
         for root in self._reduced():
             root.settle()
         self._submitter.native.submit(
-            nest.kernel, stores, privileges, block, provenance, launch
+            nest.kernel,
+            stores,
+            privileges,
+            block,
+            provenance,
+            launch,
+            planned.task,
         )
 
     def finish(self) -> None:
@@ -240,11 +252,6 @@ class FusedStep(Step):
         if root.constant_bytes is None:
             root.constant_bytes = self._scalar(root.initial)
         return root.constant_bytes
-
-
-def _provenance(operations: Iterable[Any]) -> str:
-    found = dict.fromkeys(operation.provenance_ for operation in operations)
-    return "; ".join(filter(None, found))
 
 
 _REDUCTIONS: Final = {

@@ -26,6 +26,7 @@ from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.location import locate
+from legate_diffuse.observe.naming import task_name
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.view import View
 
@@ -61,6 +62,8 @@ class Submitter:
         self._meanings = meanings
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
+        # fused tasks by name, the numbers of the program and of the aligned loop
+        self._named: dict[str, dict[Form, int]] = {}
         self._warned = False
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
@@ -232,6 +235,18 @@ class Submitter:
             self.give_up(launch, "compilation", failure)
             return False
         return all(nest.kernel is not None for nest in missing)
+
+    def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
+        """Return the number of a task that is named as the operations of a launch.
+
+        A name that is given twice, as something came between, does no harm.
+        """
+        form = launch.form
+        name = task_name([operations[n] for n in launch.tasks])
+        numbers = self._named.setdefault(name, {})
+        if form not in numbers:
+            numbers[form] = self.native.name_task(form is Form.PROGRAM, name)
+        return numbers[form]
 
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""

@@ -151,22 +151,20 @@ void run_fused_task(legate::TaskContext context) noexcept {
 
 class FusedTask : public legate::LegateTask<FusedTask> {
  public:
-  static inline const auto TASK_CONFIG = legate::TaskConfig{FUSED_TASK};
-
   static void cpu_variant(legate::TaskContext context) { run_fused_task(context); }
   static void omp_variant(legate::TaskContext context) { run_fused_task(context); }
 };
 
 }  // namespace
 
-void register_fused_task(const legate::Library& library) {
-  FusedTask::register_variants(library);
+void register_fused_task(legate::Library library, legate::LocalTaskID id, std::string name) {
+  register_task<FusedTask>(std::move(library), legate::TaskConfig{id}, std::move(name));
 }
 
-void submit_fused_task(std::uint32_t kernel, const std::vector<Access>& arguments,
-                       std::string_view scalars) {
+void submit_fused_task(legate::LocalTaskID id, std::uint32_t kernel,
+                       const std::vector<Access>& arguments, std::string_view scalars) {
   auto* const runtime = legate::Runtime::get_runtime();
-  auto task = runtime->create_task(library(), FUSED_TASK);
+  auto task = runtime->create_task(library(), id);
   std::optional<legate::Variable> first;
 
   for (const auto& [store, privilege] : arguments) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,12 +36,13 @@ struct Access {
   Privilege privilege;
 };
 
-void register_fused_task(const legate::Library& library);
+// Registers the task under an id; profiles and Legion's messages show the name.
+void register_fused_task(legate::Library library, legate::LocalTaskID id, std::string name);
 
 // Submits one fused task. All arguments have the same shape and are partitioned alike. Each point
 // task reduces to an instance of its own, which Legate then combines with the value that the store
 // had. scalars is the kernel's block of scalar values. Throws what Legate throws.
-void submit_fused_task(std::uint32_t kernel, const std::vector<Access>& arguments,
-                       std::string_view scalars);
+void submit_fused_task(legate::LocalTaskID id, std::uint32_t kernel,
+                       const std::vector<Access>& arguments, std::string_view scalars);
 
 }  // namespace legate_diffuse

@@ -282,9 +282,6 @@ void run_program_task(const legate::TaskContext& context) noexcept {
 
 class ProgramTask : public legate::LegateTask<ProgramTask> {
  public:
-  static inline const auto TASK_CONFIG = legate::TaskConfig{PROGRAM_TASK}.with_variant_options(
-      legate::VariantOptions{}.with_has_allocations(true));
-
   static void cpu_variant(legate::TaskContext context) { run_program_task(context); }
   static void omp_variant(legate::TaskContext context) { run_program_task(context); }
 };
@@ -297,8 +294,11 @@ RootShape shape_of(const legate::LogicalStore& store) {
 
 }  // namespace
 
-void register_program_task(const legate::Library& library) {
-  ProgramTask::register_variants(library);
+void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name) {
+  const auto options = legate::VariantOptions{}.with_has_allocations(true);
+
+  register_task<ProgramTask>(std::move(library),
+                             legate::TaskConfig{id}.with_variant_options(options), std::move(name));
 }
 
 bool program_allocates(const legate::Scalar& launch) {
@@ -308,7 +308,7 @@ bool program_allocates(const legate::Scalar& launch) {
   return header.scratch_place == ScratchPlace::BUFFER;
 }
 
-void submit_program_task(const std::vector<Access>& arguments,
+void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program) {
   std::vector<RootShape> shapes(arguments.size());
   std::transform(arguments.begin(), arguments.end(), shapes.begin(),
@@ -320,7 +320,7 @@ void submit_program_task(const std::vector<Access>& arguments,
   // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
   // whole, and keep the partitions that they have.
   auto* const runtime = legate::Runtime::get_runtime();
-  auto task = runtime->create_task(library(), PROGRAM_TASK, {1});
+  auto task = runtime->create_task(library(), id, {1});
 
   for (const auto& [store, privilege] : arguments) {
     if (reads(privilege)) task.add_input(*store);

@@ -5,20 +5,22 @@
 #include <legate.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "mapper/fused_task.h"
 
 namespace legate_diffuse {
 
-void register_program_task(const legate::Library& library);
+// Registers the task under an id; profiles and Legion's messages show the name.
+void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name);
 
 // Whether a program task allocates Legate's memory, given its only scalar.
 bool program_allocates(const legate::Scalar& launch);
 
 // Submits a program (program.h) as one task on one point, whatever partitions the stores have.
 // No privilege reduces. Throws InvalidProgram, and what Legate throws.
-void submit_program_task(const std::vector<Access>& arguments,
+void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program);
 
 }  // namespace legate_diffuse

@@ -465,7 +465,7 @@ class Recorder:
 
     def _record(self, arguments: tuple[Any, ...]) -> None:
         self.launched.append(lc.get_machine().count())
-        self.provenances.append(arguments[-2])
+        self.provenances.append(arguments[-3])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)

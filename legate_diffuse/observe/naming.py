@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of fused tasks, for Legate's profiler and messages of Legion."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from legate_diffuse.observe.wording import verb
+
+# Names stay short enough for one line of a profile.
+MAX_VERBS: Final = 6
+MAX_RANGES: Final = 4
+_PLACE: Final = re.compile(r"(.+):(\d+)")
+
+
+def place(provenance: str) -> str:
+    """Return what a person reads of a provenance.
+
+    Legate's ``--provenance`` writes a JSON list, whose first entry is for people.
+    """
+    if provenance.startswith('["'):
+        try:
+            return str(json.loads(provenance)[0])
+        except ValueError:
+            return provenance
+    return provenance
+
+
+def places(operations: Sequence[Any]) -> str:
+    """Return the provenances of operations, each once."""
+    found = dict.fromkeys(place(operation.provenance_) for operation in operations)
+    return "; ".join(filter(None, found))
+
+
+def file_and_line(provenance: str) -> tuple[str, int] | None:
+    """Return where a provenance points, None if it is no line of a file."""
+    found = _PLACE.fullmatch(place(provenance))
+    return None if found is None else (found[1], int(found[2]))
+
+
+def task_name(operations: Sequence[Any]) -> str:
+    """Return a name such as ``add multiply sqrt step.py:12-18``.
+
+    Without lines if they were not recorded.
+    """
+    verbs = list(dict.fromkeys(verb(operation) for operation in operations))
+    words = verbs[:MAX_VERBS]
+    if len(verbs) > MAX_VERBS:
+        words.append(f"and {len(verbs) - MAX_VERBS} more")
+    lines: dict[str, set[int]] = {}
+    for operation in operations:
+        found = file_and_line(operation.provenance_)
+        if found is not None:
+            lines.setdefault(os.path.basename(found[0]), set()).add(found[1])
+    words += [f"{file}:{_ranges(numbers)}" for file, numbers in lines.items()]
+    return " ".join(words)
+
+
+def _ranges(numbers: set[int]) -> str:
+    """Return numbers as in ``3,12-18``; from the first to the last if these are many.
+
+    Lines between which nothing but blank or continued lines can lie are one range.
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number - runs[-1][1] <= 2:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    if len(runs) > MAX_RANGES:
+        runs = [[runs[0][0], runs[-1][1]]]
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
