@@ -19,6 +19,7 @@ def register_kernel(
     indices: Sequence[int] = (),
     repeated: Sequence[int] = (),
     reductions: Sequence[tuple[int, int, bytes]] = (),
+    timed: bool = False,
 ) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
@@ -29,7 +30,8 @@ def register_kernel(
     arguments that threads may reduce to apart, each with the id of the kernel that
     reduces its second argument to its first, and the bytes of the value to start from;
     without them one thread runs the whole nest. Ids count up from zero, so that ranks
-    that register the same kernels in the same order agree on them.
+    that register the same kernels in the same order agree on them. A ``timed`` kernel
+    sums the time of its runs.
 
     Raises:
         ValueError: the address is zero, Legate's arrays have no such dimension, there
@@ -39,7 +41,16 @@ def register_kernel(
 def forget_kernel(kernel: int) -> None:
     """Take a kernel out of the table; no task may need it any more.
 
-    Its id is not used again.
+    Its id is not used again, and its time is kept.
+    """
+
+def kernel_nanoseconds() -> list[int]:
+    """Return the time that each kernel took in all threads, by id; 0 if not timed."""
+
+def task_times() -> list[tuple[str, str, int, int]]:
+    """Return name, provenance, nanoseconds in all, and number of finished tasks.
+
+    Of all tasks of Legate's libraries, if the library of clocks is in the process.
     """
 
 def name_task(program: bool, name: str) -> int:

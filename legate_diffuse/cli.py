@@ -2,7 +2,8 @@
 """``legate-diffuse app.py ARGS``, also as ``python -m legate_diffuse``.
 
 Runs a program fused. With ``explain`` before the program's name it also prints, at
-the end, what was fused and why not more. Options of Legate's launcher, such as
+the end, what was fused and why not more; with ``explain --html FILE`` it writes that
+to a page, with times for each line. Options of Legate's launcher, such as
 ``--cpus 2``, may come before the program's name: then the launcher runs it.
 """
 
@@ -15,7 +16,8 @@ import sys
 from legate_diffuse import boot
 
 _USAGE = (
-    "usage: legate-diffuse [explain] [LEGATE OPTIONS ...] PROGRAM.py [ARGUMENTS ...]"
+    "usage: legate-diffuse [explain [--html FILE.html]] [LEGATE OPTIONS ...] "
+    "PROGRAM.py [ARGUMENTS ...]"
 )
 
 
@@ -26,8 +28,13 @@ def main() -> int:
         print(_USAGE)
         return 0 if arguments else 2
     explain = arguments[0] == "explain"
+    target = "-"
     if explain:
         arguments = arguments[1:]
+    if explain and arguments[:1] == ["--html"]:
+        target, arguments = "".join(arguments[1:2]), arguments[2:]
+        if not target.endswith(".html"):
+            return _refuse("--html needs the name of a file that ends in .html")
     launched = bool(arguments) and arguments[0].startswith("-")
     command = _after_options(arguments) if launched else arguments
     if not command:
@@ -37,7 +44,7 @@ def main() -> int:
         return _refuse(f"there is no file {program}")
     os.environ["LEGATE_DIFFUSE"] = "1"
     if explain:
-        os.environ["LEGATE_DIFFUSE_EXPLAIN"] = "-"
+        os.environ["LEGATE_DIFFUSE_EXPLAIN"] = target
     if launched:
         return _launch(arguments)
     boot.enable()

@@ -122,3 +122,8 @@ def explanation_path() -> str:
     if value.lower() in _ON:
         return "-"
     return "" if value.lower() in _OFF else value
+
+
+def explains_on_page() -> bool:
+    """Whether the explanation is a page of HTML, which needs measured times."""
+    return explanation_path().endswith(".html")

@@ -15,11 +15,12 @@ from types import ModuleType
 
 from legate_diffuse import settings
 from legate_diffuse.messages import say
-from legate_diffuse.observe.wording import TITLE
+from legate_diffuse.observe.wording import PAGE_MARK, TITLE
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
 LOCKS = "liblegate_diffuse_locks.so"
+CLOCKS = "liblegate_diffuse_clocks.so"
 
 # Functions that read and write files, by the Cython module that defines them.
 FILE_FUNCTIONS = {
@@ -45,6 +46,8 @@ def before_core() -> None:
     _wanted = _version_is_tested("so the program runs unfused") and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
+    if _wanted and settings.explains_on_page():
+        _wanted = _load(CLOCKS)
 
 
 def before_unfused_core() -> None:
@@ -134,7 +137,7 @@ def _check_explanation() -> None:
         return
     try:
         open(path, "a").close()
-        known = not os.path.isfile(path) or _begins_with(path, ("", TITLE))
+        known = not os.path.isfile(path) or _is_explanation(path)
     except OSError as error:
         raise SystemExit(
             f"legate_diffuse: the explanation cannot be written to {path}: "
@@ -147,10 +150,10 @@ def _check_explanation() -> None:
         )
 
 
-def _begins_with(path: str, beginnings: tuple[str, ...]) -> bool:
-    length = max(map(len, beginnings))
+def _is_explanation(path: str) -> bool:
     with open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(length) in beginnings
+        beginning = file.read(max(len(TITLE), len(PAGE_MARK)))
+    return not beginning or beginning.startswith((TITLE, PAGE_MARK))
 
 
 def _load(library: str) -> bool:

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "interposition/clocks.h"
 #include "interposition/net.h"
 #include "mapper/fused_task.h"
 #include "mapper/library.h"
@@ -329,8 +330,8 @@ using NamedReduction = std::tuple<std::uint32_t, std::uint32_t, nb::bytes>;
 
 std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices,
                                       std::vector<std::uint32_t> repeated,
-                                      const std::vector<NamedReduction>& reductions) {
-  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated), {}};
+                                      const std::vector<NamedReduction>& reductions, bool timed) {
+  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated), {}, nullptr};
 
   if (address == 0) throw nb::value_error("a kernel's address is null");
   for (const auto index : indices) {
@@ -344,7 +345,26 @@ std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<
     if (!find_kernel(combine)) throw nb::value_error("no kernel is registered under this id");
     std::memcpy(reduction.identity.bytes.data(), identity.c_str(), identity.size());
   }
+  if (timed) kernel.clock = new Clock;  // as the kernel, it stays for as long as the process
   return register_kernel(std::move(kernel));
+}
+
+using TaskTime = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+
+std::vector<TaskTime> task_times() {
+  auto* const visit_clocks =
+      find_in_net<decltype(legate_diffuse_clocks_visit)>("legate_diffuse_clocks_visit");
+  std::vector<TaskTime> times;
+
+  if (!visit_clocks) return times;
+  visit_clocks(
+      [](void* data, const char* name, const char* provenance, std::int64_t nanoseconds,
+         std::int64_t calls) {
+        static_cast<std::vector<TaskTime>*>(data)->emplace_back(name, provenance, nanoseconds,
+                                                                calls);
+      },
+      &times);
+  return times;
 }
 
 }  // namespace
@@ -361,8 +381,10 @@ NB_MODULE(_native, module) {
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
              nb::arg("indices") = nb::tuple(), nb::arg("repeated") = nb::tuple(),
-             nb::arg("reductions") = nb::tuple());
+             nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);
   module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
+  module.def("kernel_nanoseconds", &kernel_nanoseconds);
+  module.def("task_times", &task_times);
   module.def(
       "name_task",
       [](bool program, std::string name) {

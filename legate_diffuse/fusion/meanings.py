@@ -29,6 +29,12 @@ class Meanings(Protocol):
     def copies(self, kind: OperationKind) -> bool:
         """Return whether an operation's output is its input, bit by bit."""
 
+    def advise(self, task: str) -> str:
+        """Return what to write instead of a task that is not fused, '' for nothing.
+
+        ``task`` is Legate's name of it.
+        """
+
     def depends_on_index(self, kind: OperationKind) -> bool:
         """Return whether the values of an operation depend on a point's index."""
 

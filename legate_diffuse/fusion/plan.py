@@ -27,9 +27,11 @@ class PlannedNest:
 
     ``operands`` belong to programs. For each argument of the kernel they have the
     number of the task's argument or, from -1 downwards, of the scratch buffer.
+    ``tasks`` are the operations in it, by position.
     """
 
     lowered: LoweredNest
+    tasks: tuple[int, ...]
     kernel: int | None = None
     operands: tuple[int, ...] = ()
 
@@ -169,7 +171,7 @@ def _plan_aligned(
     return PlannedLaunch(
         launch.tasks,
         launch.form,
-        [] if lowered is None else [PlannedNest(lowered)],
+        [] if lowered is None else [PlannedNest(lowered, group.tasks)],
         hoisted=nest.hoisted,
         deferrable=liveness.deferrable,
         temporaries=_views_of(window, launch, nest.dropped),
@@ -190,7 +192,7 @@ def _plan_program(
     ]
     views = {view.id: view for view in renaming.window.views}
     users = _Users(liveness.scratch, liveness.undefined)
-    for number, nest in enumerate(lowered):
+    for number, (nest, _) in enumerate(lowered):
         users.add(number, nest, views)
     places = users.places()
     layouts = renaming.layouts
@@ -200,9 +202,10 @@ def _plan_program(
                 nest,
                 arguments=tuple(layouts.get(view, view) for view in nest.arguments),
             ),
+            tasks,
             operands=tuple(places[views[view].store.id] for view in nest.arguments),
         )
-        for nest in lowered
+        for nest, tasks in lowered
     ]
     # of each store one view that shows it, and not a copy of it
     shown = {view.store.id: view.id for view in reversed(window.views)}
@@ -230,8 +233,11 @@ def _plan_program(
 
 def _lower_with_hoisted(
     window: Window, group: Grouping, liveness: NestLiveness, meanings: Meanings
-) -> Iterator[LoweredNest]:
-    """Yield the kernels of a group: of its hoisted scalar work, and of the nest."""
+) -> Iterator[tuple[LoweredNest, tuple[int, ...]]]:
+    """Yield the kernels of a group, of its hoisted scalar work and of the nest.
+
+    With the operations in each, by position.
+    """
     for positions, dropped, scalar in (
         (liveness.hoisted, frozenset[int](), True),
         (group.tasks, liveness.dropped, False),
@@ -239,7 +245,7 @@ def _lower_with_hoisted(
         tasks = {position: window.tasks[position] for position in positions}
         lowered = lower_nest(tasks, dropped, meanings.lower, scalar=scalar)
         if lowered is not None:
-            yield lowered
+            yield lowered, tuple(positions)
 
 
 @dataclass(slots=True)

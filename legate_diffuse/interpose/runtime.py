@@ -255,7 +255,8 @@ class Runtime:
     def issue_execution_fence(self, block: bool = False) -> None:
         """Order the execution of everything before and after."""
         window.flush("fence")
-        real.runtime.issue_execution_fence(block)
+        with window.waiting():
+            real.runtime.issue_execution_fence(block)
 
     def add_shutdown_callback(self, callback: Callable[[], None]) -> None:
         """Call a function when the runtime shuts down."""

@@ -204,7 +204,8 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         root = view.root
         window.flush_for(root)
-        physical = view.materialize().get_physical_store(target)
+        with window.waiting():
+            physical = view.materialize().get_physical_store(target)
         if root.scalar_storage:
             # a copy: Legate does not keep a future's physical store up to date
             return physical

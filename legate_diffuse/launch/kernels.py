@@ -43,8 +43,11 @@ class KernelTable:
             or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
             or settings.flag("LEGATE_DIFFUSE_CHECK")
         )
+        # each nest then has a number of its own, as its time is that of its lines
+        self._timed = settings.explains_on_page()
         self._compiler: Any = None
-        self._numbers: dict[Kernel, int] = {}
+        # several of one kernel only if it is timed
+        self._numbers: dict[Kernel, list[int]] = {}
         self._seen: set[Kernel] = set()
         # by operator and type
         self._combining: dict[tuple[str, str], int] = {}
@@ -58,7 +61,7 @@ class KernelTable:
             kernels: the kernels.
             work: operations on elements in the task.
         """
-        numbers = [self._numbers.get(kernel) for kernel in kernels]
+        numbers = [self._known(kernel) for kernel in kernels]
         if None not in numbers:
             return numbers
         if self._compiler is None:
@@ -84,10 +87,14 @@ class KernelTable:
         """Free all kernels but some; no task may run that needs one of the others."""
         for kernel in list(self._numbers):
             if kernel not in wanted:
-                number = self._numbers.pop(kernel, None)
-                if number is not None:
+                for number in self._numbers.pop(kernel, ()):
                     self._native.forget_kernel(number)
-                    self._compiler.forget(kernel)
+                self._compiler.forget(kernel)
+
+    def _known(self, kernel: Kernel) -> int | None:
+        """Return the number that a nest with a kernel shares with others."""
+        numbers = None if self._timed else self._numbers.get(kernel)
+        return numbers[0] if numbers else None
 
     def _get(self, kernel: Kernel, at_once: bool) -> int | None:
         compiler = self._compiler
@@ -108,9 +115,13 @@ class KernelTable:
             if argument.broadcast and not argument.writes
         ]
         number: int = self._native.register_kernel(
-            compiled.address, kernel.indices, repeated, self._reductions(kernel)
+            compiled.address,
+            kernel.indices,
+            repeated,
+            self._reductions(kernel),
+            self._timed,
         )
-        self._numbers[kernel] = number
+        self._numbers.setdefault(kernel, []).append(number)
         self._seen.discard(kernel)
         return number
 

@@ -25,6 +25,7 @@ from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
+from legate_diffuse.observe.ledger import Ledger
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.naming import task_name
 from legate_diffuse.stores.legate import Legate
@@ -73,14 +74,21 @@ class Submitter:
         self._kernels = KernelTable(native, runtime.node_count, counters)
         # for a person who looks on; both are None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
-            runtime.node_id, meanings
+            legate, meanings, counters, self._named
         )
+        if self.ledger is not None:
+            self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
         self.track_provenance = (
             bool(runtime.config().provenance)
             or self.explanation is not None
             or self.checker is not None
         )
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The clocks of the program's thread, if somebody wants times."""
+        return None if self.explanation is None else self.explanation.ledger
 
     def provenance(self) -> str:
         """Return where the operation that is being recorded comes from."""
@@ -108,6 +116,14 @@ class Submitter:
         if self.explanation is not None:
             steps.append(_Tell(self.explanation, plan, window))
         return steps, waiting
+
+    def run_in_place(self, operation: Any) -> None:
+        """Run an operation that was not recorded."""
+        if not self.track_provenance:
+            operation.run()
+            return
+        with self.legate.Scope(provenance=self.provenance()):
+            operation.run()
 
     def steps(
         self,

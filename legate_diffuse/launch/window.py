@@ -17,6 +17,7 @@ Follows: Legate (src/cpp/legate/runtime/detail)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from threading import current_thread, get_ident
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import over
 
+_NO_CONTEXT: Final = nullcontext()
 _ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
 # Attempts to submit what cannot wait, if exceptions come between.
 _MAX_FLUSHES: Final = 3
@@ -60,6 +62,10 @@ class LaunchWindow:
         self.state = WindowState()
         self.queue = LaunchQueue(legate.native)
         self.submitter = Submitter(legate, meanings, self.counters, checker)
+        self._ledger = self.submitter.ledger
+        if self._ledger is not None:
+            self._ledger.clock(self, "_submit", "submission")
+            self._ledger.clock(self.submitter, "run_in_place", "submission")
         self._policy = WindowPolicy()
         self._thread = get_ident()
         # how many operations ran that were not recorded
@@ -110,11 +116,20 @@ class LaunchWindow:
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
-        self.let_pass("task that cannot be fused")
-        operation.run()
+        self._let_pass("task that cannot be fused")
+        self.submitter.run_in_place(operation)
 
-    def let_pass(self, cause: str) -> None:
-        """Submit what is pending, and count the operation that comes after it."""
+    def let_pass(self, function: str) -> None:
+        """Submit what is pending, and count the function of Legate's that follows."""
+        self._let_pass(function)
+        if self._ledger is not None:
+            self._ledger.note_passed(function)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Return a context in which the program waits for tasks."""
+        return _NO_CONTEXT if self._ledger is None else self._ledger.waiting()
+
+    def _let_pass(self, cause: str) -> None:
         if self.is_in_program():
             self.flush(cause)
             self.unseen += 1

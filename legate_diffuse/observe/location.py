@@ -8,6 +8,7 @@ import functools
 import importlib.util
 import os
 import sys
+import sysconfig
 from functools import cache
 from typing import Final
 
@@ -19,16 +20,33 @@ _MODULES: Final = (contextlib.__file__, functools.__file__)
 def locate() -> str:
     """Return ``file:line`` of the user's innermost frame, '' if there is none.
 
+    A function of an installed library counts as part of the line that called it. If
+    the whole program is installed, it is the innermost frame outside of Legate.
     Files below the current directory are named relative to it. What is no UTF-8 in a
     name is escaped.
     """
     frame = sys._getframe(1)
+    innermost = ""
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith((*_folders(), *_MODULES, "<frozen ")):
-            return f"{_shorten(name)}:{frame.f_lineno}"
+        if not _is_ours(name):
+            if not _is_installed(name):
+                return f"{_shorten(name)}:{frame.f_lineno}"
+            innermost = innermost or f"{_shorten(name)}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
-    return ""
+    return innermost
+
+
+@cache
+def _is_ours(name: str) -> bool:
+    return name.startswith((*_folders(), *_MODULES, "<frozen "))
+
+
+@cache
+def _is_installed(name: str) -> bool:
+    paths = sysconfig.get_paths()
+    kinds = ("purelib", "platlib", "stdlib", "platstdlib")
+    return name.startswith(tuple(os.path.join(paths[kind], "") for kind in kinds))
 
 
 @cache

@@ -9,7 +9,21 @@ from typing import Any, Final
 from legate_diffuse.ir.privilege import READ
 
 TITLE: Final = "What legate_diffuse makes of "
-"""How every explanation begins."""
+"""How every explanation begins that is text."""
+PAGE_MARK: Final = "<!-- written by legate_diffuse explain -->"
+"""How every page begins."""
+
+_ENDINGS: Final = {
+    "read": "the program reads a value",
+    "full window": "it is as long as a window may be",
+    "shutdown": "the program ends",
+    "native call": "a library calls Legate directly",
+    "fence": "the program waits for its tasks",
+    "escape": "a library gets at Legate's own array",
+    "task that cannot be fused": "a task comes that cannot wait",
+    "read of shared memory": "it reads an array that NumPy holds as well",
+    "write to a constant": "a constant is overwritten",
+}
 
 
 class Names:
@@ -92,6 +106,16 @@ def number(scalar: Any) -> str:
     """Return the value of a ``legate.core.Scalar``."""
     value = scalar.value()
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def ending(cause: str) -> str:
+    """Return where a window ends, given what ended it."""
+    return _ENDINGS.get(cause, cause)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number of things, as in '2 tasks'."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def extents(shape: Sequence[int]) -> str:

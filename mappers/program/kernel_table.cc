@@ -34,7 +34,11 @@ std::uint32_t register_kernel(Kernel kernel) {
 void forget_kernel(std::uint32_t id) {
   const std::unique_lock lock{table().mutex};
 
-  if (id < table().kernels.size()) table().kernels[id] = {};
+  if (id >= table().kernels.size()) return;
+
+  auto& kernel = table().kernels[id];
+
+  kernel = {nullptr, 0, {}, {}, kernel.clock};
 }
 
 const Kernel* find_kernel(std::uint32_t id) {
@@ -42,6 +46,16 @@ const Kernel* find_kernel(std::uint32_t id) {
 
   if (id >= table().kernels.size() || !table().kernels[id].function) return nullptr;
   return &table().kernels[id];
+}
+
+std::vector<std::int64_t> kernel_nanoseconds() {
+  const std::shared_lock lock{table().mutex};
+  std::vector<std::int64_t> times;
+
+  for (const auto& kernel : table().kernels) {
+    times.push_back(kernel.clock ? kernel.clock->nanoseconds.load() : 0);
+  }
+  return times;
 }
 
 }  // namespace legate_diffuse

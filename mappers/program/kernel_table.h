@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "program/stopwatch.h"
+
 namespace legate_diffuse {
 
 // One call runs a nest of two loops: extents[0] (outer) by extents[1] (inner) points. extents[2] is
@@ -37,21 +39,26 @@ struct Reduction {
 // the last one. Each index is one more argument, after the others and in the order of the bits: its
 // pointer is the index of the first point, and its strides say by how much the index grows.
 // `repeated` are the numbers of the arguments for which the kernel is slow unless their inner
-// stride is 0: it reads them before the loop, or reduces to them.
+// stride is 0: it reads them before the loop, or reduces to them. `clock`, which may be null, sums
+// the time of all runs.
 struct Kernel {
   KernelFunction function;
   std::uint32_t indices;
   std::vector<std::uint32_t> repeated;
   std::vector<Reduction> reductions;
+  Clock* clock;
 };
 
 // The kernels of this process. A kernel has an id, because a task may run in another process than
 // the one that submitted it, where the kernel has another address. Every rank registers the same
 // kernels in the same order, and no id is used twice. The functions may be called from any thread
-// at any time. A kernel stays where it is until it is forgotten, when no task needs it any more;
-// the result of `find_kernel` is null if none has this id.
+// at any time. A kernel stays where it is until it is forgotten, when no task needs it any more,
+// and its clock stays; the result of `find_kernel` is null if none has this id.
 std::uint32_t register_kernel(Kernel kernel);
 void forget_kernel(std::uint32_t id);
 const Kernel* find_kernel(std::uint32_t id);
+
+// Nanoseconds on the clocks of all kernels, by id; 0 where there is no clock.
+std::vector<std::int64_t> kernel_nanoseconds();
 
 }  // namespace legate_diffuse

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "program/kernel_table.h"
+#include "program/stopwatch.h"
 
 namespace legate_diffuse {
 
@@ -59,6 +60,8 @@ class LoopNest {
     for (std::size_t dim = 0; dim < dim_; ++dim) {
       if (extents_[dim] <= 0) return;
     }
+    const Stopwatch stopwatch{kernel.clock};
+
     if (unread_ < 0) {
       unread_ = std::accumulate(extents_.begin(), extents_.begin() + dim_, std::int64_t{1},
                                 std::multiplies<>{});

@@ -201,8 +201,8 @@ def test_a_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
 
 def test_there_is_nothing_to_explain() -> None:
     usage = (
-        "usage: legate-diffuse [explain] [LEGATE OPTIONS ...] PROGRAM.py "
-        "[ARGUMENTS ...]\n"
+        "usage: legate-diffuse [explain [--html FILE.html]] [LEGATE OPTIONS ...] "
+        "PROGRAM.py [ARGUMENTS ...]\n"
     )
     for arguments, message in (
         (("explain",), "a program is missing"),

@@ -269,8 +269,8 @@ def test_a_program_that_is_missing() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "legate_diffuse: there is no file missing.py\n"
-        "usage: legate-diffuse [explain] [LEGATE OPTIONS ...] PROGRAM.py "
-        "[ARGUMENTS ...]\n"
+        "usage: legate-diffuse [explain [--html FILE.html]] [LEGATE OPTIONS ...] "
+        "PROGRAM.py [ARGUMENTS ...]\n"
     )
 
 

@@ -21,6 +21,7 @@ from legate_diffuse.kernel.dtypes import (
     INTEGERS,
 )
 from legate_diffuse.libraries.cupynumeric import complex_numbers
+from legate_diffuse.libraries.cupynumeric.advice import advise as advise
 from legate_diffuse.libraries.cupynumeric.binary import BINARY
 from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
 from legate_diffuse.libraries.cupynumeric.reductions import (

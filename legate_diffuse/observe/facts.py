@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fusion made of a window, as data. Text and page are both written from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from legate_diffuse.fusion.grouping import Grouping
+from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.legality import Refusal
+from legate_diffuse.fusion.liveness import Liveness
+from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest, analyse
+from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.observe.location import locate
+from legate_diffuse.observe.wording import Names, extents, verb
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFacts:
+    """An operation as the program has submitted it.
+
+    ``moved`` are the bytes of arrays that it reads and writes when it runs alone.
+    """
+
+    provenance: str
+    verb: str
+    text: str
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFacts:
+    """A loop, the operations in it by position, and what measures its time."""
+
+    extents: str
+    operations: tuple[int, ...]
+    refusal: Refusal | None
+    nests: tuple[PlannedNest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFacts:
+    """What became of some operations of a window; they are given by position.
+
+    Attributes:
+        form: ``ORIGINAL`` if there is no fused task.
+        operations: all of them.
+        alone: those that run as they were submitted, and ``why_alone``.
+        waiting: those that wait until the program reads their result.
+        loops: of the fused task; empty if nobody needs what it would compute.
+        refusal: why they are not in the task before.
+        fates: what becomes of arrays that the fused task makes, and their names.
+        moved: the bytes of arrays that the fused task reads and writes.
+    """
+
+    form: Form
+    operations: tuple[int, ...]
+    alone: tuple[int, ...]
+    why_alone: str
+    waiting: tuple[int, ...]
+    loops: tuple[LoopFacts, ...]
+    refusal: Refusal | None
+    fates: tuple[tuple[str, str], ...]
+    moved: int
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks run."""
+        return len(self.alone) + bool(self.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFacts:
+    """A window.
+
+    ``cause`` ended it at ``place``. ``legend`` has the names of arrays of one size and
+    type, for each of them. ``launches`` is None if the analysis failed.
+    """
+
+    operations: tuple[OperationFacts, ...]
+    cause: str
+    place: str
+    legend: tuple[tuple[str, str], ...]
+    launches: tuple[LaunchFacts, ...] | None
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks the window became."""
+        if self.launches is None:
+            return len(self.operations)
+        return sum(launch.tasks for launch in self.launches)
+
+    @property
+    def moved(self) -> int:
+        """The bytes of arrays that the window's tasks read and write."""
+        if self.launches is None:
+            return sum(operation.moved for operation in self.operations)
+        return sum(
+            launch.moved + sum(self.operations[n].moved for n in launch.alone)
+            for launch in self.launches
+        )
+
+
+def describe(window: Any, plan: Plan, meanings: Meanings) -> WindowFacts:
+    """Return the facts of a ``ClosedWindow`` that was submitted."""
+    names = Names(window)
+    launches: tuple[LaunchFacts, ...] | None
+    try:
+        analysed = analyse(translate(window, meanings), meanings)
+    except Exception:
+        # the submitter has told the user what it was
+        launches = None
+    else:
+        launches = tuple(
+            _launch(window, names, planned, launch, liveness)
+            for planned, (launch, liveness) in zip(
+                plan.launches, analysed.launches, strict=True
+            )
+        )
+    return WindowFacts(
+        tuple(
+            OperationFacts(
+                one.provenance_, verb(one), names.operation(one), _moved(one)
+            )
+            for one in window.operations
+        ),
+        window.cause,
+        locate(),
+        tuple(names.legend()),
+        launches,
+    )
+
+
+def _moved(operation: Any) -> int:
+    return sum(
+        _bytes(view) * _passes(privilege)
+        for privilege, view in zip(operation.privileges, operation.views, strict=True)
+    )
+
+
+def _bytes(view: Any) -> int:
+    return 0 if view.root.scalar_storage else int(view.volume * view.root.type.size)
+
+
+def _passes(privilege: int) -> int:
+    """Return how often an access passes over memory; a reduction reads and writes."""
+    if privilege >= REDUCE:
+        return 2
+    return (privilege & READ != 0) + (privilege & WRITE != 0)
+
+
+def _launch(
+    window: Any,
+    names: Names,
+    planned: PlannedLaunch,
+    launch: Launch,
+    liveness: Liveness,
+) -> LaunchFacts:
+    original = planned.form is Form.ORIGINAL
+    candidates = planned.tasks if original else planned.hoisted
+    alone = tuple(n for n in candidates if n not in planned.deferrable)
+    fused = not original and bool(planned.nests)
+    return LaunchFacts(
+        planned.form,
+        launch.tasks,
+        alone,
+        _why_alone(window, planned, launch, alone),
+        planned.deferrable,
+        tuple(_loop(window, planned, group) for group in launch.groups)
+        if fused
+        else (),
+        launch.groups[0].refusal,
+        tuple(_fates(window, names, planned)) if fused else (),
+        _moved_by_nests(window, planned) if fused else 0,
+    )
+
+
+def _why_alone(
+    window: Any, planned: PlannedLaunch, launch: Launch, alone: Sequence[int]
+) -> str:
+    operations = window.operations
+    if all(operations[n].kind.operation.task == "FILL" for n in alone):
+        return ", because fills cost Legate little"
+    if planned.form is not Form.ORIGINAL:
+        return ", because other tasks or the program need the result too"
+    if launch.form is not Form.ORIGINAL:
+        return ", because something failed before"
+    return ""
+
+
+def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
+    """Describe a group's loop; its extents are those of its largest operation."""
+    views = [view for n in group.tasks for view in window.operations[n].views]
+    largest = max(views, key=lambda view: view.volume)
+    members = set(group.tasks)
+    return LoopFacts(
+        extents(largest.shape),
+        tuple(group.tasks),
+        group.refusal,
+        tuple(nest for nest in planned.nests if members.issuperset(nest.tasks)),
+    )
+
+
+def _fates(
+    window: Any, names: Names, planned: PlannedLaunch
+) -> Iterator[tuple[str, str]]:
+    """Yield what becomes of the arrays that a fused task makes, and which they are."""
+    views = window.views
+    read = {
+        view.root
+        for n in planned.tasks
+        for privilege, view in zip(
+            window.operations[n].privileges, window.operations[n].views, strict=True
+        )
+        if privilege == READ
+    }
+    scratch = [views[number].root for number, _, _ in planned.scratch]
+    dropped = [views[number].root for number in planned.temporaries]
+    dropped = [root for root in dropped if root not in scratch]
+    for text, found in (
+        (
+            "never stored, only passed on within a loop",
+            [root for root in dropped if root in read],
+        ),
+        (
+            "never computed, nobody reads it",
+            [root for root in dropped if root not in read],
+        ),
+        ("in the task's own memory", scratch),
+    ):
+        if found:
+            yield text, names.roots(found)
+
+
+def _moved_by_nests(window: Any, planned: PlannedLaunch) -> int:
+    """Return the bytes of arrays that a fused task reads and writes.
+
+    Of each array the largest part that is read, and the largest that is written,
+    counts once; the task's own memory does not count.
+    """
+    largest: dict[tuple[Any, int], int] = {}
+    for nest in planned.nests:
+        lowered = nest.lowered
+        # an aligned task has no memory of its own
+        places = nest.operands or (0,) * len(lowered.arguments)
+        for place, number, privilege in zip(
+            places, lowered.arguments, lowered.privileges, strict=True
+        ):
+            if place < 0:
+                continue
+            view = window.views[number]
+            for access in (READ, WRITE):
+                if privilege & access or privilege >= REDUCE:
+                    key = view.root, access
+                    largest[key] = max(largest.get(key, 0), _bytes(view))
+    return sum(largest.values())

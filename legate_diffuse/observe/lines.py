@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each line of a program costs, and what keeps its tasks apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from legate_diffuse.fusion.legality import Refusal
+from legate_diffuse.observe.advice import OF_REFUSALS, OF_WAITING
+from legate_diffuse.observe.facts import OperationFacts, WindowFacts
+from legate_diffuse.observe.ledger import Measured, TaskTime, Wait
+from legate_diffuse.observe.naming import file_and_line, place
+
+Line = tuple[str, int]
+
+
+@dataclass(slots=True)
+class LineCosts:
+    """What a line costs, in seconds.
+
+    The time of a loop is shared out evenly over its operations.
+
+    Attributes:
+        loops: time of its share of loops, by the number of the window.
+        others: the tasks that run as they are.
+        waited: what the program has waited for there.
+    """
+
+    loops: dict[int, float] = field(default_factory=dict)
+    others: list[TaskTime] = field(default_factory=list)
+    waited: Wait = field(default_factory=Wait)
+
+    @property
+    def seconds(self) -> float:
+        """The time of the line's tasks."""
+        return sum(self.loops.values()) + sum(task.seconds for task in self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """Something that keeps tasks apart: where, what, what to write instead, its time.
+
+    ``line`` is None if it is no line of a file.
+    """
+
+    line: Line | None
+    what: str
+    advice: str
+    seconds: float
+
+
+def costs_of_lines(
+    windows: Sequence[tuple[WindowFacts, int]], measured: Measured
+) -> dict[Line, LineCosts]:
+    """Return what each line costs that submits operations or waits."""
+    costs: dict[Line, LineCosts] = {}
+
+    def at(provenance: str) -> LineCosts:
+        line = file_and_line(provenance)
+        # what has no place counts in the totals only
+        return LineCosts() if line is None else costs.setdefault(line, LineCosts())
+
+    for number, (window, _) in enumerate(windows, 1):
+        for operation in window.operations:
+            at(operation.provenance).loops.setdefault(number, 0.0)
+        for nest in _nests(window):
+            share = nest.seconds(measured) / len(nest.operations)
+            for position in nest.operations:
+                at(window.operations[position].provenance).loops[number] += share
+    for task in measured.other_tasks:
+        at(task.place).others.append(task)
+    for where, wait in measured.ledger.waits.items():
+        at(where).waited = wait
+    return costs
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    kernel: int | None
+    operations: tuple[int, ...]
+
+    def seconds(self, measured: Measured) -> float:
+        return 0.0 if self.kernel is None else measured.kernels[self.kernel]
+
+
+def _nests(window: WindowFacts) -> Iterator[_Nest]:
+    for launch in window.launches or ():
+        for loop in launch.loops:
+            for nest in loop.nests:
+                yield _Nest(nest.kernel, nest.tasks)
+
+
+def loop_seconds(window: WindowFacts, measured: Measured) -> float:
+    """Return the time of a window's loops."""
+    return sum(nest.seconds(measured) for nest in _nests(window))
+
+
+def find_walls(
+    windows: Sequence[tuple[WindowFacts, int]],
+    measured: Measured,
+    advise: Callable[[str], str],
+) -> list[Wall]:
+    """Return what keeps tasks apart, the costliest first."""
+    walls = [
+        Wall(
+            file_and_line(task.place),
+            f"{short_name(task.name)} runs as it is ({_times(task.times)})",
+            advise(task.name),
+            task.seconds,
+        )
+        for task in measured.other_tasks
+    ]
+    walls += [
+        Wall(
+            file_and_line(where),
+            f"the program waits for its tasks ({_times(wait.times)})",
+            OF_WAITING,
+            wait.seconds,
+        )
+        for where, wait in measured.ledger.waits.items()
+        if where
+    ]
+    walls += [
+        Wall(
+            file_and_line(where),
+            f"{name.removeprefix('issue_')} is no task that can be fused "
+            f"({_times(times)})",
+            advise(name),
+            0.0,
+        )
+        for (where, name), times in measured.ledger.passed.items()
+    ]
+    walls += dict.fromkeys(
+        _new_task(window.operations[launch.operations[0]], launch.refusal)
+        for window, _ in windows
+        for launch in window.launches or ()
+        if launch.refusal is not None and launch.tasks > 0
+    )
+    return sorted(walls, key=lambda wall: -wall.seconds)
+
+
+def _new_task(first: OperationFacts, refusal: Refusal) -> Wall:
+    return Wall(
+        file_and_line(first.provenance),
+        f"{first.verb} begins a new task: {refusal.value}",
+        OF_REFUSALS[refusal],
+        0.0,
+    )
+
+
+def short_name(task: str) -> str:
+    """Return a task's name without the library and what all names end in."""
+    return place(task).rpartition("::")[2].removesuffix("Task")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"

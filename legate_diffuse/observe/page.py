@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The explanation as one page of HTML, which needs no network and no script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from legate_diffuse.observe.ledger import Measured
+from legate_diffuse.observe.line_details import anchor, line_details, link
+from legate_diffuse.observe.lines import (
+    Line,
+    LineCosts,
+    Wall,
+    costs_of_lines,
+    find_walls,
+)
+from legate_diffuse.observe.quantities import in_bytes, in_seconds, percent
+from legate_diffuse.observe.report import Report
+from legate_diffuse.observe.wording import PAGE_MARK, TITLE
+
+MOST: Final = 5  # lines and walls at the top
+_MOST_WALLS: Final = 200
+
+
+def write_page(path: str, report: Report) -> None:
+    """Write the page to a file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in page_lines(report))
+
+
+def page_lines(report: Report) -> Iterator[str]:
+    """Yield the lines of the page."""
+    costs = costs_of_lines(report.windows, report.measured)
+    walls = find_walls(report.windows, report.measured, report.advise)
+    style = files("legate_diffuse.observe").joinpath("page.css").read_text("utf-8")
+    title = f"{TITLE}{report.program}"
+    yield PAGE_MARK
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="color-scheme" content="light dark">'
+    yield f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>"
+    yield f"<header><h1>{escape(title)}</h1></header>\n<main>"
+    yield from _totals(report)
+    yield from _times(report.measured)
+    yield from _costliest_lines(costs)
+    yield from _walls(walls)
+    for file in _by_cost(costs):
+        yield from _source(file, costs, walls, report)
+    yield "</main>\n</body>\n</html>"
+
+
+def _by_cost(costs: dict[Line, LineCosts]) -> list[str]:
+    """Return the names of files, the costliest first."""
+    seconds: dict[str, float] = {}
+    for (file, _), cost in costs.items():
+        seconds[file] = seconds.get(file, 0.0) + cost.seconds
+    return sorted(seconds, key=lambda file: (-seconds[file], file))
+
+
+def _totals(report: Report) -> Iterator[str]:
+    unfused = fused = 0
+    for window, submissions in report.windows:
+        unfused += submissions * sum(one.moved for one in window.operations)
+        fused += submissions * window.moved
+    yield '<section aria-label="Totals"><dl class="totals">'
+    for name, before, after in (
+        ("tasks", f"{report.operations:,}", f"{report.tasks:,}"),
+        ("bytes of arrays read and written", in_bytes(unfused), in_bytes(fused)),
+    ):
+        name += ", unfused and fused"
+        yield f"<div><dt>{name}</dt><dd>{before} → {after}</dd></div>"
+    yield (
+        "<div><dt>the program took</dt><dd>"
+        f"{in_seconds(report.measured.elapsed)}</dd></div></dl></section>"
+    )
+
+
+def _times(measured: Measured) -> Iterator[str]:
+    ledger = measured.ledger
+    waiting = sum(wait.seconds for wait in ledger.waits.values())
+    planning = ledger.spent.get("planning", 0.0)
+    explaining = ledger.spent.get("explanation", 0.0)
+    submitting = ledger.spent.get("submission", 0.0) - measured.compiling
+    known = waiting + planning + submitting + measured.compiling + explaining
+    kernels = sum(measured.kernels)
+    others = sum(task.seconds for task in measured.other_tasks)
+    available = measured.elapsed * measured.processors
+    yield '<section aria-labelledby="times"><h2 id="times">Where the time went</h2>'
+    yield from _time_table(
+        "The program's own thread",
+        measured.elapsed,
+        (
+            ("the program's Python, recording included", measured.elapsed - known),
+            ("planning", planning),
+            ("compiling", measured.compiling),
+            ("submitting", submitting),
+            ("waiting for tasks", waiting),
+            ("writing this down", explaining),
+        ),
+    )
+    count = measured.processors
+    yield from _time_table(
+        f"The {count} processors" if count > 1 else "The processor",
+        available,
+        (
+            ("loops of fused tasks", kernels),
+            ("tasks that run as they are", others),
+            ("idle, or at work for Legate", max(0.0, available - kernels - others)),
+        ),
+    )
+    yield "</section>"
+
+
+def _time_table(
+    title: str, total: float, rows: Sequence[tuple[str, float]]
+) -> Iterator[str]:
+    yield f"<table><caption>{title}</caption><tbody>"
+    for name, seconds in rows:
+        share = percent(seconds, total)
+        yield (
+            f'<tr><th scope="row">{name}</th><td>{in_seconds(seconds)}</td><td>{share}'
+            f'</td><td class="bar"><span style="width:{share}"></span></td></tr>'
+        )
+    yield "</tbody></table>"
+
+
+def _costliest_lines(costs: dict[Line, LineCosts]) -> Iterator[str]:
+    total = sum(cost.seconds for cost in costs.values())
+    top = sorted(costs, key=lambda line: (-costs[line].seconds, line))[:MOST]
+    yield '<section aria-labelledby="lines"><h2 id="lines">Lines that cost most</h2>'
+    yield "<ol>"
+    for line in top:
+        seconds = costs[line].seconds
+        if seconds > 0:
+            share = percent(seconds, total)
+            yield f"<li>{link(line)}: {in_seconds(seconds)} in tasks, {share}</li>"
+    yield "</ol></section>"
+
+
+def _walls(walls: Sequence[Wall]) -> Iterator[str]:
+    yield '<section aria-labelledby="walls"><h2 id="walls">Walls that cost most</h2>'
+    if not walls:
+        yield "<p>Nothing keeps tasks apart.</p>"
+    else:
+        yield from _wall_list(walls[:MOST])
+    if len(walls) > MOST:
+        rest = walls[MOST:_MOST_WALLS]
+        yield f"<details><summary>{len(rest)} more</summary>"
+        yield from _wall_list(rest)
+        yield "</details>"
+    yield "</section>"
+
+
+def _wall_list(walls: Sequence[Wall]) -> Iterator[str]:
+    yield "<ol>"
+    for wall in walls:
+        seconds = f", {in_seconds(wall.seconds)}" if wall.seconds else ""
+        yield f"<li>{link(wall.line)}: {escape(wall.what)}{seconds}."
+        if wall.advice:
+            yield f'<p class="advice">{escape(wall.advice)}</p>'
+        yield "</li>"
+    yield "</ol>"
+
+
+def _source(
+    file: str, costs: dict[Line, LineCosts], walls: Sequence[Wall], report: Report
+) -> Iterator[str]:
+    """Yield a file's source, each line with what became of it."""
+    heading = escape(file)
+    yield f'<section aria-label="{heading}"><h2>{heading}</h2><div class="source">'
+    most = max(cost.seconds for cost in costs.values())
+    total = sum(cost.seconds for cost in costs.values())
+    for number, text in enumerate(_read(os.path.join(report.folder, file)), 1):
+        cost = costs.get((file, number))
+        shown = f'<span class="number">{number}</span><code>{escape(text)}</code>'
+        if cost is None:
+            yield f'<div class="line">{shown}</div>'
+            continue
+        heat = cost.seconds / most if most else 0.0
+        yield (
+            f'<details class="line" id="{anchor((file, number))}" '
+            f'style="--heat:{heat:.2f}"><summary>{shown}'
+            f'<span class="cost">{percent(cost.seconds, total)}</span></summary>'
+        )
+        own = [wall for wall in walls if wall.line == (file, number)]
+        yield from line_details((file, number), cost, own, report)
+        yield "</details>"
+    yield "</div></section>"
+
+
+def _read(path: str) -> list[str]:
+    """Return the lines of a file; a cell of a notebook, for one, cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times and sizes for people."""
+
+from __future__ import annotations
+
+
+def in_seconds(seconds: float) -> str:
+    """Return a time, as in '1.2 ms'."""
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return "0 s" if seconds <= 0 else f"{seconds * 1e6:.1g} µs"
+
+
+def in_bytes(count: int) -> str:
+    """Return a size, as in '1.2 GB'."""
+    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count} B"
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share in whole percent."""
+    return f"{100 * part / whole:.0f}%" if whole > 0 else "0%"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that a page tells, before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from legate_diffuse.observe.facts import WindowFacts
+from legate_diffuse.observe.ledger import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a page tells.
+
+    ``folder`` is what names of files are relative to. ``operations`` became ``tasks``;
+    those that cannot wait are in no window. ``windows`` have how often each was
+    submitted. ``advise`` says what to write instead of a task.
+    """
+
+    program: str
+    folder: str
+    operations: int
+    tasks: int
+    windows: Sequence[tuple[WindowFacts, int]]
+    measured: Measured
+    advise: Callable[[str], str]
