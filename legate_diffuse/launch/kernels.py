@@ -11,6 +11,7 @@ from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.ir import Op
 from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.progress import Progress
 
 # A task with at least so many operations on elements has its kernels compiled when
 # they are first needed. Compiling takes 5 to 15 ms, and so does this much work when it
@@ -45,6 +46,7 @@ class KernelTable:
         )
         # each nest then has a number of its own, as its time is that of its lines
         self._timed = settings.explains_on_page()
+        self._progress = Progress()
         self._compiler: Any = None
         # several of one kernel only if it is timed
         self._numbers: dict[Kernel, list[int]] = {}
@@ -99,7 +101,10 @@ class KernelTable:
     def _get(self, kernel: Kernel, at_once: bool) -> int | None:
         compiler = self._compiler
         if at_once or kernel in self._seen:
-            compiled = compiler.compile(kernel)
+            with self._progress.compiling(
+                compiler.kernels_compiled, compiler.compile_seconds
+            ):
+                compiled = compiler.compile(kernel)
         else:
             self._seen.add(kernel)
             compiled = compiler.find(kernel)
