@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
+from legate_diffuse.ir.relations import aligned, covers_store, may_overlap
 
 # A launch names each argument separately. Programs need far fewer.
 MAX_ARGUMENTS: Final = 48
@@ -123,7 +124,7 @@ def conflicts(one: IndexTask, other: IndexTask) -> bool:
 
 def _changes_what(one: IndexTask, other: IndexTask) -> bool:
     return any(
-        access.view.store.id == view.store.id and view.may_overlap(access.view)
+        access.view.store.id == view.store.id and may_overlap(view, access.view)
         for view in one.changes
         for access in other.accesses
     )
@@ -257,7 +258,7 @@ def _shares_nothing(group: Group, task: IndexTask) -> bool:
     A part of one array and a part of another one may lie at different ends of them, as
     above. What is written as a whole may meet the results of the group later on.
     """
-    parts = bool(task.writes) and not any(view.whole for view in task.writes)
+    parts = bool(task.writes) and not any(map(covers_store, task.writes))
     if not (parts and is_single(task)) or group.shape is None:
         return False
     return task.stores.isdisjoint(group.written.keys() | group.read.keys())
@@ -266,7 +267,7 @@ def _shares_nothing(group: Group, task: IndexTask) -> bool:
 def _crosses(view: View, others: dict[int, set[View]]) -> bool:
     """Whether another point may see the same element through another view."""
     return any(
-        other.id != view.id and view.may_overlap(other)
+        not aligned(view, other) and may_overlap(view, other)
         for other in others.get(view.store.id, ())
     )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from legate_diffuse.fusion.launches import Form, Launch
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, Window
+from legate_diffuse.ir.relations import covers_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def _scratch(
                 view, store = access.view, access.view.store
                 own = (
                     access.privilege is Privilege.WRITE
-                    and (view.whole or store.id in undefined)
+                    and (covers_store(view) or store.id in undefined)
                     and not store.live
                     and store.id not in touched_later
                 )

@@ -18,6 +18,7 @@ from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.relations import covers_store
 from legate_diffuse.ir.verify import verify_window
 
 
@@ -287,7 +288,7 @@ class _Users:
 
     def _covers(self, view: View) -> bool:
         """Whether writing a root through a view loses nothing of the root."""
-        return view.whole or view.store.id in self._undefined
+        return covers_store(view) or view.store.id in self._undefined
 
     def places(self) -> dict[int, int]:
         """Return by store the number of its root among arguments or scratch buffers."""

@@ -33,6 +33,8 @@ from legate_diffuse.ir import (
     View,
     Window,
 )
+from legate_diffuse.ir.region import BEGIN, END
+from legate_diffuse.ir.relations import are_covered, covers_store, shows_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class _Touch:
     @property
     def overwrites(self) -> bool:
         """Whether nothing is left of the store; the task may have read it before."""
-        return not self.reduces and any(view.whole for view in self.writes)
+        return not self.reduces and any(map(covers_store, self.writes))
 
 
 class _History:
@@ -114,7 +116,7 @@ class _History:
                 accesses.setdefault(store.id, []).append(access)
                 if not store.single or store.replicated or not view.affine:
                     excluded.add(store.id)
-                if view.plain:
+                if shows_store(view):
                     self.plain[store.id] = view
             for store_id, own in accesses.items():
                 touch = _Touch(
@@ -139,17 +141,12 @@ class _History:
         anything that was there before.
         """
         plain = self.plain.get(store.id)
-        written: set[int] = set()
-
-        def is_covered(view: View) -> bool:
-            parts = view.within
-            return view.id in written or (bool(parts) and written.issuperset(parts))
-
+        written: dict[int, View] = {}
         for number, touch in enumerate(touches):
-            if touch.reduces or (number and not all(map(is_covered, touch.reads))):
+            if touch.reduces or (number and not are_covered(touch.reads, written)):
                 return False
-            written.update(view.id for view in touch.writes)
-            if touch.overwrites or (plain is not None and is_covered(plain)):
+            written.update((view.id, view) for view in touch.writes)
+            if touch.overwrites or (plain and are_covered((plain,), written)):
                 return True
         return not store.live
 
@@ -196,7 +193,7 @@ def _examine(history: _History, position: int) -> _Copy | None:
     (read,), (written,) = task.reads, task.writes
     source, target = read.store, written.store
     if (
-        not (read.plain and written.plain)
+        not (shows_store(read) and shows_store(written))
         or source.id == target.id
         or source.id not in history.touches
         or target.id not in history.touches
@@ -207,6 +204,8 @@ def _examine(history: _History, position: int) -> _Copy | None:
     for touch in history.after(target, position):
         if touch.reads:
             last_use = touch.position
+        if not all(map(_has_no_landmarks, touch.reads)):
+            return None
         if touch.overwrites:
             end = touch.position
             break
@@ -223,6 +222,15 @@ def _examine(history: _History, position: int) -> _Copy | None:
         return None
     first = after[split].position
     return _Copy(position, source, target, end, last_use, first)
+
+
+def _has_no_landmarks(view: View) -> bool:
+    """Whether a view's region means the same in another store of one shape."""
+    return all(
+        end.landmark in (BEGIN, END)
+        for interval in view.region or ()
+        for end in (interval.low, interval.high)
+    )
 
 
 def _with_own_name_last(copies: list[_Copy]) -> list[_Copy]:
@@ -280,8 +288,10 @@ class _Names:
         self._copies: dict[int, list[_Copy]] = {}
         # by position and store: what is written for nobody
         self._dropped: dict[tuple[int, int], Store] = {}
-        # by store and the id of the view that has the layout
-        self._views: dict[tuple[int, int], View] = {}
+        # by what they show
+        self._views = {_shown(view.store, view): view for view in window.views}
+        # by a new view: one of the window with the same layout
+        self._layouts: dict[int, int] = {}
         self._families: dict[int, frozenset[int]] = {}
 
     def replace_copy(self, copy: _Copy) -> None:
@@ -330,12 +340,8 @@ class _Names:
             )
             for position, task in enumerate(self._window.tasks)
         )
-        layouts = {view.id: of for (_, of), view in self._views.items()}
-        return Renaming(
-            Window(self._with_relations(tasks), self._window.carried),
-            layouts,
-            self._families,
-        )
+        window = Window(tasks, self._window.carried)
+        return Renaming(window, self._layouts, self._families)
 
     def _new_store(self, store: Store) -> Store:
         self._next_store += 1
@@ -358,8 +364,6 @@ class _Names:
         if access.privilege is Privilege.READ:
             for copy in self._copies.get(store.id, ()):
                 if copy.position < position <= copy.end:
-                    if view.plain:
-                        view = self._history.plain[copy.source.id]
                     return self._through(self._name(copy.source, copy.position), view)
             return self._through(self._name(store, position), view)
         name = self._dropped.get((position, store.id))
@@ -374,29 +378,15 @@ class _Names:
 
     def _through(self, store: Store, view: View) -> View:
         """Return a view of a store with the layout of another one."""
-        if store.id == view.store.id:
-            return view
-        key = store.id, view.id
-        if key not in self._views:
-            new = replace(view, id=self._next_view, store=store, within=())
-            self._views[key] = new
+        shown = _shown(store, view)
+        found = self._views.get(shown)
+        if found is None:
+            found = replace(view, id=self._next_view, store=store)
             self._next_view += 1
-        return self._views[key]
+            self._views[shown] = found
+            self._layouts[found.id] = view.id
+        return found
 
-    def _with_relations(self, tasks: tuple[IndexTask, ...]) -> tuple[IndexTask, ...]:
-        """Say which of the new views are disjoint: those whose layouts are."""
-        related = {}
-        for (store, _), view in self._views.items():
-            others = (self._views.get((store, other)) for other in view.disjoint)
-            disjoint = tuple(other.id for other in others if other is not None)
-            related[view.id] = replace(view, disjoint=disjoint)
-        return tuple(
-            replace(
-                task,
-                accesses=tuple(
-                    replace(a, view=related.get(a.view.id, a.view))
-                    for a in task.accesses
-                ),
-            )
-            for task in tasks
-        )
+
+def _shown(store: Store, view: View) -> tuple[object, ...]:
+    return store.id, view.shape, view.region, view.dims

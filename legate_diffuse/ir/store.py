@@ -6,6 +6,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from legate_diffuse.ir.region import REPEATED, Region, Zones
+
 
 class Points(enum.Enum):
     """How many elements a shape has, as far as it matters."""
@@ -27,6 +29,8 @@ class Store:
         constant: its value is known when the window is submitted.
         single: Legate would not partition it, so its tasks run on one processor.
         undefined: nothing was written to it before the window.
+        zones: what is known of the order of its landmarks along each dimension;
+            nothing if none is known.
     """
 
     id: int
@@ -36,14 +40,15 @@ class Store:
     constant: bool = False
     single: bool = False
     undefined: bool = False
+    zones: tuple[Zones, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """A store seen through transforms.
 
-    Two views of a store are the same access pattern if and only if they have
-    the same ``id``. ``shape`` numbers the window's distinct shapes; views of
+    Two views that show the same element at every point have the same ``id``.
+    ``shape`` numbers the window's distinct shapes; views of
     one shape in one task are aligned, so they have equal partitions (the
     partition's alignment class, Diffuse section 3.2).
 
@@ -52,27 +57,25 @@ class View:
         store: what is viewed.
         shape: number of the view's shape in the window.
         points: how many elements it has.
-        broadcast: the view repeats along its last dimension.
-        affine: every element lies at an affine function of its position.
-        whole: the view covers the store.
-        plain: the view is the store itself, not transformed in any way.
-        disjoint: ids of views of the store that are known to have no element in common
-            with it. One of the two views names the other.
-        within: ids of views of the store that the window changes and that are known to
-            contain it together.
+        region: an interval for each dimension of the store; None if its elements are
+            not evenly spaced, so that nobody knows which ones it shows.
+        dims: for each dimension of the view, the one of the store along it,
+            ``REPEATED`` or ``SINGLE``. Nothing without a region.
     """
 
     id: int
     store: Store
     shape: int
     points: Points
-    broadcast: bool = False
-    affine: bool = True
-    whole: bool = False
-    plain: bool = False
-    disjoint: tuple[int, ...] = ()
-    within: tuple[int, ...] = ()
+    region: Region | None = None
+    dims: tuple[int, ...] = ()
 
-    def may_overlap(self, other: View) -> bool:
-        """Whether two views of one store may have an element in common."""
-        return other.id not in self.disjoint and self.id not in other.disjoint
+    @property
+    def affine(self) -> bool:
+        """Whether every element lies at an affine function of its position."""
+        return self.region is not None
+
+    @property
+    def broadcast(self) -> bool:
+        """Whether the view repeats along its last dimension."""
+        return self.dims[-1:] == (REPEATED,)

@@ -8,9 +8,9 @@ window's, not the store's::
     store %0 bool live single
     store %1 bool replicated constant
     store %2 bool replicated undefined
-    view %0.0 shape 0 many whole
-    view %1.1 shape 0 many broadcast
-    view %2.2 shape 1 one
+    view %0.0 shape 0 many [:]
+    view %1.1 shape 0 many [] as (*)
+    view %2.2 shape 1 one []
     BINARY_OP.EQUAL(bool, bool) -> (bool) shape 0: write %0.0, read %0.0, read %1.1
     SCALAR_UNARY_RED.ALL(bool) -> (bool) shape 0: reduce(and) %2.2, read %0.0
 
@@ -24,18 +24,26 @@ from typing import TypeVar
 
 from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.region import Region
+from legate_diffuse.ir.region_text import (
+    parse_region,
+    parse_zones,
+    render_region,
+    render_zones,
+)
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 _STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined")
 _STORE = re.compile(
-    r"store %(?P<id>\d+) (?P<dtype>\w+)(?P<flags>( (" + "|".join(_STORE_FLAGS) + "))*)"
+    r"store %(?P<id>\d+) (?P<dtype>\w+)"
+    r"(?P<flags>( (" + "|".join(_STORE_FLAGS) + r"))*)(?: where (?P<zones>.+))?"
 )
 _VIEW = re.compile(
     r"view %(?P<store>\d+)\.(?P<id>\d+) shape (?P<shape>\d+)"
-    r" (?P<points>none|one|many)(?P<flags>( (broadcast|nonaffine|whole|plain))*)"
-    r"(?: disjoint(?P<disjoint>( \d+)+))?(?: within(?P<within>( \d+)+))?"
+    r" (?P<points>none|one|many)"
+    r" (?:nonaffine|\[(?P<region>[^\]]*)\](?: as \((?P<dims>[^)]*)\))?)"
 )
 _TASK = re.compile(
     r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
@@ -56,16 +64,17 @@ def render(window: Window) -> str:
     lines = []
     for store in window.stores:
         flags = (flag for flag in _STORE_FLAGS if getattr(store, flag))
-        lines.append(" ".join((f"store %{store.id} {store.dtype}", *flags)))
+        line = " ".join((f"store %{store.id} {store.dtype}", *flags))
+        lines.append(line + render_zones(store.zones))
     for view in window.views:
-        line = f"view {_name(view)} shape {view.shape} {view.points.value}"
-        line += " broadcast" if view.broadcast else ""
-        line += "" if view.affine else " nonaffine"
-        line += " whole" if view.whole else ""
-        line += " plain" if view.plain else ""
-        line += _listed("disjoint", view.disjoint)
-        line += _listed("within", view.within)
-        lines.append(line)
+        shown = (
+            "nonaffine"
+            if view.region is None
+            else render_region(view.region, view.dims)
+        )
+        lines.append(
+            f"view {_name(view)} shape {view.shape} {view.points.value} {shown}"
+        )
     for task in window.tasks:
         accesses = ", ".join(render_access(access) for access in task.accesses)
         lines.append(f"{render_kind(task.kind)} shape {task.shape}: {accesses}")
@@ -125,6 +134,7 @@ def _parse_store(match: re.Match[str]) -> Store:
     return Store(
         int(match["id"]),
         match["dtype"],
+        zones=parse_zones(match["zones"]) if match["zones"] else (),
         **{flag: flag in flags for flag in _STORE_FLAGS},
     )
 
@@ -133,18 +143,17 @@ def _parse_view(match: re.Match[str], stores: dict[int, Store]) -> View:
     store = stores.get(int(match["store"]))
     if store is None:
         raise ValueError(f"store %{match['store']} is not declared")
-    flags = match["flags"].split()
+    region: Region | None = None
+    dims: tuple[int, ...] = ()
+    if match["region"] is not None:
+        region, dims = parse_region(match["region"], match["dims"])
     return View(
         int(match["id"]),
         store,
         int(match["shape"]),
         Points(match["points"]),
-        broadcast="broadcast" in flags,
-        affine="nonaffine" not in flags,
-        whole="whole" in flags,
-        plain="plain" in flags,
-        disjoint=_numbers(match["disjoint"]),
-        within=_numbers(match["within"]),
+        region,
+        dims,
     )
 
 
@@ -179,14 +188,6 @@ def _declare(
     if number in known:
         raise ValueError(f"{what} number {number} is declared already")
     known[number] = new
-
-
-def _listed(name: str, numbers: tuple[int, ...]) -> str:
-    return " ".join(("", name, *map(str, numbers))) if numbers else ""
-
-
-def _numbers(text: str | None) -> tuple[int, ...]:
-    return tuple(int(number) for number in (text or "").split())
 
 
 def _names(text: str) -> tuple[str, ...]:

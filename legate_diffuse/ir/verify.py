@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.relations import aligned
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
@@ -21,25 +22,58 @@ def verify_window(window: Window) -> None:
     """Check a window against the rules of the IR.
 
     Raises:
-        InvalidWindowError: one number stands for two stores or views; a constant is
-            changed; a view that repeats elements, or a replicated store at several
-            points, is written; a task changes nothing or has other numbers of inputs
-            and outputs than its kind; an access has a reduction operator without
-            being a reduction, or none although it is one.
+        InvalidWindowError: one number stands for two stores or views, or two numbers
+            for what is one view; a view has other dimensions than its store's others,
+            or no ranges along its own; a constant is changed; a view that repeats
+            elements, or a replicated store at several points, is written; a task
+            changes nothing or has other numbers of inputs and outputs than its kind;
+            an access has a reduction operator without being a reduction, or none
+            although it is one.
     """
     stores: dict[int, Store] = {}
     views: dict[int, View] = {}
+    by_store: dict[int, list[View]] = {}
     for number, task in enumerate(window.tasks):
         where = f"task {number}"
         for access in task.accesses:
             view = access.view
-            same_view = views.setdefault(view.id, view) == view
-            _require(same_view, where, f"view number {view.id} has two meanings")
             store = view.store
             same_store = stores.setdefault(store.id, store) == store
             _require(same_store, where, f"store number {store.id} has two meanings")
+            known = views.get(view.id)
+            if known is None:
+                views[view.id] = view
+                _verify_view(view, by_store.setdefault(store.id, []), where)
+            else:
+                same_view = known == view
+                _require(same_view, where, f"view number {view.id} has two meanings")
             _verify_access(access, where)
         _verify_task(task, where)
+
+
+def _verify_view(view: View, others: list[View], where: str) -> None:
+    """Check a view that comes for the first time, and add it to those of its store."""
+    region = view.region
+    if region is None:
+        return
+    along = [dim for dim in view.dims if dim >= 0]
+    ranges = {dim for dim, interval in enumerate(region) if not interval.point}
+    _require(
+        len(along) == len(set(along)) and ranges.issuperset(along),
+        where,
+        f"view {view.id} does not have ranges along its dimensions",
+    )
+    sizes = {len(other.region or ()) for other in others[:1]}
+    sizes |= {len(view.store.zones)} - {0}
+    _require(
+        sizes <= {len(region)},
+        where,
+        f"view {view.id} has other dimensions than its store",
+    )
+    for other in others:
+        same = aligned(view, other)
+        _require(not same, where, f"views {other.id} and {view.id} are one")
+    others.append(view)
 
 
 def _verify_access(access: Access, where: str) -> None:

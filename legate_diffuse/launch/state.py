@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of the operations that wait in a window.
 
-While operations are recorded, the window's key grows: what the plan depends on, with
-views, roots and shapes renumbered in the order of first appearance, and never an
-extent or a scalar's value. What may change about a root is taken down when it first
-appears, and the plan sees that only.
+While operations are recorded, the window's key grows: all that its plan depends on, as
+a sequence of numbers. It is the canonical form of the window, off which the IR is read
+(``fusion/translate.py``). What is numbered is numbered in the order of first
+appearance, and what a number stands for is told where it first appears::
+
+    operation: KIND view...
+    view:      number   or, the first time, NEW_VIEW root shape OUTLINE places...
+    root:      number   or, the first time, number DTYPE FACTS
+    shape:     number   or, the first time, number POINTS
+
+``OUTLINE`` and the places are those of ``stores/outline.py`` and ``ir/landmarks.py``.
+No extent is in a key, nor a position that is far from others, nor a scalar's value.
+What may change about a root is taken down when it first appears, and the plan sees that
+only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from legate_diffuse.launch.relations import find_covers
+from legate_diffuse.fusion.translate import (
+    CONSTANT,
+    NEW_VIEW,
+    REPLICATED,
+    SINGLE,
+    UNDEFINED,
+    spells,
+)
+from legate_diffuse.ir.landmarks import Landmarks
+from legate_diffuse.kernel.dtypes import ALL as DTYPES
+from legate_diffuse.stores.outline import place
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View
 
-# What was taken down of a root: bits of its facts, and of a view's flags in the key.
-_SCALAR: Final = 1 << 3
-_CONSTANT: Final = 1 << 4
-_SINGLE: Final = 1 << 7
-_UNDEFINED: Final = 1 << 8
-
-# What follows in the key: a new view, the liveness of the roots, disjoint views, the
-# parts that contain a view.
-_VIEW: Final = -1
+_DTYPE: Final = {name: number for number, name in enumerate(DTYPES)}
+# What follows in the key of a window that has ended: the liveness of the roots.
 _LIVENESS: Final = -2
-_DISJOINT: Final = -3
-_WITHIN: Final = -4
 
 
 class WindowState:
@@ -51,21 +61,18 @@ class WindowState:
         single_below: tasks over roots of fewer elements run on one processor.
         carried: operations at the start that an earlier window has let wait.
         kept: roots that operations after the window use.
-        parts: views of parts of roots that are changed.
-        disjoint: for some of them, numbers of views with which they have nothing in
-            common.
     """
 
     __slots__ = (
+        "_landmarks",
+        "_ranged",
         "carried",
         "count",
-        "disjoint",
         "ended",
         "facts",
         "kept",
         "key",
         "operations",
-        "parts",
         "recording",
         "rest",
         "roots",
@@ -88,76 +95,66 @@ class WindowState:
         self.single_below = 0
         self.carried = 0
         self.kept: frozenset[Root] = frozenset()
-        self.parts: list[View] = []
-        self.disjoint: dict[View, list[int]] = {}
+        # by root and dimension
+        self._landmarks: dict[tuple[Root, int], Landmarks] = {}
+        # roots and their dimensions that are seen through ranges
+        self._ranged: set[tuple[Root, int]] = set()
 
     def add(self, operation: Any) -> None:
         """Take an operation in; it is not recorded before ``count`` has grown."""
         views, key = self.views, self.key
-        kind = operation.kind
-        key.append(kind.id)
+        key.append(operation.kind.id)
         for view in operation.views:
-            slot = views.get(view)
-            if slot is None:
-                slot = self._describe(view)
-            key.append(slot)
-        for position in kind.changed:
-            view = operation.views[position]
-            if view.layout.extents != view.root.shape and view not in self.parts:
-                self._describe_part(view)
+            number = views.get(view)
+            if number is None:
+                self._describe(view)
+            else:
+                key.append(number)
         self.operations.append(operation)
 
     def is_constant(self, root: Root) -> bool:
         """Whether recorded operations read a root as a constant."""
         number = self.roots.get(root)
-        return number is not None and bool(self.facts[number] & _CONSTANT)
+        return number is not None and bool(self.facts[number] & CONSTANT)
 
-    def _describe(self, view: View) -> int:
+    def _describe(self, view: View) -> None:
         """Number a view, and add to the key what the plan depends on in it."""
-        views, roots = self.views, self.roots
-        slot = views[view] = len(views)
+        key, roots, shapes = self.key, self.roots, self.shapes
         root, layout = view.root, view.layout
+        placed = layout.placed or place(layout, root.shape)
+        self.views[view] = len(self.views)
         number = roots.get(root)
         if number is None:
             number = roots[root] = len(roots)
             scalar = root.scalar_storage
             facts = (
-                scalar * _SCALAR
-                | (root.constant is not None) * _CONSTANT
-                | (root.volume < self.single_below) * _SINGLE
+                scalar * REPLICATED
+                | (root.constant is not None) * CONSTANT
+                | (root.volume < self.single_below) * SINGLE
                 # nothing was written yet; a single element is written as a whole
-                | (not scalar and root.real is None) * _UNDEFINED
+                | (not scalar and root.real is None) * UNDEFINED
             )
             self.facts.append(facts)
+            key += (NEW_VIEW, number, _DTYPE[root.dtype], facts)  # type: ignore[index]
         else:
-            facts = self.facts[number]
-        self.key += (
-            _VIEW,
-            number,
-            self.shapes.setdefault(view.shape, len(self.shapes)),
-            facts
-            | min(layout.volume, 2)
-            | layout.inner_broadcast << 2
-            | layout.affine << 5
-            | (layout.extents == root.shape) << 6
-            | layout.untransformed << 9,
-        )
-        for part in self.parts:
-            if part.root is root:
-                self._compare(part, view)
-        return slot
-
-    def _describe_part(self, part: View) -> None:
-        """Add to the key which views a part of a root overlaps that is changed."""
-        for view in self.views:
-            if view.root is part.root and view is not part and view not in self.parts:
-                self._compare(part, view)
-        self.parts.append(part)
-
-    def _compare(self, part: View, view: View) -> None:
-        if part.layout.is_disjoint_from(view.layout):
-            self.disjoint.setdefault(part, []).append(self.views[view])
-            self.key += (_DISJOINT, self.views[part], self.views[view])
+            key += (NEW_VIEW, number)
+        number = shapes.get(view.shape)
+        if number is None:
+            number = shapes[view.shape] = len(shapes)
+            key += (number, min(layout.volume, 2), placed.outline)
+        else:
+            key += (number, placed.outline)
+        for dim in placed.ranged:
+            self._ranged.add((root, dim))
+        for dim, value, point in placed.free:
+            landmarks = self._landmarks.get((root, dim))
+            if landmarks is None:
+                landmarks = self._landmarks[root, dim] = Landmarks()
+            if point:
+                ranged = dim > 0 and (root, dim) in self._ranged
+                key += landmarks.encode_point(value, root.shape[dim], ranged)
+            else:
+                key += landmarks.encode_range(value)
 
 
 class ClosedWindow(NamedTuple):
@@ -172,9 +169,6 @@ class ClosedWindow(NamedTuple):
         facts: what was true of each root when it first appeared.
         alive: whether each root can be read after the window.
         carried: operations at the start that an earlier window has let wait.
-        disjoint: for some views, numbers of views with which they have nothing in
-            common.
-        within: for some views, numbers of the parts that together contain them.
         cause: what ended the window.
     """
 
@@ -186,30 +180,15 @@ class ClosedWindow(NamedTuple):
     facts: list[int]
     alive: list[bool]
     carried: int
-    disjoint: dict[View, list[int]]
-    within: dict[View, tuple[int, ...]]
     cause: str
 
     def is_constant(self, root_number: int) -> bool:
         """Whether a root is a constant that nothing has changed."""
-        return bool(self.facts[root_number] & _CONSTANT)
-
-    def is_single(self, root_number: int) -> bool:
-        """Whether tasks over a root run on one processor."""
-        return bool(self.facts[root_number] & _SINGLE)
-
-    def is_undefined(self, root_number: int) -> bool:
-        """Whether nothing was written to a root before the window."""
-        return bool(self.facts[root_number] & _UNDEFINED)
+        return bool(self.facts[root_number] & CONSTANT)
 
     def spells_operations(self) -> bool:
         """Whether the key was computed from the operations, and no others."""
-        numbers = {view: number for number, view in enumerate(self.views)}
-        expected: list[int] = []
-        for operation in self.operations:
-            expected.append(operation.kind.id)
-            expected += [numbers.get(view, -1) for view in operation.views]
-        return expected == list(_numbers_in(self.key))
+        return spells(self.key, self.operations, self.views)
 
 
 def close(state: WindowState, cause: str) -> ClosedWindow:
@@ -217,36 +196,14 @@ def close(state: WindowState, cause: str) -> ClosedWindow:
     kept = state.kept
     roots = list(state.roots)
     alive = [root.alive or root.escaped or root in kept for root in roots]
-    within = find_covers(state)
-    covers = [
-        entry
-        for view, parts in within.items()
-        for entry in (_WITHIN, state.views[view], *parts)
-    ]
     return ClosedWindow(
         state.operations,
-        (*state.key, _LIVENESS, state.carried, *alive, *covers),
+        (*state.key, _LIVENESS, state.carried, *alive),
         list(state.views),
         roots,
         list(state.shapes),
         state.facts,
         alive,
         state.carried,
-        state.disjoint,
-        within,
         cause,
     )
-
-
-def _numbers_in(key: Iterable[int]) -> Iterable[int]:
-    """Yield what a key says of the operations, without what it says of the views."""
-    numbers = iter(key)
-    skipped = {_VIEW: 3, _DISJOINT: 2}
-    for number in numbers:
-        if number == _LIVENESS:
-            return
-        if number < 0:
-            for _ in range(skipped[number]):
-                next(numbers)
-        else:
-            yield number

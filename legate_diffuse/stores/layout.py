@@ -57,9 +57,9 @@ class Layout:
         "disjoint",
         "extents",
         "indexed",
-        "inner_broadcast",
         "low",
         "packed",
+        "placed",
         "repeated",
         "shape",
         "substorage",
@@ -93,7 +93,6 @@ class Layout:
         self.substorage = substorage
         self.affine = affine
         self.volume = math.prod(shape)
-        self.inner_broadcast = bool(dims) and dims[-1] < 0 and shape[-1] != 1
         self.derived: dict[tuple[Any, ...], Layout] = {}
         # by a client's indexing expression
         self.indexed: dict[tuple[Any, ...], Layout] = {}
@@ -101,6 +100,8 @@ class Layout:
         self.disjoint: dict[Layout, bool] = {}
         # the layout as an operand of a program, once it was one (``launch.program``)
         self.packed = b""
+        # what keys say of the layout, once one did (``stores.outline``)
+        self.placed: Any = None
         # by the shape over which a single element is repeated
         self.repeated: dict[tuple[int, ...], Layout] = {}
 

@@ -65,11 +65,6 @@ class View:
         return self.layout.affine
 
     @property
-    def inner_broadcast(self) -> bool:
-        """Whether the view repeats along its last dimension."""
-        return self.layout.inner_broadcast
-
-    @property
     def dims(self) -> tuple[int, ...]:
         """The root's dimension behind each dimension of the view, or -1."""
         return self.layout.dims

@@ -21,7 +21,7 @@ Extents = tuple[int, ...]
 Memory = dict[int, list[int]]  # store id -> its elements in row-major order
 
 # By number of the shape: what a task may run over. Futures are of the first.
-DOMAINS: Final[tuple[Extents, ...]] = ((), (6,), (3, 3), (4,), (1,), (0,))
+DOMAINS: Final[tuple[Extents, ...]] = ((), (6,), (3, 3), (4,), (1,), (0,), (8,))
 # The contents of memory that nobody has written.
 POISON: Final = -999
 

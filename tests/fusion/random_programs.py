@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs whose tasks touch the same elements in many ways."""
+"""Random programs whose tasks touch the same elements in many ways.
+
+They are recorded as an application's are, so the regions of their views, and what the
+analyses make of them, are compared with the elements themselves.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Any, Final
 
-import numpy as np
 from concrete_programs import (
     DOMAINS,
     IDENTITY,
@@ -19,95 +23,93 @@ from concrete_programs import (
     Memory,
     Operation,
     Program,
-    points,
 )
+from recorder import Machine, Recorder, elements_of
 
-from legate_diffuse.ir import (
-    Access,
-    IndexTask,
-    OperationKind,
-    Points,
-    Privilege,
-    Store,
-    View,
-    Window,
-)
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.stores.layout import Layout, whole
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
 
-Array = np.ndarray[Any, np.dtype[np.int64]]
 Extents = tuple[int, ...]
 
-_DOMAIN_WEIGHTS: Final = (0, 8, 8, 8, 1, 1)
-ARRAYS: Final[tuple[Extents, ...]] = ((8,), (4, 4), (6,), (4,), (1,), (3, 3))
-_ARRAY_WEIGHTS: Final = (6, 6, 4, 4, 1, 3)
+_DOMAIN_WEIGHTS: Final = (0, 8, 8, 8, 1, 1, 1)
+ARRAYS: Final[tuple[Extents, ...]] = (
+    (8,),
+    (4, 4),
+    (6,),
+    (4,),
+    (1,),
+    (3, 3),
+    (15,),
+    (50,),
+    (12, 12),
+)
+_ARRAY_WEIGHTS: Final = (6, 6, 4, 4, 1, 3, 3, 2, 3)
 MAX_TASKS: Final = 12
 _NAMES: Final = tuple(OPERATIONS)
 _WEIGHTS: Final = tuple(operation.weight for operation in OPERATIONS.values())
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """The elements that a view may show; what repeats cannot be written."""
-
-    elements: tuple[int, ...]
-    unique: bool
-    broadcast: bool
-    whole: bool
-    plain: bool = False
+# the places in long dimensions at which views begin
+_STARTS: Final = (0, 1, 2, 5, 6, 7, 9, 26, 27, 28, 44, 46)
 
 
 @cache
-def patterns(array: Extents, domain: Extents) -> tuple[Pattern, ...]:
-    """Return the strided boxes of an array in a shape."""
-    index = np.arange(np.prod(array)).reshape(array)
-    rows_and_columns = [*index, *index.T] if index.ndim == 2 else []
-    views = [v for part in (index, *rows_and_columns) for v in _boxes(part, domain)]
-    views += [np.broadcast_to(element, domain) for element in index.flat[:2]]
-    found: dict[bytes, Pattern] = {}
-    for view in views:
-        distinct = len(np.unique(view))
-        pattern = Pattern(
-            tuple(int(element) for element in view.flat),
-            unique=distinct == view.size,
-            broadcast=view.size > 1 and bool((np.diff(view) == 0).all()),
-            whole=distinct == index.size,
-            plain=view.shape == array and bool((view == index).all()),
-        )
-        found.setdefault(view.tobytes(), pattern)
+def layouts(array: Extents, domain: Extents) -> tuple[Layout, ...]:
+    """Return the layouts of an array in a shape."""
+    found = {
+        (layout.shape, layout.dims, layout.low, layout.extents): layout
+        for layout in _layouts(whole(array), domain)
+    }
     return tuple(found.values())
 
 
-def _boxes(array: Array, domain: Extents) -> Iterator[Array]:
-    """Yield slices of an array in a shape: shifted, strided, transposed, repeated."""
-    if array.ndim < len(domain):
-        for extent in set(domain):
-            for row in _boxes(array, (extent,)):
-                if domain[1] == extent:
-                    yield np.broadcast_to(row, domain)
-                if domain[0] == extent:
-                    yield np.broadcast_to(row[:, None], domain)
-        return
-    if array.ndim > len(domain):
-        return
+def _layouts(layout: Layout, domain: Extents) -> Iterator[Layout]:
+    """Yield a layout shifted, transposed, or repeated, and its rows and columns."""
+    size, dim = len(layout.shape), len(domain)
+    if size == dim:
+        yield from _parts(layout, domain)
+        if size == 2:
+            yield from _parts(_then(layout, "transpose", (1, 0)), domain)
+    elif size < dim:
+        for missing, extent in enumerate(domain):
+            rest = (*domain[:missing], *domain[missing + 1 :])
+            for part in _layouts(layout, rest):
+                yield _then(part, "promote", missing, extent)
+    if size:
+        for along in range(size):
+            # of single elements only the first two
+            for start in _starts(layout.shape[along])[: 2 if dim == size else None]:
+                yield from _layouts(_then(layout, "project", along, start), domain)
+
+
+def _parts(layout: Layout, domain: Extents) -> Iterator[Layout]:
     choices = [
-        [
-            slice(start, start + step * extent, step)
-            for step in (1, 2)
-            for start in range(size)
-            if start + step * (extent - 1) < size
-        ]
-        for size, extent in zip(array.shape, domain, strict=True)
+        [start for start in _starts(size) if start + extent <= size] if extent else []
+        for size, extent in zip(layout.shape, domain, strict=True)
     ]
-    for slices in itertools.product(*choices):
-        yield array[slices]
-        if array.ndim == 2:
-            yield array[slices].T
+    for starts in itertools.product(*choices):
+        part = layout
+        for dim, (start, extent) in enumerate(zip(starts, domain, strict=True)):
+            part = _then(part, "slice", dim, start, start + extent)
+        yield part
+
+
+def _starts(size: int) -> list[int]:
+    return [start for start in _STARTS if start < size] if size > 8 else [*range(size)]
+
+
+def _then(layout: Layout, *step: Any) -> Layout:
+    found = layout.derive(step)
+    assert found is not None
+    return found
 
 
 @dataclass
 class _Pool:
     """The views that tasks of one launch domain use."""
 
-    shape: int
+    shape: Extents
     readable: list[View]
     writable: list[View]
     reducible: list[View]
@@ -117,120 +119,121 @@ class Generator:
     """Draws a program from a seed."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
-        self.memory: Memory = {}
-        self.elements: dict[int, tuple[int, ...]] = {}
-        self.views: dict[tuple[int, int, tuple[int, ...]], View] = {}
-        self.tasks: list[IndexTask] = []
+        self.rng = rng = random.Random(seed)
+        # Legate partitions no array, all, or those that are large enough
+        self.recorder = Recorder(
+            rng.choice(
+                (
+                    Machine(pieces=1),
+                    Machine(pieces=1),
+                    Machine(threshold=0),
+                    Machine(threshold=rng.choice((2, 7, 9, 17))),
+                )
+            )
+        )
+        self.contents: dict[Root, list[int]] = {}
         self.scalars: list[tuple[int, ...]] = []
-        self.single = self.rng.choice(("all", "all", "none", "mixed"))
         arrays = self._arrays()
         self.futures = self._futures()
-        self.of_futures = _Pool(0, [], [], [])
-        for store in self.futures:
-            self._add_future(self.of_futures, store)
+        self.of_futures = _Pool((), [], [], [])
+        for future in self.futures:
+            self._add_future(self.of_futures, future)
         self.pools = [self._pool(shape, arrays) for shape in self._shapes()]
 
     def program(self, seed: int) -> Program:
         """Return the program."""
         rng = self.rng
-        while len(self.tasks) < MAX_TASKS:
+        while len(self.scalars) < MAX_TASKS:
             self._add_tasks()
-        window = Window(self._with_relations(), carried=rng.choice((0, 0, 0, 1, 3)))
-        scalars = tuple(self.scalars[:MAX_TASKS])
-        return Program(window, self.elements, scalars, self.memory, seed)
+        state = self.recorder.window.state
+        _, window = self.recorder.finish(carried=rng.choice((0, 0, 0, 1, 3)))
+        elements = {
+            number: elements_of(view.layout, view.root.shape)
+            for view, number in state.views.items()
+        }
+        memory: Memory = {
+            number: self.contents[root] for root, number in state.roots.items()
+        }
+        window = _renumber(window, [DOMAINS.index(tuple(s)) for s in state.shapes])
+        return Program(window, elements, tuple(self.scalars), memory, seed)
 
-    def _shapes(self) -> Sequence[int]:
+    def _shapes(self) -> Sequence[Extents]:
         """Choose two launch domains."""
-        return self.rng.choices(range(len(DOMAINS)), _DOMAIN_WEIGHTS, k=2)
+        return self.rng.choices(DOMAINS, _DOMAIN_WEIGHTS, k=2)
 
     def _add_tasks(self) -> None:
         rng = self.rng
         pool = rng.choices((*self.pools, self.of_futures), (8, 5, 4))[0]
         self._add_task(rng.choices(_NAMES, _WEIGHTS)[0], pool)
 
-    def _store(self, number: int, size: int, kind: str, **flags: bool) -> Store:
+    def _array(self, number: int, shape: Extents, kind: str, scalar: bool) -> View:
         rng = self.rng
-        undefined = kind == "undefined"
-        self.memory[number] = (
-            [POISON] * size
-            if undefined
-            else [100 * number + 7 * i for i in range(size)]
+        size = prod(shape)
+        made = kind != "undefined"
+        view = self.recorder.array(
+            *shape,
+            dtype="int64",
+            live=kind == "live" or (not made and rng.random() < 0.5),
+            made=made,
+            constant=object() if kind == "constant" else None,
+            scalar=scalar,
         )
-        return Store(
-            number,
-            "int64",
-            live=kind == "live" or (undefined and rng.random() < 0.5),
-            single=self.single == "all"
-            or (self.single == "mixed" and rng.random() < 0.7),
-            undefined=undefined,
-            constant=kind == "constant",
-            **flags,
-        )
+        self.contents[view.root] = [
+            100 * number + 7 * i if made else POISON for i in range(size)
+        ]
+        return view
 
-    def _arrays(self) -> dict[Store, Extents]:
+    def _arrays(self) -> list[View]:
         rng = self.rng
-        arrays: dict[Store, Extents] = {}
-        for number in range(rng.randint(2, 4)):
-            shape = rng.choices(ARRAYS, _ARRAY_WEIGHTS)[0]
-            kind = rng.choice(("live", "live", "dead", "dead", "undefined"))
-            arrays[self._store(number, int(np.prod(shape)), kind)] = shape
-        return arrays
-
-    def _futures(self) -> list[Store]:
-        kinds = ("live", "live", "dead", "dead", "constant", "undefined")
+        kinds = ("live", "live", "dead", "dead", "undefined")
         return [
-            self._store(number, 1, self.rng.choice(kinds), replicated=True)
+            self._array(
+                number,
+                rng.choices(ARRAYS, _ARRAY_WEIGHTS)[0],
+                rng.choice(kinds),
+                scalar=False,
+            )
+            for number in range(rng.randint(2, 4))
+        ]
+
+    def _futures(self) -> list[View]:
+        kinds = ("live", "live", "dead", "dead", "constant")
+        return [
+            self._array(number, (), self.rng.choice(kinds), scalar=True)
             for number in range(10, 10 + self.rng.randint(2, 4))
         ]
 
-    def _add_future(self, pool: _Pool, store: Store) -> None:
+    def _add_future(self, pool: _Pool, future: View) -> None:
         """A future repeats over the launch domain."""
-        zeros = (0,) * points(pool.shape)
-        view = self._view(
-            store, pool.shape, Pattern(zeros, len(zeros) == 1, len(zeros) > 1, True)
-        )
+        view = future
+        for dim, extent in enumerate(pool.shape):
+            view = view.promote(dim, extent)
         pool.readable.append(view)
-        if not store.constant:
+        if future.root.constant is None:
             pool.reducible.append(view)
-            if len(zeros) == 1:
+            if view.volume == 1:
                 pool.writable.append(view)
 
-    def _pool(self, shape: int, arrays: dict[Store, Extents]) -> _Pool:
+    def _pool(self, shape: Extents, arrays: Sequence[View]) -> _Pool:
         """Choose one or two views of each array in the shape of a launch domain."""
         rng = self.rng
         pool = _Pool(shape, [], [], [])
-        for store, extents in arrays.items():
-            choice = patterns(extents, DOMAINS[shape])
+        for array in arrays:
+            choice = layouts(array.root.shape, shape)
             for _ in range(rng.randint(1, 2) if choice else 0):
-                pattern = rng.choice(choice)
-                view = self._view(store, shape, pattern, affine=rng.random() < 0.98)
+                layout = rng.choice(choice)
+                if rng.random() < 0.02:
+                    layout = Layout(
+                        shape, layout.dims, layout.low, layout.extents, affine=False
+                    )
+                view = array.through(layout)
                 pool.readable.append(view)
                 pool.reducible.append(view)
-                pool.writable += [view] * pattern.unique
+                elements = elements_of(layout, array.root.shape)
+                pool.writable += [view] * (len(set(elements)) == len(elements))
         for future in self.futures:
             self._add_future(pool, future)
         return pool
-
-    def _view(
-        self, store: Store, shape: int, pattern: Pattern, affine: bool = True
-    ) -> View:
-        """Return a view; equal views have one number."""
-        key = (store.id, shape, pattern.elements)
-        view = self.views.get(key)
-        if view is None:
-            view = self.views[key] = View(
-                len(self.views),
-                store,
-                shape,
-                (Points.NONE, Points.ONE, Points.MANY)[min(points(shape), 2)],
-                broadcast=pattern.broadcast,
-                affine=affine,
-                whole=pattern.whole,
-                plain=pattern.plain,
-            )
-            self.elements[view.id] = pattern.elements
-        return view
 
     def _add_task(self, name: str, pool: _Pool) -> None:
         rng = self.rng
@@ -244,16 +247,17 @@ class Generator:
             operation = replace(operation, reads=1, scalars=0)
         elif operation.operator and rng.random() < 0.7:
             self._initialise(targets[0], operation.operator)
-        self._append(name, operation, pool.shape, targets, operands)
+        self._append(name, operation, targets, operands)
         # the result is probably used
-        if operation.operator and rng.random() < 0.5 and targets[0].store.replicated:
+        root = targets[0].root
+        if operation.operator and rng.random() < 0.5 and root.scalar_storage:
             user = rng.choice((pool, self.of_futures))
-            (result,) = (v for v in user.readable if v.store is targets[0].store)
+            (result,) = (v for v in user.readable if v.root is root)
             if user.writable:
                 target = [rng.choice(user.writable)]
                 other = rng.choice(user.readable)
                 add = "BINARY_OP.ADD"
-                self._append(add, OPERATIONS[add], user.shape, target, [result, other])
+                self._append(add, OPERATIONS[add], target, [result, other])
 
     def _targets(self, name: str, pool: _Pool) -> list[View]:
         rng = self.rng
@@ -264,92 +268,49 @@ class Generator:
         choice = [
             view
             for view in (to_futures if name[0] in "SD" else pool).reducible
-            if view.store.replicated or name[0] not in "SD"
+            if view.root.scalar_storage or name[0] not in "SD"
         ]
         return [rng.choice(choice)] if choice else []
 
     def _initialise(self, view: View, operator: str) -> None:
         """Fill what is reduced to, in the shape of its own."""
-        store = view.store
-        if store.replicated:
-            (view,) = (v for v in self.of_futures.readable if v.store is store)
+        root = view.root
+        pool = self.of_futures.readable
+        if root.scalar_storage:
+            (view,) = (v for v in pool if v.root is root)
+        elif root.shape in DOMAINS:
+            view = view.through(whole(root.shape))
         else:
-            size = len(self.memory[store.id])
-            everything = Pattern(tuple(range(size)), True, False, True)
-            if (size,) not in DOMAINS:
-                return
-            view = self._view(store, DOMAINS.index((size,)), everything)
+            return
         values = (IDENTITY[operator], self.rng.randint(-9, 9))
         value = self.rng.choice(values)
-        self._append("FILL", OPERATIONS["FILL"], view.shape, [view], [], (value,))
+        self._append("FILL", OPERATIONS["FILL"], [view], [], (value,))
 
     def _append(
         self,
         name: str,
         operation: Operation,
-        shape: int,
         targets: Sequence[View],
         operands: Sequence[View],
         scalars: tuple[int, ...] | None = None,
     ) -> None:
         rng = self.rng
+        if len(self.scalars) >= MAX_TASKS:
+            return
         if scalars is None:
             scalars = tuple(rng.randint(-9, 9) for _ in range(operation.scalars))
-        accesses = [
-            Access(
-                Privilege.REDUCE if operation.operator else Privilege.WRITE,
-                view,
-                operation.operator,
-            )
-            for view in targets
-        ]
-        accesses += [Access(Privilege.READ, view) for view in operands]
-        kind = _kind(name, len(operands), len(targets))
         if rng.random() < 0.02:
             # has an argument that no kernel can express
-            kind = replace(kind, task=f"{kind.task}_TASK")
-        self.tasks.append(IndexTask(kind, shape, tuple(accesses)))
-        self.scalars.append(scalars)
-
-    def _with_relations(self) -> tuple[IndexTask, ...]:
-        """Say of some views which they are disjoint from, and which contain them."""
-        window = Window(tuple(self.tasks[:MAX_TASKS]))
-        changed = {view.id: view for task in window.tasks for view in task.changes}
-        views: dict[int, View] = {}
-        for view in window.views:
-            others = [v for v in window.views if v.store.id == view.store.id]
-            disjoint = tuple(
-                other.id
-                for other in others
-                if changed.keys() & {view.id, other.id}
-                and other.id < view.id
-                and self.rng.random() < 0.8
-                and set(self.elements[view.id]).isdisjoint(self.elements[other.id])
-            )
-            parts = [v for v in changed.values() if v.store.id == view.store.id]
-            within = self._cover(view, parts) if self.rng.random() < 0.9 else ()
-            views[view.id] = replace(view, disjoint=disjoint, within=within)
-        return tuple(
-            replace(
-                task,
-                accesses=tuple(
-                    replace(access, view=views[access.view.id])
-                    for access in task.accesses
-                ),
-            )
-            for task in window.tasks
+            task, dot, code = name.partition(".")
+            name = f"{task}_TASK{dot}{code}"
+        changes = REDUCE if operation.operator else WRITE
+        self.recorder.task(
+            name,
+            [*targets, *operands],
+            [changes] * len(targets) + [READ] * len(operands),
+            ("int64",) * len(scalars),
         )
-
-    def _cover(self, view: View, parts: Sequence[View]) -> tuple[int, ...]:
-        """Return the first parts that together contain a view."""
-        missing = set(self.elements[view.id])
-        used = []
-        for part in parts:
-            elements = self.elements[part.id]
-            if part.affine and part.id != view.id and not missing.isdisjoint(elements):
-                missing.difference_update(elements)
-                used.append(part.id)
-        return () if missing or not view.affine else tuple(used)
+        self.scalars.append(scalars)
 
 
 class _SweepGenerator(Generator):
@@ -357,32 +318,30 @@ class _SweepGenerator(Generator):
 
     def __init__(self, seed: int) -> None:
         # shapes of an array and of its parts; of a matrix these are its two views
-        whole, part = ((6,), (4,)) if seed % 5 else ((3, 3), (3, 3))
-        self.whole, self.part = DOMAINS.index(whole), DOMAINS.index(part)
+        shapes = (((3, 3), (3, 3)), ((8,), (4,)), ((6,), (4,)))
+        self.whole, self.part = shapes[min(seed % 5, 2)]
         super().__init__(seed)
         self.source = self.rng.choice(self.pools[0].writable)
 
-    def _shapes(self) -> Sequence[int]:
+    def _shapes(self) -> Sequence[Extents]:
         return (self.whole, self.part)
 
-    def _arrays(self) -> dict[Store, Extents]:
+    def _arrays(self) -> list[View]:
         rng = self.rng
         kinds = ("live", "live", "dead", "dead", "undefined", "undefined")
-        extents = DOMAINS[self.whole]
-        size = points(self.whole)
-        return {
-            self._store(number, size, rng.choice(kinds)): extents
+        return [
+            self._array(number, self.whole, rng.choice(kinds), scalar=False)
             for number in range(rng.randint(3, 4))
-        }
+        ]
 
-    def _pool(self, shape: int, arrays: dict[Store, Extents]) -> _Pool:
+    def _pool(self, shape: Extents, arrays: Sequence[View]) -> _Pool:
         """Have few views, so that what covers an array is often there."""
-        pool = super()._pool(shape, {})
-        for store, extents in arrays.items():
-            for pattern in patterns(extents, DOMAINS[shape]):
-                steps = set(np.diff(pattern.elements))
-                if pattern.unique and (steps == {1} or pattern.whole):
-                    view = self._view(store, shape, pattern)
+        pool = super()._pool(shape, ())
+        for array in arrays:
+            for layout in layouts(array.root.shape, shape):
+                elements = elements_of(layout, array.root.shape)
+                if len(set(elements)) == len(elements):
+                    view = array.through(layout)
                     pool.readable.append(view)
                     pool.writable.append(view)
         return pool
@@ -397,13 +356,13 @@ class _SweepGenerator(Generator):
         source = self.source = rng.choice([self.source] * 6 + wholes.writable)
         copy = rng.choice([v for v in wholes.writable if v is not source])
         if rng.random() < 0.2:
-            self._append("FILL", OPERATIONS["FILL"], self.whole, [source], [])
-        elif source.store is not copy.store:
-            self._append("COPY", OPERATIONS["COPY"], self.whole, [copy], [source])
-        of_source = [v for v in parts.writable if v.store is source.store]
+            self._append("FILL", OPERATIONS["FILL"], [source], [])
+        elif source.root is not copy.root:
+            self._append("COPY", OPERATIONS["COPY"], [copy], [source])
+        of_source = [v for v in parts.writable if v.root is source.root]
         # a task that reads what it writes through another view runs by itself
-        others = [v for v in parts.readable if v.store is not source.store]
-        of_copy = [v for v in others if v.store is copy.store] or others
+        others = [v for v in parts.readable if v.root is not source.root]
+        of_copy = [v for v in others if v.root is copy.root] or others
         for part in rng.sample((of_source[0], of_source[-1]), k=rng.choice((1, 2, 2))):
             operands = [rng.choice(of_copy), rng.choice([part, *of_copy, *others])]
             free = [v for v in parts.writable if v in others and v not in of_copy]
@@ -420,17 +379,28 @@ class _SweepGenerator(Generator):
     def _add(self, target: View, operands: list[View]) -> None:
         name = self.rng.choices(("BINARY_OP.ADD", "UNARY_RED.SUM"), (9, 1))[0]
         operation = OPERATIONS[name]
-        shape = self.part
-        self._append(name, operation, shape, [target], operands[: operation.reads])
+        self._append(name, operation, [target], operands[: operation.reads])
 
 
-@cache
-def _kind(name: str, reads: int, writes: int) -> OperationKind:
-    task, _, code = name.partition(".")
-    scalars = OPERATIONS[name].scalars * ("int64",) if name != "FILL" else ()
-    # the value that FILL writes is its input
-    inputs = ("int64",) * max(reads, 1)
-    return OperationKind(task, code, inputs, ("int64",) * writes, scalars)
+def _renumber(window: Window, shapes: Sequence[int]) -> Window:
+    """Return a window with other numbers of shapes."""
+    return replace(
+        window,
+        tasks=tuple(
+            replace(
+                task,
+                shape=shapes[task.shape],
+                accesses=tuple(
+                    replace(
+                        access,
+                        view=replace(access.view, shape=shapes[access.view.shape]),
+                    )
+                    for access in task.accesses
+                ),
+            )
+            for task in window.tasks
+        ),
+    )
 
 
 def random_program(seed: int) -> Program:

@@ -477,7 +477,10 @@ def _fills(count: int) -> str:
     """Return fills of distinct live stores."""
     lines = []
     for number in range(count):
-        lines += [f"store %{number} int8 live", f"view %{number}.{number} shape 0 many"]
+        lines += [
+            f"store %{number} int8 live",
+            f"view %{number}.{number} shape 0 many [:]",
+        ]
     for number in range(count):
         lines.append(f"FILL(int8) -> (int8) shape 0: write %{number}.{number}")
     return "\n".join(lines)
@@ -504,15 +507,15 @@ def test_the_futures_of_scalar_work_are_arguments() -> None:
         store, view = 100 + number, 200 + number
         lines += [
             f"store %{store} int8 live replicated",
-            f"view %{store}.{view} shape 2 one",
+            f"view %{store}.{view} shape 2 one []",
             f"store %{number} int8 replicated",
-            f"view %{number}.{number} shape 2 one",
+            f"view %{number}.{number} shape 2 one []",
             f"COPY(int8) -> (int8) shape 2: "
             f"write %{number}.{number}, read %{store}.{view}",
         ]
     lines += [
         "store %99 int8 live",
-        "view %99.99 shape 0 many",
+        "view %99.99 shape 0 many [:]",
         "FILL(int8) -> (int8) shape 0: write %99.99",
     ]
     first, second = group_window(parse("\n".join(lines)), covered)
@@ -521,13 +524,16 @@ def test_the_futures_of_scalar_work_are_arguments() -> None:
 
 
 def test_constants_and_what_dies_in_the_group_are_no_arguments() -> None:
-    lines = ["store %0 int8 live", "view %0.0 shape 0 many"]
+    lines = ["store %0 int8 live", "view %0.0 shape 0 many [:]"]
     for number in range(1, MAX_ARGUMENTS + 10):
-        lines += [f"store %{number} int8", f"view %{number}.{number} shape 0 many"]
+        lines += [
+            f"store %{number} int8",
+            f"view %{number}.{number} shape 0 many [:]",
+        ]
         constant = 200 + number
         lines += [
             f"store %{constant} int8 replicated constant",
-            f"view %{constant}.{constant} shape 0 many broadcast",
+            f"view %{constant}.{constant} shape 0 many [] as (*)",
             f"BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %{number}.{number}, "
             f"read %{number - 1}.{number - 1}, read %{constant}.{constant}",
         ]

@@ -176,7 +176,7 @@ def test_a_program_has_a_limited_number_of_arguments() -> None:
     for number in range(MAX_ARGUMENTS + 1):
         lines += [
             f"store %{number} int8 live single",
-            f"view %{number}.{number} shape {number} many",
+            f"view %{number}.{number} shape {number} many [:]",
             f"UNARY_OP.NEGATIVE(int8) -> (int8) shape {number}: "
             f"write %{number}.{number}, read %{number}.{number}",
         ]

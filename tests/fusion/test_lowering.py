@@ -359,9 +359,9 @@ def test_a_nest_of_which_nothing_outlives_has_no_kernel() -> None:
 def test_types_follow_the_stores() -> None:
     text = """
         store %160 float64
-        view %160.160 shape 0 many
+        view %160.160 shape 0 many [:]
         store %161 bool live
-        view %161.161 shape 0 many
+        view %161.161 shape 0 many [:]
         CONVERT.NOOP(int8) -> (float64) shape 0: write %160.160, read %0.0
         BINARY_OP.LESS(float64, float64) -> (bool) shape 0: write %161.161, read %160.160, read %160.160
     """  # noqa: E501

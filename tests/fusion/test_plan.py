@@ -30,44 +30,44 @@ store %1 int8 live single
 store %2 int8 single
 store %3 int8 live single undefined
 store %4 int8 single undefined
-view %0.0 shape 0 many whole
-view %1.1 shape 0 many whole
-view %2.2 shape 0 many whole
-view %3.3 shape 0 many whole
-view %4.4 shape 0 many whole
-view %0.10 shape 0 many
-view %1.11 shape 0 many
-view %2.12 shape 0 many
-view %3.13 shape 0 many
-view %4.14 shape 0 many
-view %0.20 shape 1 many
-view %1.21 shape 1 many
-view %2.22 shape 1 many
-view %3.23 shape 1 many
-view %4.24 shape 1 many
-view %0.30 shape 1 many whole
+view %0.0 shape 0 many [:]
+view %1.1 shape 0 many [:]
+view %2.2 shape 0 many [:]
+view %3.3 shape 0 many [:]
+view %4.4 shape 0 many [:]
+view %0.10 shape 0 many [1:]
+view %1.11 shape 0 many [1:]
+view %2.12 shape 0 many [1:]
+view %3.13 shape 0 many [1:]
+view %4.14 shape 0 many [1:]
+view %0.20 shape 1 many [:-1]
+view %1.21 shape 1 many [:-1]
+view %2.22 shape 1 many [:-1]
+view %3.23 shape 1 many [:-1]
+view %4.24 shape 1 many [:-1]
+view %0.30 shape 1 many [:]
 # futures: 6 live, 7 dead, 9 constant
 store %6 int8 live replicated
 store %7 int8 replicated
 store %9 int8 replicated constant
-view %6.6 shape 2 one whole
-view %7.7 shape 2 one whole
-view %9.9 shape 2 one whole
-view %6.16 shape 0 many broadcast whole
-view %7.17 shape 0 many broadcast whole
-view %9.19 shape 0 many broadcast whole
+view %6.6 shape 2 one []
+view %7.7 shape 2 one []
+view %9.9 shape 2 one []
+view %6.16 shape 0 many [] as (*)
+view %7.17 shape 0 many [] as (*)
+view %9.19 shape 0 many [] as (*)
 # partitioned
 store %50 int8 live
 store %51 int8
-view %50.50 shape 0 many whole
-view %51.51 shape 0 many whole
+view %50.50 shape 0 many [:]
+view %51.51 shape 0 many [:]
 # vectors that are reduced to
 store %60 int64 live single
 store %61 int64 single
-view %60.60 shape 0 many whole
-view %61.61 shape 0 many whole
-view %60.70 shape 1 many broadcast whole
-view %61.71 shape 1 many broadcast whole
+view %60.60 shape 0 many [:]
+view %61.61 shape 0 many [:]
+view %60.70 shape 1 many [:] as (0, *)
+view %61.71 shape 1 many [:] as (0, *)
 """
 
 
@@ -207,7 +207,7 @@ def test_a_store_is_fresh_in_its_first_launch_only() -> None:
 # -- programs: operands and scratch ----------------------------------------------
 def test_operands_name_roots_and_scratch_buffers() -> None:
     launch = launch_of("""
-        COPY(int8) -> (int8) shape 0: write %2.2, read %0.0
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %2.2, read %0.0
         COPY(int8) -> (int8) shape 0: write %4.4, read %2.12
         BINARY_OP.ADD(int8, int8) -> (int8) shape 1: write %1.21, read %4.24, read %0.20
     """)

@@ -30,96 +30,96 @@ store %0 int8 live
 store %1 int8 live
 store %2 int8 live
 store %3 int8 live
-view %0.0 shape 0 many whole
-view %1.1 shape 0 many whole
-view %2.2 shape 0 many whole
-view %3.3 shape 0 many whole
-view %0.10 shape 0 many
-view %1.11 shape 0 many
-view %2.12 shape 0 many
-view %3.13 shape 0 many
-view %0.20 shape 1 many
-view %1.21 shape 1 many
-view %2.22 shape 1 many
-view %3.23 shape 1 many
+view %0.0 shape 0 many [:]
+view %1.1 shape 0 many [:]
+view %2.2 shape 0 many [:]
+view %3.3 shape 0 many [:]
+view %0.10 shape 0 many [1:]
+view %1.11 shape 0 many [1:]
+view %2.12 shape 0 many [1:]
+view %3.13 shape 0 many [1:]
+view %0.20 shape 1 many [:-1]
+view %1.21 shape 1 many [:-1]
+view %2.22 shape 1 many [:-1]
+view %3.23 shape 1 many [:-1]
 view %0.30 shape 0 many nonaffine
-view %0.40 shape 0 many broadcast
+view %0.40 shape 0 many [2] as (*)
 # two halves
-view %0.41 shape 0 many
-view %0.42 shape 0 many disjoint 41
+view %0.41 shape 0 many [2:a]
+view %0.42 shape 0 many [a:]
 # dead: the application cannot read them any more
 store %4 int8
 store %5 int8
-view %4.4 shape 0 many whole
-view %5.5 shape 0 many whole
-view %4.14 shape 0 many
-view %4.24 shape 1 many
-view %4.43 shape 0 many
-view %4.44 shape 0 many disjoint 43
+view %4.4 shape 0 many [:]
+view %5.5 shape 0 many [:]
+view %4.14 shape 0 many [1:]
+view %4.24 shape 1 many [:-1]
+view %4.43 shape 0 many [2:a]
+view %4.44 shape 0 many [a:]
 # one-element stores that every point sees, as themselves and repeated
 store %6 int8 live replicated
 store %7 int8 replicated
 store %8 int8 replicated
 store %9 int8 replicated constant
-view %6.6 shape 2 one whole
-view %7.7 shape 2 one whole
-view %8.8 shape 2 one whole
-view %9.9 shape 2 one whole
-view %6.16 shape 0 many broadcast whole
-view %7.17 shape 0 many broadcast whole
-view %8.18 shape 0 many broadcast whole
-view %9.19 shape 0 many broadcast whole
-view %6.26 shape 2 one nonaffine whole
+view %6.6 shape 2 one []
+view %7.7 shape 2 one []
+view %8.8 shape 2 one []
+view %9.9 shape 2 one []
+view %6.16 shape 0 many [] as (*)
+view %7.17 shape 0 many [] as (*)
+view %8.18 shape 0 many [] as (*)
+view %9.19 shape 0 many [] as (*)
+view %6.26 shape 2 one nonaffine
 # arrays of one element and of none, which are regions
 store %50 int8 live
-view %50.50 shape 3 one whole
-view %50.51 shape 4 none
-view %50.52 shape 0 many broadcast whole
+view %50.50 shape 3 one [:]
+view %50.51 shape 4 none [:]
+view %50.52 shape 0 many [:] as (*)
 # wide stores, for what is added up
 store %60 int64 live replicated
 store %61 int64 replicated
 store %62 int64 replicated constant
 store %63 int64 live
 store %64 int64
-view %60.60 shape 2 one whole
-view %61.61 shape 2 one whole
-view %62.62 shape 2 one whole
-view %60.70 shape 0 many broadcast whole
-view %61.71 shape 0 many broadcast whole
-view %63.63 shape 0 many whole
-view %64.64 shape 0 many whole
+view %60.60 shape 2 one []
+view %61.61 shape 2 one []
+view %62.62 shape 2 one []
+view %60.70 shape 0 many [] as (*)
+view %61.71 shape 0 many [] as (*)
+view %63.63 shape 0 many [:]
+view %64.64 shape 0 many [:]
 # matrices; and vectors that repeat over their columns and over their rows
-view %0.80 shape 5 many
-view %2.82 shape 5 many
-view %63.83 shape 5 many
-view %63.84 shape 5 many broadcast
-view %64.85 shape 5 many
-view %64.86 shape 5 many broadcast
+view %0.80 shape 5 many [1:] as (*, 0)
+view %2.82 shape 5 many [1:] as (*, 0)
+view %63.83 shape 5 many [:] as (*, 0)
+view %63.84 shape 5 many [:] as (0, *)
+view %64.85 shape 5 many [:] as (*, 0)
+view %64.86 shape 5 many [:] as (0, *)
 # stores that Legate does not partition: live, dead, and dead and never written
 store %90 int8 live single
 store %91 int8 live single
 store %92 int8 single
 store %93 int8 single undefined
 store %94 int64 single
-view %90.90 shape 0 many whole
-view %91.91 shape 0 many whole
-view %92.92 shape 0 many whole
-view %93.93 shape 0 many whole
-view %90.190 shape 0 many
-view %91.191 shape 0 many
-view %92.192 shape 0 many
-view %93.193 shape 0 many
-view %90.290 shape 1 many
-view %91.291 shape 1 many
-view %92.292 shape 1 many
-view %93.293 shape 1 many
-view %92.294 shape 0 many
-view %92.295 shape 0 many disjoint 294
-view %90.390 shape 3 one
-view %91.391 shape 3 one
-view %94.94 shape 1 many whole
-view %94.194 shape 5 many whole
-view %90.590 shape 5 many whole
+view %90.90 shape 0 many [:]
+view %91.91 shape 0 many [:]
+view %92.92 shape 0 many [:]
+view %93.93 shape 0 many [:]
+view %90.190 shape 0 many [1:]
+view %91.191 shape 0 many [1:]
+view %92.192 shape 0 many [1:]
+view %93.193 shape 0 many [1:]
+view %90.290 shape 1 many [:-1]
+view %91.291 shape 1 many [:-1]
+view %92.292 shape 1 many [:-1]
+view %93.293 shape 1 many [:-1]
+view %92.294 shape 0 many [:a]
+view %92.295 shape 0 many [a:]
+view %90.390 shape 3 one [1:2]
+view %91.391 shape 3 one [1:2]
+view %94.94 shape 1 many [:]
+view %94.194 shape 5 many [:] as (*, 0)
+view %90.590 shape 5 many [:] as (*, 0)
 """
 
 _HEADER: Final = re.compile(r"# groups: (.*)")

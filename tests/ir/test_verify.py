@@ -17,17 +17,17 @@ store %0 int8 live
 store %1 int8 live
 store %2 int8 replicated
 store %3 int8 replicated constant
-view %0.0 shape 0 many whole
-view %1.1 shape 0 many whole
-view %0.10 shape 0 many broadcast
-view %0.20 shape 0 many broadcast nonaffine
-view %2.2 shape 1 one
-view %2.12 shape 0 many broadcast
-view %2.22 shape 2 none
-view %0.30 shape 2 none broadcast
-view %2.32 shape 0 many
-view %3.3 shape 1 one
-view %3.13 shape 0 many broadcast
+view %0.0 shape 0 many [:]
+view %1.1 shape 0 many [:]
+view %0.10 shape 0 many [2] as (*)
+view %0.20 shape 0 many nonaffine
+view %2.2 shape 1 one []
+view %2.12 shape 0 many [] as (*)
+view %2.22 shape 2 none [] as (new)
+view %0.30 shape 2 none [2] as (*)
+view %2.32 shape 0 many [] as (new)
+view %3.3 shape 1 one []
+view %3.13 shape 0 many [] as (*)
 """
 
 BROKEN = {
@@ -81,6 +81,21 @@ BROKEN = {
     ),
 }
 
+VIEWS = {
+    "two numbers for one view": (
+        "view %1.91 shape 0 many [:]",
+        "task 0: views 1 and 91 are one",
+    ),
+    "a view with other dimensions than its store": (
+        "view %1.91 shape 0 many [:, 1]",
+        "task 0: view 91 has other dimensions than its store",
+    ),
+    "a view along a dimension of which it shows a point": (
+        "view %1.91 shape 0 many [2] as (0)",
+        "task 0: view 91 does not have ranges along its dimensions",
+    ),
+}
+
 VALID = {
     "operands may repeat": "COPY(int8) -> (int8) shape 0: write %1.1, read %0.10",
     "no element repeats": "COPY(int8) -> (int8) shape 2: write %0.30, read %1.1",
@@ -112,6 +127,24 @@ def test_a_broken_rule_is_named(text: str, message: str) -> None:
     with pytest.raises(InvalidWindowError) as raised:
         verify_window(parse(STORES + text))
     assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(("view", "message"), VIEWS.values(), ids=VIEWS)
+def test_a_broken_rule_for_views_is_named(view: str, message: str) -> None:
+    text = "ADD(int8, int8) -> (int8) shape 0: write %0.0, read %1.1, read %1.91"
+    with pytest.raises(InvalidWindowError) as raised:
+        verify_window(parse(f"{STORES}{view}\n{text}"))
+    assert str(raised.value) == message
+
+
+def test_landmarks_are_in_order_along_the_dimensions_of_the_store() -> None:
+    text = """
+        store %0 int8 live where a < b, -
+        view %0.0 shape 0 many [a:b]
+        FILL(int8) -> (int8) shape 0: write %0.0
+    """
+    with pytest.raises(InvalidWindowError, match="view 0 has other dimensions than"):
+        verify_window(parse(text))
 
 
 @pytest.mark.parametrize("text", VALID.values(), ids=VALID)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +17,7 @@ from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric import meanings
 from legate_diffuse.libraries.registry import Kind
-from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
@@ -164,3 +166,14 @@ def part(view: View, start: int, stop: int, dim: int = 0) -> View:
 def spread(view: View, like: View) -> View:
     """Return a one-element view repeated over a shape."""
     return over(view, like.shape)
+
+
+def elements_of(layout: Layout, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the element of the root behind each point of a layout."""
+    strides = [prod(extents[dim + 1 :]) for dim in range(len(extents))]
+    first = sum(a * b for a, b in zip(layout.low, strides, strict=True))
+    steps = [strides[dim] if dim >= 0 else 0 for dim in layout.dims]
+    return tuple(
+        first + sum(a * b for a, b in zip(point, steps, strict=True))
+        for point in itertools.product(*map(range, layout.shape))
+    )
