@@ -16,26 +16,22 @@ def start() -> None:
 
 def register_kernel(
     address: int,
-    indices: Sequence[int] = (),
-    repeated: Sequence[int] = (),
     reductions: Sequence[tuple[int, int, bytes]] = (),
     timed: bool = False,
 ) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
-    The code at ``address`` has to stay in place until the kernel is forgotten.
-    ``indices`` are the dimensions, counted from the last, along which it uses the index
-    of a point; ``repeated`` the arguments that should not move along its inner loop,
-    as it reads them before the loop, or reduces to them. ``reductions`` are the
-    arguments that threads may reduce to apart, each with the id of the kernel that
-    reduces its second argument to its first, and the bytes of the value to start from;
-    without them one thread runs the whole nest. Ids count up from zero, so that ranks
-    that register the same kernels in the same order agree on them. A ``timed`` kernel
-    sums the time of its runs.
+    The ``KernelCode`` at ``address`` has to stay in place until the kernel is
+    forgotten. ``reductions`` are the arguments that threads may reduce to apart, each
+    with the id of the kernel that reduces its second argument to its first, and the
+    bytes of the value to start from; without them one thread runs the whole nest. Ids
+    count up from zero, so that ranks that register the same kernels in the same order
+    agree on them. A ``timed`` kernel sums the time of its runs.
 
     Raises:
-        ValueError: the address is zero, Legate's arrays have no such dimension, there
-            is no kernel to combine with, or a value takes more than 16 bytes.
+        ValueError: the address is zero, Legate's arrays have no such dimension as the
+            kernel needs, there is no kernel to combine with, or a value takes more than
+            16 bytes.
     """
 
 def forget_kernel(kernel: int) -> None:

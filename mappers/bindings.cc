@@ -328,16 +328,12 @@ nb::bytes scalar_bytes(std::uintptr_t handle) {
 // An argument, the kernel that combines its values, and their identity.
 using NamedReduction = std::tuple<std::uint32_t, std::uint32_t, nb::bytes>;
 
-std::uint32_t register_kernel_address(std::uintptr_t address, const std::vector<int>& indices,
-                                      std::vector<std::uint32_t> repeated,
+std::uint32_t register_kernel_address(std::uintptr_t address,
                                       const std::vector<NamedReduction>& reductions, bool timed) {
-  Kernel kernel{reinterpret_cast<KernelFunction>(address), 0, std::move(repeated), {}, nullptr};
+  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr};
 
   if (address == 0) throw nb::value_error("a kernel's address is null");
-  for (const auto index : indices) {
-    if (index < 0 || index >= LEGATE_MAX_DIM) throw nb::value_error("no such dimension");
-    kernel.indices |= std::uint32_t{1} << index;
-  }
+  if (kernel.code->indices >> LEGATE_MAX_DIM != 0) throw nb::value_error("no such dimension");
   for (const auto& [argument, combine, identity] : reductions) {
     auto& reduction = kernel.reductions.emplace_back(Reduction{argument, combine, {}});
 
@@ -380,7 +376,6 @@ NB_MODULE(_native, module) {
   nb::class_<Keeper>(module, "Keeper").def(nb::init<nb::object>());
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
-             nb::arg("indices") = nb::tuple(), nb::arg("repeated") = nb::tuple(),
              nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);
   module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
   module.def("kernel_nanoseconds", &kernel_nanoseconds);

@@ -10,7 +10,6 @@ from typing import Final
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.elf import symbols_of
-from legate_diffuse.codegen.loops import LOOPS
 from legate_diffuse.codegen.machine import Machine, MachineCode
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op
@@ -20,17 +19,15 @@ from legate_diffuse.maths.libm import MathMode
 from legate_diffuse.maths.registry import ROUTINES
 
 _NAME: Final = "kernel"
-"""Stands for the function's name, which is made from the object's key."""
+"""Stands for the symbol of the kernel's code, which is made from the object's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledKernel:
     """Machine code that stays valid until the compiler forgets the kernel.
 
-    `address` is of a function with the kernel calling convention
-    `void(char* const* pointers, const int64_t* strides, const int64_t* extents,
-    const char* scalars)`, where the kernel's indices come after its arguments (see
-    `legate_diffuse.codegen.index`). `compiled` is False when the object came from disk.
+    `address` is of a ``KernelCode`` (mappers/program/row_driver.h). `compiled` is False
+    when the object came from disk.
     """
 
     address: int
@@ -122,20 +119,12 @@ class Compiler:
             return known
         started = time.perf_counter()
         if self._machine is None:
-            self._start()
-        assert self._machine is not None
+            self._machine = Machine(self._mode, self._fast_math)
         made = self._make(self._machine, kernel, generate)
         if made is not None:
             self._kernels[kernel] = made
         self.compile_seconds += time.perf_counter() - started
         return made
-
-    def _start(self) -> None:
-        machine = Machine(self._mode, self._fast_math)
-        loops = machine.loops_assembly()
-        machine.link_loops(self._object(machine, loops, machine.generate_loops, LOOPS))
-        if self._machine is None:
-            self._machine = machine
 
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""
@@ -182,7 +171,7 @@ class Compiler:
         if payload is None:
             if not generate:
                 return None
-            payload = machine.generate(assembly.replace(f"@{_NAME}(", f"@{name}("))
+            payload = machine.generate(assembly.replace(f"@{_NAME} =", f"@{name} ="))
             self._store(key, payload)
         self.kernels_compiled += compiled
         self.disk_hits += not compiled

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from legate_diffuse.codegen.loops import LOOPS, loops_module
 from legate_diffuse.codegen.module import llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel.ir import Kernel
@@ -60,7 +59,7 @@ _engines: Final[set[_Engine]] = set()
 
 
 class MachineCode:
-    """Functions that stay where they are until they are freed."""
+    """Functions and data that stay where they are until they are freed."""
 
     def __init__(self, engine: _Engine) -> None:
         """Use what an engine has loaded last."""
@@ -68,12 +67,12 @@ class MachineCode:
         engine.used += 1
 
     def address(self, name: str) -> int:
-        """Return the address of a function."""
-        found: int = self._engine.engine.get_function_address(name)
+        """Return the address of a symbol."""
+        found: int = self._engine.engine.get_global_value_address(name)
         return found
 
     def free(self) -> None:
-        """Give the memory back; nothing may run the functions any more."""
+        """Give the memory back; nothing may use it any more."""
         self._engine.used -= 1
         self._engine.close_if_unused()
 
@@ -111,12 +110,8 @@ class Machine:
         )
 
     def assembly(self, name: str, kernel: Kernel) -> str:
-        """Return the LLVM assembly of `kernel` as a function `name`."""
+        """Return the LLVM assembly that defines `name`, the code of `kernel`."""
         return llvm_module(kernel, name, self._target, self._library, self._fast_math)
-
-    def loops_assembly(self) -> str:
-        """Return the LLVM assembly of the loops."""
-        return loops_module(self._target.triple)
 
     def routine_assemblies(self, name: str) -> Iterator[str]:
         """Yield variants of the vector routine for a C maths function, in assembly.
@@ -138,24 +133,6 @@ class Machine:
         module = self._llvm.parse_assembly(assembly)
         payload: bytes = self._generator.emit_object(module)
         return payload
-
-    def generate_loops(self, assembly: str) -> bytes:
-        """Return the object code of the loops."""
-        llvm = self._llvm
-        module = llvm.parse_assembly(assembly)
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        builder = llvm.create_pass_builder(self._generator, options)
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
-        passes.run(module, builder)
-        payload: bytes = self._generator.emit_object(module)
-        return payload
-
-    def link_loops(self, payload: bytes) -> None:
-        """Load the loops, so that kernels can be linked."""
-        self._llvm.add_symbol(LOOPS, self.link(payload).address(LOOPS))
 
     def link_routine(self, name: str, variant: int, payload: bytes) -> bool:
         """Load a variant of a vector routine, and use it if it agrees with libm."""

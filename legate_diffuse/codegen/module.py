@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LLVM module of one kernel: its C entry point and its loop over vectors."""
+"""The LLVM module of one kernel: its loop over vectors, and what drives it."""
 
 from typing import Final
 
 from legate_diffuse.codegen.body import emit_bodies, invariant, updated
-from legate_diffuse.codegen.loops import INDEX, INVARIANT, LOOPS, READ, WRITE
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
@@ -20,6 +19,13 @@ processor's window over the next iteration does: on Zen 5, Black-Scholes takes 1
 time than with one, and 27 % less with four, which leave longer remainders.
 """
 
+
+_READ: Final = 1
+_WRITE: Final = 2
+_INVARIANT: Final = 4
+_INDEX: Final = 8
+_UPDATED: Final = 16
+"""See ``KernelArgument`` in ``mappers/program/row_driver.h``."""
 
 _ANY_NUMBER: Final = 2**62
 
@@ -44,7 +50,9 @@ def llvm_module(
     library: MathLibrary,
     fast_math: bool,
 ) -> str:
-    """Return the module, in LLVM assembly, whose function `name` runs `kernel`.
+    """Return the module, in LLVM assembly, that defines `name`, the code of `kernel`.
+
+    That is a ``KernelCode``, which the row driver runs (mappers/program/row_driver.h).
 
     `fast_math` lets LLVM contract and reassociate the kernel's own operations on real
     numbers; products and quotients of complex numbers and the maths routines stay
@@ -59,9 +67,7 @@ def llvm_module(
             f'target triple = "{target.triple}"',
             maths.text(),
             bodies,
-            _about("@about", kernel, lanes, []),
-            f"declare void @{LOOPS}(ptr, ptr, ptr, ptr, ptr, ptr)",
-            *_entry(kernel, name, lanes),
+            *_code(kernel, name, lanes),
             f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
             f'"prefer-vector-width"="{width}" }}',
             "",
@@ -69,57 +75,25 @@ def llvm_module(
     )
 
 
-def _entry(kernel: Kernel, name: str, lanes: int) -> list[str]:
-    """Return the function `name`, which chooses the variant of the loop.
-
-    That is `@update` if all arguments that it `updated` have inner strides other than
-    0. If only some have, the loops call `@body` for one point after the other.
-    """
-    body, about = "@body", "@about"
-    choice, description = [], []
-    if updates := updated(kernel):
-        description = [_about("@about.update", kernel, lanes, updates)]
-        every = "true"
-        for number in updates:
-            at = f"ptr %strides, i64 {2 * number + 1}"
-            choice += [
-                f"  %stride.at.{number} = getelementptr i64, {at}",
-                f"  %stride.{number} = load i64, ptr %stride.at.{number}",
-                f"  %apart.{number} = icmp ne i64 %stride.{number}, 0",
-                f"  %every.{number} = and i1 {every}, %apart.{number}",
-            ]
-            every = f"%every.{number}"
-        choice += [
-            f"  %body = select i1 {every}, ptr @update, ptr @body",
-            f"  %about = select i1 {every}, ptr @about.update, ptr @about",
-        ]
-        body, about = "%body", "%about"
-    return [
-        *description,
-        f"define void @{name}(ptr %pointers, ptr %strides, ptr %extents, "
-        "ptr %scalars) nounwind {",
-        *choice,
-        f"  tail call void @{LOOPS}(ptr {body}, ptr {about}, "
-        "ptr %pointers, ptr %strides, ptr %extents, ptr %scalars)",
-        "  ret void",
-        "}",
-    ]
-
-
-def _about(name: str, kernel: Kernel, lanes: int, updates: list[int]) -> str:
-    """Return the description of the arguments that the loops read.
-
-    The loop updates the arguments `updates` as vectors and folds other reductions.
-    """
+def _code(kernel: Kernel, name: str, lanes: int) -> list[str]:
+    """Return the ``KernelCode``, and the description of the arguments."""
+    updates = updated(kernel)
     most = POINTS_PER_CALL if reductions(kernel) else _ANY_NUMBER
+    indices = sum(1 << dimension for dimension in kernel.indices)
     count = len(kernel.arguments) + len(kernel.indices)
-    words = [count, lanes.bit_length() - 1, most]
+    words = []
     for number, argument in enumerate(kernel.arguments):
-        flags = READ * argument.reads | WRITE * argument.writes
-        flags |= INVARIANT * invariant(kernel, number)
+        flags = _READ * argument.reads | _WRITE * argument.writes
+        flags |= _INVARIANT * invariant(kernel, number)
         if argument.reduces is not None:
-            flags = READ | WRITE if number in updates else INVARIANT
+            flags = _UPDATED if number in updates else _INVARIANT
         words += [ITEMSIZE[argument.dtype], flags]
-    words += [1, INDEX] * len(kernel.indices)
+    words += [1, _INDEX] * len(kernel.indices)
     values = ", ".join(f"i64 {word}" for word in words)
-    return f"{name} = internal constant [{len(words)} x i64] [{values}]"
+    update = "@update" if updates else "null"
+    return [
+        f"@arguments = internal constant [{len(words)} x i64] [{values}]",
+        f"@{name} = constant {{ ptr, ptr, [4 x i64], ptr }} {{ ptr @body, "
+        f"ptr {update}, [4 x i64] [i64 {indices}, i64 {lanes}, i64 {most}, "
+        f"i64 {count}], ptr @arguments }}",
+    ]

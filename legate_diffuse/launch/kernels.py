@@ -114,17 +114,8 @@ class KernelTable:
         counters.compile_seconds = compiler.compile_seconds
         if compiled is None:
             return None
-        repeated = [
-            number
-            for number, argument in enumerate(kernel.arguments)
-            if argument.broadcast and not argument.writes
-        ]
         number: int = self._native.register_kernel(
-            compiled.address,
-            kernel.indices,
-            repeated,
-            self._reductions(kernel),
-            self._timed,
+            compiled.address, self._reductions(kernel), self._timed
         )
         self._numbers.setdefault(kernel, []).append(number)
         self._seen.discard(kernel)

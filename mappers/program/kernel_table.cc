@@ -38,13 +38,13 @@ void forget_kernel(std::uint32_t id) {
 
   auto& kernel = table().kernels[id];
 
-  kernel = {nullptr, 0, {}, {}, kernel.clock};
+  kernel = {nullptr, {}, kernel.clock};
 }
 
 const Kernel* find_kernel(std::uint32_t id) {
   const std::shared_lock lock{table().mutex};
 
-  if (id >= table().kernels.size() || !table().kernels[id].function) return nullptr;
+  if (id >= table().kernels.size() || !table().kernels[id].code) return nullptr;
   return &table().kernels[id];
 }
 

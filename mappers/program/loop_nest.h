@@ -66,7 +66,7 @@ class LoopNest {
       unread_ = std::accumulate(extents_.begin(), extents_.begin() + dim_, std::int64_t{1},
                                 std::multiplies<>{});
     }
-    add_indices(kernel.indices);
+    add_indices(kernel.code->indices);
     drop_unit_dims();
     if (dim_ > 1) {
       order_dims(leader());
@@ -81,7 +81,7 @@ class LoopNest {
 
  private:
   // Along dimensions that the nest lacks the index is 0.
-  void add_indices(std::uint32_t indices) {
+  void add_indices(std::int64_t indices) {
     for (std::size_t from_last = 0; indices >> from_last != 0; ++from_last) {
       if ((indices >> from_last & 1) == 0) continue;
       Strides strides{};
@@ -173,10 +173,15 @@ class LoopNest {
   // cache.
   static constexpr std::int64_t PART = 128;
 
-  // Whether nothing that the kernel expects to repeat moves along a loop.
+  // Whether nothing moves along a loop that the kernel uses at one place, or reduces to.
   [[nodiscard]] bool repeats(const Kernel& kernel, std::size_t dim) const {
-    return std::all_of(kernel.repeated.begin(), kernel.repeated.end(),
-                       [&](auto argument) { return strides_[argument][dim] == 0; });
+    for (std::size_t index = 0; index < strides_.size(); ++index) {
+      if ((kernel.code->arguments[index].flags & KernelArgument::INVARIANT) != 0 &&
+          strides_[index][dim] != 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   // Whether the innermost loop is one that the kernel is fast along.
@@ -222,7 +227,8 @@ class LoopNest {
     const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
     Strides position{};
     while (true) {
-      kernel.function(pointers_.data(), kernel_strides_.data(), extents.data(), scalars);
+      legate_diffuse_run_rows(kernel.code, pointers_.data(), kernel_strides_.data(), extents.data(),
+                              scalars);
       auto dim = outer_dim;
       for (; dim > 0; --dim) {
         if (++position[dim - 1] < extents_[dim - 1]) {

@@ -81,7 +81,8 @@ void Partials::combine(std::size_t reduction, const Reduction& how, char* target
                                             static_cast<std::int64_t>(SIZE * num_reductions_)};
   const std::array<char*, 2> pointers{target, values_[reduction].bytes.data()};
 
-  find_kernel(how.combine)->function(pointers.data(), strides.data(), extents.data(), nullptr);
+  legate_diffuse_run_rows(find_kernel(how.combine)->code, pointers.data(), strides.data(),
+                          extents.data(), nullptr);
 }
 
 void Runner::run(Words& words) {

@@ -7,11 +7,12 @@ import operator
 
 import numpy as np
 import pytest
+from compiled_kernels import MANY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
 
-from legate_diffuse.codegen import Compiler, MathMode, ObjectCache, loops
+from legate_diffuse.codegen import Compiler, ObjectCache
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS
@@ -231,7 +232,7 @@ def statistics_kernel():
     return builder.build()
 
 
-def check_statistics(call, compiler, shape, columns, offset=0):
+def check_statistics(run, shape, columns, offset=0, unread=None):
     random = np.random.default_rng(1)
     x = np.round(random.standard_normal(shape), 2) * 128
     memory = np.zeros(x.size + 64)
@@ -241,7 +242,7 @@ def check_statistics(call, compiler, shape, columns, offset=0):
     outputs = [np.zeros((1, 1)), np.zeros((1, 1), "uint64"), np.full((1, 1), -1e300)]
     outputs += [np.zeros(small), np.ones((1, 1), bool)]
     kernel = statistics_kernel()
-    call(compiler.compile(kernel), kernel, [x, y, *outputs], [2.0])
+    run(kernel, [x, y, *outputs], [2.0], unread=unread)
     np.testing.assert_array_equal(y, 2 * x)
     total, count, greatest, sums, every = outputs
     np.testing.assert_allclose(total[0, 0], math.fsum(2 * x.ravel()), atol=1e-8)
@@ -258,27 +259,15 @@ def check_statistics(call, compiler, shape, columns, offset=0):
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (40, 16), (7, 1000), (2, 40000)])
 @pytest.mark.parametrize("columns", [False, True])
-def test_several_reductions_and_an_output(call, compilers, shape, columns):
-    check_statistics(call, compilers[MathMode.LIBM], shape, columns)
-
-
-@pytest.fixture(scope="module")
-def streaming():
-    """A compiler for which every call counts as large."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "STREAM_FROM", 1)
-        compiler = Compiler()
-        compiler.compile(statistics_kernel())
-    return compiler
+def test_several_reductions_and_an_output(run, shape, columns):
+    check_statistics(run, shape, columns)
 
 
 @pytest.mark.parametrize("shape", [(1, 40000), (3, 5), (7, 1000), (2, 33)])
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("offset", [0, 3])
-def test_reduces_beside_outputs_past_the_caches(
-    call, streaming, shape, columns, offset
-):
-    check_statistics(call, streaming, shape, columns, offset)
+def test_reduces_beside_outputs_past_the_caches(run, shape, columns, offset):
+    check_statistics(run, shape, columns, offset, MANY)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 150)])

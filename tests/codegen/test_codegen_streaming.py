@@ -3,18 +3,9 @@
 
 import numpy as np
 import pytest
+from compiled_kernels import MANY
 
-from legate_diffuse.codegen import Compiler, loops
 from legate_diffuse.kernel import Argument, Builder
-
-
-@pytest.fixture(scope="module")
-def compiler():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "STREAM_FROM", 1)
-        compiler = Compiler()
-        compiler.compile(split_kernel("float64", "float64"))
-    return compiler
 
 
 def split_kernel(first, second):
@@ -57,7 +48,7 @@ def within(dtype, rows, columns, offset):
         ("int8", "bool"),
     ],
 )
-def test_streams_to_any_address(compiler, call, first, second, columns, offsets):
+def test_streams_to_any_address(run, first, second, columns, offsets):
     rows = 3
     x = (np.arange(rows * columns) % 50).reshape(rows, columns).astype(first)
     memories, outputs = [], []
@@ -68,7 +59,7 @@ def test_streams_to_any_address(compiler, call, first, second, columns, offsets)
     total = np.ones((rows, columns))
     shift = np.arange(rows * 1.0)[:, None]
     kernel = split_kernel(first, second)
-    call(compiler.compile(kernel), kernel, [x, *outputs, total, shift])
+    run(kernel, [x, *outputs, total, shift], unread=MANY)
     assert np.array_equal(outputs[0], x + x)
     assert np.array_equal(outputs[1], x.astype(second))
     assert np.array_equal(total, 1 + np.broadcast_to(shift, total.shape))

@@ -84,7 +84,7 @@ def reduction(operator: str, dtype: str) -> int:
     address = _address(builder)
     combine = _native.register_kernel(address)
     start = identity_bytes(operator, dtype)
-    return _native.register_kernel(address, (), (), [(0, combine, start)])
+    return _native.register_kernel(address, [(0, combine, start)])
 
 
 # -- programs --------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import upstream_tasks
 from comparison import counts, differential
+from compiled_kernels import run_rows
 
 from legate_diffuse.codegen import Compiler, MathMode
 from legate_diffuse.ir import OperationKind
@@ -120,11 +121,11 @@ def computed(compiler, kind, operands, scalars):
         for value, dtype in zip(scalars, kind.scalars, strict=True)
     )
     strides = [stride for x in arrays for stride in (0, x.itemsize)]
-    address = compiler.compile(kernel_of(kind)).address
-    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)(
+    run_rows(
+        compiler.compile(kernel_of(kind)).address,
         (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays)),
         (ctypes.c_int64 * len(strides))(*strides),
-        (ctypes.c_int64 * 2)(1, arrays[0].size),
+        (ctypes.c_int64 * 3)(1, arrays[0].size, arrays[0].size),
         ctypes.create_string_buffer(block, max(1, len(block))),
     )
     return results
