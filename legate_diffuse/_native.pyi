@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Submission of fused tasks, and the Python end of the native net (mappers/).
+"""Submission of programs, and the Python end of the native net (mappers/).
 
 Import ``legate.core`` before this module: it is linked to the libraries that
 ``legate.core`` loads.
@@ -8,7 +8,7 @@ Import ``legate.core`` before this module: it is linked to the libraries that
 from collections.abc import Callable, Sequence
 
 def start() -> None:
-    """Create the Legate library and register the fused task. Idempotent.
+    """Create the Legate library and register its task. Idempotent.
 
     Raises:
         RuntimeError: the Legate runtime is not running.
@@ -49,69 +49,47 @@ def task_times() -> list[tuple[str, str, int, int]]:
     Of all tasks of Legate's libraries, if the library of clocks is in the process.
     """
 
-def name_task(program: bool, name: str) -> int:
-    """Return the number of a task with a name, for ``submit`` or ``submit_program``.
+def name_task(name: str) -> int:
+    """Return the number of a task with a name, for ``submit_program``.
 
     Legate's profiler and messages of Legion show the name. Ranks that name the same
-    tasks in the same order agree on the numbers. After 4,094 names all tasks are
+    tasks in the same order agree on the numbers. After 4,095 names all tasks are
     nameless.
-    """
-
-def submit(
-    kernel: int,
-    stores: tuple[int, ...],
-    privileges: bytes,
-    scalars: bytes,
-    provenance: str | None,
-    launch: int = 0,
-    task: int = 0,
-) -> None:
-    """Submit one fused task.
-
-    All stores have the same shape and are partitioned alike; each appears once. The
-    GIL is released meanwhile.
-
-    Args:
-        kernel: what ``register_kernel`` returned.
-        stores: ``LogicalStore.raw_handle`` of live stores.
-        privileges: one byte for each store: 1 read, 2 write, 3 read-write, or 4 plus
-            a ``legate.core.ReductionOpKind``. What is reduced to keeps the value
-            that it had as part of the result; a scalar store needs to have one.
-        scalars: one value every 16 bytes; the length is a multiple of 16.
-        provenance: shown by Legate's profiler; None keeps that of the current scope.
-        launch: its number, see ``last_launch``.
-        task: what ``name_task`` returned; by default a task that is only called fused.
-
-    Raises:
-        ValueError: the arguments do not fit together; nothing was submitted.
-        RuntimeError: Legate refused; nothing was submitted.
     """
 
 def submit_program(
     stores: tuple[int, ...],
     privileges: bytes,
     program: bytes,
+    partitioned: bool,
     provenance: str | None,
     launch: int = 0,
-    task: int = 1,
+    task: int = 0,
 ) -> None:
-    """Submit a program as one task on one point; nothing is partitioned.
+    """Submit a program as one task.
 
     Each store appears once. The GIL is released meanwhile.
 
     Args:
         stores: ``LogicalStore.raw_handle`` of live stores.
-        privileges: one byte for each store: 1 read, 2 write, 3 read-write. What is
+        privileges: one byte for each store: 1 read, 2 write, 3 read-write, or, if the
+            program is partitioned, 4 plus a ``legate.core.ReductionOpKind``. What is
             written without being read has no value left but what the program writes.
+            What is reduced to keeps the value that it had as part of the result; a
+            scalar store needs to have one.
         program: loop nests in the format of ``mappers/program/program.h``. In each nest
             the operands that are written come first.
+        partitioned: whether the program is one nest over all points of stores of one
+            shape, which Legate partitions alike. Else it runs on one point, and
+            nothing is partitioned.
         provenance: shown by Legate's profiler; None keeps that of the current scope.
         launch: its number, see ``last_launch``.
         task: what ``name_task`` returned; by default a task that is only called fused.
 
     Raises:
         ValueError: the program is not well-formed, names an unknown kernel or leaves
-            the memory of a store or scratch buffer; nothing was submitted.
+            the memory of a store or scratch buffer, or a privilege is wrong; nothing
+            was submitted.
         RuntimeError: Legate refused; nothing was submitted.
     """
 

@@ -26,7 +26,6 @@
 
 #include "interposition/clocks.h"
 #include "interposition/net.h"
-#include "mapper/fused_task.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
 #include "program/kernel_table.h"
@@ -242,23 +241,11 @@ void call_legate(std::uint64_t launch, std::optional<std::string_view> provenanc
   }
 }
 
-void submit(std::uint32_t kernel, const nb::tuple& stores, const nb::bytes& privileges,
-            const nb::bytes& scalars, std::optional<std::string_view> provenance,
-            std::uint64_t launch, std::int64_t task) {
-  const auto arguments = parse_arguments(stores, privileges, LAST_REDUCTION);
-
-  if (!find_kernel(kernel)) throw nb::value_error("no kernel is registered under this id");
-  if (scalars.size() % 16 != 0) throw nb::value_error("a scalar takes 16 bytes");
-
-  const std::string_view scalar_bytes{scalars.c_str(), scalars.size()};
-  const auto id = static_cast<legate::LocalTaskID>(task);
-  call_legate(launch, provenance, [&] { submit_fused_task(id, kernel, arguments, scalar_bytes); });
-}
-
 void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
-                    std::optional<std::string_view> provenance, std::uint64_t launch,
-                    std::int64_t task) {
-  const auto arguments = parse_arguments(stores, privileges, READ_WRITE);
+                    bool partitioned, std::optional<std::string_view> provenance,
+                    std::uint64_t launch, std::int64_t task) {
+  const auto arguments =
+      parse_arguments(stores, privileges, partitioned ? LAST_REDUCTION : READ_WRITE);
   std::vector<std::int64_t> words(program.size() / sizeof(std::int64_t));
 
   if (program.size() % sizeof(std::int64_t) != 0) {
@@ -266,7 +253,7 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   }
   std::memcpy(words.data(), program.c_str(), program.size());
   const auto id = static_cast<legate::LocalTaskID>(task);
-  call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words); });
+  call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words, partitioned); });
 }
 
 // Collects no garbage while it lives, so that no finalizer runs.
@@ -372,7 +359,7 @@ NB_MODULE(_native, module) {
 
   // Arrays may outlive the interpreter.
   nb::set_leak_warnings(false);
-  module.doc() = "Submission of fused tasks. Import legate.core first.";
+  module.doc() = "Submission of programs. Import legate.core first.";
   nb::class_<Keeper>(module, "Keeper").def(nb::init<nb::object>());
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
@@ -382,17 +369,11 @@ NB_MODULE(_native, module) {
   module.def("task_times", &task_times);
   module.def(
       "name_task",
-      [](bool program, std::string name) {
-        const auto id = name_task(program ? PROGRAM_TASK : FUSED_TASK, std::move(name));
-        return static_cast<std::int64_t>(id);
-      },
-      nb::arg("program"), nb::arg("name"));
-  module.def("submit", &submit, nb::arg("kernel"), nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("scalars"), nb::arg("provenance").none(), nb::arg("launch") = 0,
-             nb::arg("task") = static_cast<std::int64_t>(FUSED_TASK));
+      [](std::string name) { return static_cast<std::int64_t>(name_task(std::move(name))); },
+      nb::arg("name"));
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("program"), nb::arg("provenance").none(), nb::arg("launch") = 0,
-             nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
+             nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
+             nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
   module.def("submit_original", &submit_original);
   module.def("call", &call_legate_method);
   module.def("last_launch", [] { return last_launch; });

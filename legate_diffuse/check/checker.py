@@ -19,7 +19,6 @@ import numpy as np
 from legate_diffuse.check.elements import Array, box, read, same_bits
 from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.check.twins import Twins, changed_roots, targets
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.kernel.text import print_kernel
@@ -45,7 +44,7 @@ class Checker:
 
         A difference ends the program.
         """
-        if all(launch.form is Form.ORIGINAL for launch in plan.launches):
+        if not any(launch.fused for launch in plan.launches):
             steps, _ = submitter.steps(
                 plan, window.operations, window.views, window.shapes, may_wait=False
             )
@@ -181,7 +180,7 @@ class _CompareResults(_CheckStep):
         """Count what was compared."""
         if self._run.comparable:
             self._run.submitter.counters.launches_checked += sum(
-                launch.form is not Form.ORIGINAL and bool(launch.nests)
+                launch.fused and bool(launch.nests)
                 for launch in self._run.plan.launches
             )
 

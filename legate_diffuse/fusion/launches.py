@@ -3,14 +3,14 @@
 
 Tasks over arrays that are not partitioned depend on each other within one process
 only. So their groups become one task, whatever their shapes and views are: a program
-of loop nests that run one after the other.
+of loop nests that run one after the other. A group over partitioned arrays is a program
+of its own, of one nest.
 """
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from legate_diffuse.fusion.grouping import Grouping
@@ -26,20 +26,20 @@ from legate_diffuse.ir import IndexTask, Window
 MAX_NESTS: Final = 256
 
 
-class Form(enum.Enum):
-    """How a launch runs."""
-
-    ORIGINAL = "as they were submitted"
-    ALIGNED = "one loop nest over arrays that are partitioned alike"
-    PROGRAM = "loop nests over whole arrays"
-
-
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Groups that run as one task, or the one task of a group that is not fused."""
+    """Groups that run as one task, or the one task of a group that is not fused.
 
-    form: Form
+    Attributes:
+        groups: the groups, in order.
+        fused: whether they run as a program, and not as they were submitted.
+        partitioned: whether the program runs on each tile of arrays that are
+            partitioned alike, and not on whole arrays.
+    """
+
     groups: tuple[Grouping, ...]
+    fused: bool = True
+    partitioned: bool = False
 
     @property
     def tasks(self) -> tuple[int, ...]:
@@ -56,44 +56,34 @@ def form_launches(
 
     ``traps`` tells whether an original task must not run if a kernel can instead.
     """
-    launches: list[tuple[Form, list[Grouping]]] = []
+    launches: list[Launch] = []
     for group in groups:
-        form = _form(window, group)
-        if form is not Form.PROGRAM or not _join(launches, window, group):
-            launches.append((form, [group]))
+        tasks = [window.tasks[position] for position in group.tasks]
+        partitioned = group.fused and not all(map(is_single, tasks))
+        joins = group.fused and not partitioned
+        if not joins or not _join(launches, window, group):
+            launches.append(Launch((group,), group.fused, partitioned))
     return tuple(
-        Launch(
-            Form.ORIGINAL
-            if _not_worth_it(window, form, members)
-            and not any(traps(task) for task in _tasks(window, members))
-            else form,
-            tuple(members),
-        )
-        for form, members in launches
+        replace(launch, fused=False, partitioned=False)
+        if _not_worth_it(window, launch)
+        and not any(traps(task) for task in _tasks(window, launch.groups))
+        else launch
+        for launch in launches
     )
 
 
-def _form(window: Window, group: Grouping) -> Form:
-    if not group.fused:
-        return Form.ORIGINAL
-    if all(is_single(window.tasks[position]) for position in group.tasks):
-        return Form.PROGRAM
-    return Form.ALIGNED
-
-
-def _join(
-    launches: list[tuple[Form, list[Grouping]]], window: Window, group: Grouping
-) -> bool:
-    """Add a group to the last program that it can reach."""
+def _join(launches: list[Launch], window: Window, group: Grouping) -> bool:
+    """Add a group to the last program over whole arrays that it can reach."""
     own = [window.tasks[position] for position in group.tasks]
-    for form, members in reversed(launches):
-        tasks = list(_tasks(window, members))
+    for number, launch in reversed(list(enumerate(launches))):
+        tasks = list(_tasks(window, launch.groups))
         if (
-            form is Form.PROGRAM
-            and len(members) < MAX_NESTS
+            launch.fused
+            and not launch.partitioned
+            and len(launch.groups) < MAX_NESTS
             and len(_stores([*tasks, *own])) <= MAX_ARGUMENTS
         ):
-            members.append(group)
+            launches[number] = replace(launch, groups=(*launch.groups, group))
             return True
         if any(conflicts(earlier, task) for earlier in tasks for task in own):
             return False
@@ -116,9 +106,9 @@ def _stores(tasks: Sequence[IndexTask]) -> set[int]:
     }
 
 
-def _not_worth_it(window: Window, form: Form, groups: Sequence[Grouping]) -> bool:
+def _not_worth_it(window: Window, launch: Launch) -> bool:
     """Whether the original tasks cost no more; a fill is no task in Legion."""
-    tasks = list(_tasks(window, groups))
+    tasks = list(_tasks(window, launch.groups))
     if all(task.kind.task == "FILL" for task in tasks):
         return True
-    return form is Form.PROGRAM and len(tasks) == 1 and is_scalar_work(tasks[0])
+    return not launch.partitioned and len(tasks) == 1 and is_scalar_work(tasks[0])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, Window
 from legate_diffuse.ir.relations import covers_store
@@ -57,15 +57,14 @@ def analyse_liveness(
     for launch, still_undefined in zip(
         reversed(launches), reversed(undefined), strict=True
     ):
-        if launch.form is Form.ORIGINAL:
-            found.append(_analyse_original(window, launch, later))
-        else:
+        if launch.fused:
             found.append(_analyse_fused(window, launch, later, still_undefined))
+        else:
+            found.append(_analyse_original(window, launch, later))
         for position in launch.tasks:
             waits = position in found[-1].deferrable
-            folded = launch.form is not Form.ORIGINAL
-            later.add(window.tasks[position], waits=waits, folded=folded)
-        if launch.form is Form.ALIGNED:
+            later.add(window.tasks[position], waits=waits, folded=launch.fused)
+        if launch.partitioned:
             later.touched -= _computed(window, launch)
     return tuple(reversed(found))
 
@@ -144,7 +143,7 @@ def _analyse_fused(
     nests.reverse()
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
-    if launch.form is Form.ALIGNED:
+    if launch.partitioned:
         deferrable = _deferrable(window, launch, nests[0].hoisted, later)
     else:
         scratch = _scratch(window, launch, later.touched | later.deferred, undefined)

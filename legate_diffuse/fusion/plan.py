@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
-from legate_diffuse.fusion.launches import Form, Launch, form_launches
+from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
@@ -17,7 +17,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import IndexTask, View, Window
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import covers_store
 from legate_diffuse.ir.verify import verify_window
 
@@ -26,9 +26,9 @@ from legate_diffuse.ir.verify import verify_window
 class PlannedNest:
     """A loop nest; ``kernel`` is its number in the native table, once it is there.
 
-    ``operands`` belong to programs. For each argument of the kernel they have the
-    number of the task's argument or, from -1 downwards, of the scratch buffer.
-    ``tasks`` are the operations in it, by position.
+    ``operands`` have for each argument of the kernel the number of the task's argument
+    or, from -1 downwards, of the scratch buffer. ``tasks`` are the operations
+    in it, by position.
     """
 
     lowered: LoweredNest
@@ -43,21 +43,24 @@ class PlannedLaunch:
 
     Attributes:
         tasks: the operations, in program order.
-        form: ``ORIGINAL`` if they run as they were submitted.
+        fused: False if they run as they were submitted.
+        partitioned: whether the task runs on the tiles of its arguments, which have the
+            shape of the only nest; else on whole roots.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
         deferrable: scalar operations that may wait until their result is read.
         temporaries: a view of each store that is never made.
-        arguments: of a program, a view of each root that the task names.
-        privileges: of a program, one byte for each of ``arguments``; of an aligned
-            task those that Legate takes, once it was submitted.
-        scratch: of a program, a view of each store in scratch memory, with the
-            first and the last nest that use it.
+        arguments: the task's arguments: views, or a view of each root.
+        privileges: what the task does with them, one byte for each; with the operators
+            of reductions.
+        scratch: a view of each store in scratch memory, with the first and the last
+            nest that use it.
         task: the number of the task that has the launch's name, once it has one.
     """
 
     tasks: tuple[int, ...]
-    form: Form
+    fused: bool = True
+    partitioned: bool = False
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
     deferrable: tuple[int, ...] = ()
@@ -85,7 +88,7 @@ class Plan:
 
 def unfused_plan(length: int) -> Plan:
     """Return the plan that runs every operation as it was submitted."""
-    return Plan((PlannedLaunch(tuple(range(length)), Form.ORIGINAL),), length)
+    return Plan((PlannedLaunch(tuple(range(length)), fused=False),), length)
 
 
 def make_plan(window: Window, meanings: Meanings) -> Plan:
@@ -93,19 +96,17 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
     verify_window(window)
     planned = []
     analysis = analyse(window, meanings)
+    renaming = analysis.renaming
     for launch, liveness in analysis.launches:
-        if launch.form is Form.ALIGNED:
-            planned.append(
-                _plan_aligned(analysis.renaming.window, launch, liveness, meanings)
+        if not launch.fused:
+            found = PlannedLaunch(
+                launch.tasks, fused=False, deferrable=liveness.deferrable
             )
-        elif launch.form is Form.PROGRAM:
-            planned.append(
-                _plan_program(window, analysis.renaming, launch, liveness, meanings)
-            )
+        elif launch.partitioned:
+            found = _plan_partitioned(renaming.window, launch, liveness, meanings)
         else:
-            planned.append(
-                PlannedLaunch(launch.tasks, launch.form, deferrable=liveness.deferrable)
-            )
+            found = _plan_whole(window, renaming, launch, liveness, meanings)
+        planned.append(found)
     return Plan(tuple(planned), len(window.tasks))
 
 
@@ -140,7 +141,7 @@ def analyse(window: Window, meanings: Meanings) -> Analysis:
 
 def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
     """Return the stores whose tasks do not all run in one program."""
-    programs = [set(one.tasks) for one in launches if one.form is Form.PROGRAM]
+    programs = [set(one.tasks) for one in launches if one.fused and not one.partitioned]
     return frozenset(
         store
         for store, tasks in renaming.families.items()
@@ -163,23 +164,33 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
     return meanings.covers(task.kind)
 
 
-def _plan_aligned(
+def _plan_partitioned(
     window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
 ) -> PlannedLaunch:
     (group,), (nest,) = launch.groups, liveness.nests
     tasks = {position: window.tasks[position] for position in group.tasks}
-    lowered = lower_nest(tasks, nest.dropped, meanings.lower)
-    return PlannedLaunch(
+    planned = PlannedLaunch(
         launch.tasks,
-        launch.form,
-        [] if lowered is None else [PlannedNest(lowered, group.tasks)],
+        partitioned=True,
         hoisted=nest.hoisted,
         deferrable=liveness.deferrable,
         temporaries=_views_of(window, launch, nest.dropped),
     )
+    lowered = lower_nest(tasks, nest.dropped, meanings.lower)
+    if lowered is not None:
+        operands = tuple(range(len(lowered.arguments)))
+        planned.nests = [PlannedNest(lowered, group.tasks, operands=operands)]
+        planned.arguments = lowered.arguments
+        planned.privileges = bytes(
+            privilege + OPERATORS[argument.reduces] if argument.reduces else privilege
+            for privilege, argument in zip(
+                lowered.privileges, lowered.kernel.arguments, strict=True
+            )
+        )
+    return planned
 
 
-def _plan_program(
+def _plan_whole(
     window: Window,
     renaming: Renaming,
     launch: Launch,
@@ -218,8 +229,7 @@ def _plan_program(
     }
     return PlannedLaunch(
         launch.tasks,
-        launch.form,
-        nests,
+        nests=nests,
         temporaries=_views_of(
             window, launch, (dropped | replaced) - set(users.arguments)
         ),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.ir import IndexTask, Window
 
@@ -24,7 +24,7 @@ def rematerialize_scalars(
     known = _Known(window)
     found: list[Launch] = []
     for launch in launches:
-        if launch.form is Form.ALIGNED:
+        if launch.partitioned:
             (group,) = launch.groups
             tasks = tuple(sorted(known.with_scalars(group.tasks)))
             found.append(replace(launch, groups=(replace(group, tasks=tasks),)))

@@ -23,3 +23,14 @@ class Privilege(IntEnum):
 READ: Final = Privilege.READ
 WRITE: Final = Privilege.WRITE
 REDUCE: Final = Privilege.REDUCE
+
+OPERATORS: Final = {
+    "add": 0,
+    "mul": 2,
+    "max": 4,
+    "min": 5,
+    # of truth values
+    "or": 0,
+    "and": 2,
+}
+"""The numbers of the operators in ``legate.core.ReductionOpKind``."""

@@ -60,6 +60,9 @@ def write_program(
         )
         if block:
             parts.append(block)
+        if launch.partitioned:
+            parts.append(_all_of_each(len(nest.operands), dim))
+            continue
         for base, number in zip(nest.operands, lowered.arguments, strict=True):
             parts.append(_BASES[base])
             view = views[number]
@@ -85,6 +88,14 @@ def _pack(layout: Layout) -> bytes:
     dims, low = layout.dims, layout.low
     layout.packed = pack(f"={1 + len(dims) + len(low)}q", len(low), *dims, *low)
     return layout.packed
+
+
+@cache
+def _all_of_each(count: int, dim: int) -> bytes:
+    """Return operands that are all of the task's arguments."""
+    along, origin = range(dim), [0] * dim
+    operands = [(number, dim, *along, *origin) for number in range(count)]
+    return b"".join([pack(f"={len(words)}q", *words) for words in operands])
 
 
 @cache

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir.privilege import REDUCE, WRITE
+from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.observe.counters import Counters
@@ -90,7 +89,6 @@ class FusedStep(Step):
         "_done",
         "_launch",
         "_operations",
-        "_program",
         "_shapes",
         "_submitter",
         "_views",
@@ -110,7 +108,6 @@ class FusedStep(Step):
         super().__init__()
         self._submitter = submitter
         self._launch = launch
-        self._program = launch.form is Form.PROGRAM
         self._operations = operations
         self._views = views
         self._shapes = shapes
@@ -128,35 +125,22 @@ class FusedStep(Step):
             provenance = places([operations[n] for n in planned.tasks])
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
-        if self._program:
-            self._submit_program(provenance, launch)
+        views, shapes = self._views, self._shapes
+        arguments = [views[n] for n in planned.arguments]
+        stores: Sequence[View | Root]
+        if planned.partitioned:
+            shape = shapes[planned.nests[0].lowered.shape]
+            stores = [over(view, shape) for view in arguments]
+            for view, privilege in zip(arguments, planned.privileges, strict=True):
+                if privilege >= REDUCE:
+                    view.root.settle()
         else:
-            self._submit_aligned(provenance, launch)
-
-    def _submit_program(self, provenance: str | None, launch: int) -> None:
-        planned, views = self._launch, self._views
-        program = write_program(planned, views, self._shapes, self._scalars)
-        handles = tuple([views[n].root.handle for n in planned.arguments])
+            stores = [view.root for view in arguments]
         self._submitter.native.submit_program(
-            handles, planned.privileges, program, provenance, launch, planned.task
-        )
-
-    def _submit_aligned(self, provenance: str | None, launch: int) -> None:
-        planned, views = self._launch, self._views
-        (nest,) = planned.nests
-        lowered = nest.lowered
-        shape = self._shapes[lowered.shape]
-        stores = tuple([over(views[n], shape).handle for n in lowered.arguments])
-        block = self._scalars(lowered)
-        privileges = planned.privileges or self._privileges(lowered)
-        planned.privileges = privileges
-        for root in self._reduced():
-            root.settle()
-        self._submitter.native.submit(
-            nest.kernel,
-            stores,
-            privileges,
-            block,
+            tuple([store.handle for store in stores]),
+            planned.privileges,
+            write_program(planned, views, shapes, self._scalars),
+            planned.partitioned,
             provenance,
             launch,
             planned.task,
@@ -165,26 +149,13 @@ class FusedStep(Step):
     def finish(self) -> None:
         """Note which single elements lie in one future now."""
         planned, views = self._launch, self._views
-        if not planned.nests:
-            return
-        if self._program:
-            arguments = zip(planned.arguments, planned.privileges, strict=True)
-            changed = [views[n].root for n, how in arguments if how & WRITE]
-        else:
-            changed = self._reduced()
-        scalars = [root for root in changed if root.scalar_storage]
+        scalars = [
+            root
+            for n, privilege in zip(planned.arguments, planned.privileges, strict=True)
+            if privilege != READ and (root := views[n].root).scalar_storage
+        ]
         for root in scalars:
             root.shares_future = len(scalars) > 1
-
-    def _reduced(self) -> list[Root]:
-        """Return the roots that an aligned task reduces to."""
-        planned, views = self._launch, self._views
-        numbers = planned.nests[0].lowered.arguments
-        return [
-            views[n].root
-            for n, privilege in zip(numbers, planned.privileges, strict=True)
-            if privilege >= REDUCE
-        ]
 
     def count(self) -> None:
         """Count the task, and what was not stored."""
@@ -229,20 +200,6 @@ class FusedStep(Step):
             ]
         )
 
-    def _privileges(self, lowered: LoweredNest) -> bytes:
-        """Return the privileges, with the operators of reductions."""
-        if REDUCE not in lowered.privileges:
-            return lowered.privileges
-        operators = self._submitter.legate.ReductionOpKind
-        return bytes(
-            REDUCE + int(getattr(operators, _REDUCTIONS[argument.reduces]))
-            if argument.reduces
-            else privilege
-            for privilege, argument in zip(
-                lowered.privileges, lowered.kernel.arguments, strict=True
-            )
-        )
-
     def _scalar(self, scalar: Any) -> bytes:
         content = self._submitter.native.scalar_bytes(scalar.raw_handle)
         return bytes(content).ljust(_SCALAR_SLOT, b"\0")
@@ -252,14 +209,3 @@ class FusedStep(Step):
         if root.constant_bytes is None:
             root.constant_bytes = self._scalar(root.initial)
         return root.constant_bytes
-
-
-_REDUCTIONS: Final = {
-    "add": "ADD",
-    "mul": "MUL",
-    "min": "MIN",
-    "max": "MAX",
-    # of truth values
-    "or": "ADD",
-    "and": "MUL",
-}

@@ -12,7 +12,6 @@ from math import prod
 from typing import Any, Final, Protocol
 
 from legate_diffuse import settings
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
 from legate_diffuse.fusion.translate import translate
@@ -64,7 +63,7 @@ class Submitter:
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
         # fused tasks by name, the numbers of the program and of the aligned loop
-        self._named: dict[str, dict[Form, int]] = {}
+        self._named: dict[str, int] = {}
         self._warned = False
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
@@ -138,7 +137,7 @@ class Submitter:
         waiting = Waiting()
         for launch in plan.launches:
             deferred = launch.deferrable if may_wait else ()
-            fused = launch.form is not Form.ORIGINAL
+            fused = launch.fused
             if fused and not self._has_kernels(launch, shapes):
                 fused, deferred = False, ()
             originals: Sequence[int] = launch.hoisted if fused else launch.tasks
@@ -166,7 +165,7 @@ class Submitter:
             alone.add(operation)
             window = close(alone, "")
             (launch,) = self._plan(window).launches
-            if launch.form is Form.PROGRAM and self._has_kernels(launch, window.shapes):
+            if launch.fused and self._has_kernels(launch, window.shapes):
                 return [
                     FusedStep(
                         self,
@@ -257,16 +256,14 @@ class Submitter:
 
         A name that is given twice, as something came between, does no harm.
         """
-        form = launch.form
         name = task_name([operations[n] for n in launch.tasks])
-        numbers = self._named.setdefault(name, {})
-        if form not in numbers:
-            numbers[form] = self.native.name_task(form is Form.PROGRAM, name)
-        return numbers[form]
+        if name not in self._named:
+            self._named[name] = self.native.name_task(name)
+        return self._named[name]
 
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""
-        launch.form = Form.ORIGINAL
+        launch.fused = False
         launch.deferrable = ()
         self._failed(stage, failure)
 

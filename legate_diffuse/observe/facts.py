@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.meanings import Meanings
@@ -47,7 +47,8 @@ class LaunchFacts:
     """What became of some operations of a window; they are given by position.
 
     Attributes:
-        form: ``ORIGINAL`` if there is no fused task.
+        fused: whether there is a fused task, or would be if its results were needed.
+        partitioned: whether that runs on all processors.
         operations: all of them.
         alone: those that run as they were submitted, and ``why_alone``.
         waiting: those that wait until the program reads their result.
@@ -57,7 +58,8 @@ class LaunchFacts:
         moved: the bytes of arrays that the fused task reads and writes.
     """
 
-    form: Form
+    fused: bool
+    partitioned: bool
     operations: tuple[int, ...]
     alone: tuple[int, ...]
     why_alone: str
@@ -160,22 +162,20 @@ def _launch(
     launch: Launch,
     liveness: Liveness,
 ) -> LaunchFacts:
-    original = planned.form is Form.ORIGINAL
-    candidates = planned.tasks if original else planned.hoisted
+    candidates = planned.hoisted if planned.fused else planned.tasks
     alone = tuple(n for n in candidates if n not in planned.deferrable)
-    fused = not original and bool(planned.nests)
+    runs = planned.fused and bool(planned.nests)
     return LaunchFacts(
-        planned.form,
+        planned.fused,
+        planned.partitioned,
         launch.tasks,
         alone,
         _why_alone(window, planned, launch, alone),
         planned.deferrable,
-        tuple(_loop(window, planned, group) for group in launch.groups)
-        if fused
-        else (),
+        tuple(_loop(window, planned, group) for group in launch.groups) if runs else (),
         launch.groups[0].refusal,
-        tuple(_fates(window, names, planned)) if fused else (),
-        _moved_by_nests(window, planned) if fused else 0,
+        tuple(_fates(window, names, planned)) if runs else (),
+        _moved_by_nests(window, planned) if runs else 0,
     )
 
 
@@ -185,9 +185,9 @@ def _why_alone(
     operations = window.operations
     if all(operations[n].kind.operation.task == "FILL" for n in alone):
         return ", because fills cost Legate little"
-    if planned.form is not Form.ORIGINAL:
+    if planned.fused:
         return ", because other tasks or the program need the result too"
-    if launch.form is not Form.ORIGINAL:
+    if launch.fused:
         return ", because something failed before"
     return ""
 

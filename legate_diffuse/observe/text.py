@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.observe.facts import LaunchFacts, WindowFacts
 from legate_diffuse.observe.wording import ending, plural, positions
@@ -69,7 +68,7 @@ def _launch_lines(launch: LaunchFacts, numbers: _TaskNumbers) -> Iterator[str]:
             f"  {numbers.take(len(launch.alone))}: {positions(launch.alone)} as "
             f"submitted{launch.why_alone}"
         )
-    if launch.form is Form.ORIGINAL:
+    if not launch.fused:
         if launch.alone:
             yield from _refused("what comes before", launch.refusal)
         yield from _waiting(launch)
@@ -77,7 +76,7 @@ def _launch_lines(launch: LaunchFacts, numbers: _TaskNumbers) -> Iterator[str]:
         yield f"  No task: nobody needs the results of {positions(launch.operations)}"
         yield from _refused("what comes before", launch.refusal)
     else:
-        if launch.form is Form.ALIGNED:
+        if launch.partitioned:
             yield (
                 f"  {numbers.take(1)}: {positions(launch.operations)} in one loop over "
                 f"{launch.loops[0].extents}, on all processors"

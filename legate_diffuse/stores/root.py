@@ -158,7 +158,8 @@ class Root:
         """
         if self.shares_future:
             # a program without loops copies the old value into a new future
-            self.legate.native.submit_program((self.handle,), b"\3", bytes(16), None)
+            submit = self.legate.native.submit_program
+            submit((self.handle,), b"\3", bytes(16), False, None)
             self.shares_future = False
 
     @property

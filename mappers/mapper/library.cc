@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "mapper/fused_task.h"
 #include "mapper/mapper.h"
 #include "mapper/program_task.h"
 #include "threads/team.h"
@@ -22,11 +21,11 @@ constexpr std::int64_t MAX_TASKS = 4096;
 std::optional<legate::Library> instance;
 std::int64_t num_tasks = 0;
 
-void register_body(legate::LocalTaskID body, legate::LocalTaskID id, std::string name) {
-  const auto register_with = body == FUSED_TASK ? register_fused_task : register_program_task;
+legate::LocalTaskID register_next(std::string name) {
+  const auto id = static_cast<legate::LocalTaskID>(num_tasks++);
 
-  register_with(library(), id, std::move(name));
-  ++num_tasks;
+  register_program_task(library(), id, std::move(name));
+  return id;
 }
 
 }  // namespace
@@ -40,10 +39,7 @@ void start_library() {
       &created);
 
   instance = result;
-  if (created) {
-    register_body(FUSED_TASK, FUSED_TASK, "fused loop");
-    register_body(PROGRAM_TASK, PROGRAM_TASK, "fused loops");
-  }
+  if (created) register_next("fused loops");
   Team::set_cores_of_caller();
 }
 
@@ -51,13 +47,8 @@ legate::Library library() {
   return instance.value();
 }
 
-legate::LocalTaskID name_task(legate::LocalTaskID unnamed, std::string name) {
-  if (num_tasks == MAX_TASKS) return unnamed;
-
-  const auto id = static_cast<legate::LocalTaskID>(num_tasks);
-
-  register_body(unnamed, id, std::move(name));
-  return id;
+legate::LocalTaskID name_task(std::string name) {
+  return num_tasks == MAX_TASKS ? PROGRAM_TASK : register_next(std::move(name));
 }
 
 }  // namespace legate_diffuse

@@ -2,19 +2,15 @@
 
 #include "mapper/program_task.h"
 
-#include <realm.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "mapper/library.h"
+#include "mapper/scratch.h"
 #include "program/elements.h"
-#include "program/kernel_table.h"
 #include "program/program.h"
 #include "program/schedule.h"
 #include "threads/team.h"
@@ -24,74 +20,10 @@ namespace legate_diffuse {
 
 namespace {
 
-// Scratch memory up to this size is kept by each thread; more than that by a store.
-constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
-
-// Where the scratch buffers of a task lie.
-enum class ScratchPlace : std::int64_t { THREAD, STORE, BUFFER };
-
-// A store that tasks use as scratch memory, one after the other. With a buffer that Legate makes
-// for one task, the tasks after it are not mapped before it has run, which costs a millisecond or
-// more. So only what would take a large share of the memory is in such buffers.
-class ScratchStore {
- public:
-  static ScratchStore& instance() {
-    static auto* const store = new ScratchStore;
-    return *store;
-  }
-
-  // Returns a store of at least `size` bytes, or null if a buffer should be made.
-  const legate::LogicalStore* find(std::int64_t size) {
-    if (size > largest_) return nullptr;
-    if (size > size_ || is_idle(size)) {
-      const auto extent = static_cast<std::uint64_t>(size);
-
-      store_ = legate::Runtime::get_runtime()->create_store(legate::Shape{extent}, legate::uint8());
-      size_ = size;
-    }
-    return &*store_;
-  }
-
-  // Called where a task needs none.
-  void skip() {
-    if (size_ > 0 && is_idle(0)) drop();
-  }
-
-  void drop() {
-    store_.reset();
-    size_ = 0;
-  }
-
- private:
-  static constexpr int PATIENCE = 64;       // tasks that use less than half of the store
-  static constexpr std::int64_t SHARE = 8;  // of the memory, which a store may take
-
-  ScratchStore() {
-    const auto memories = Realm::Machine::MemoryQuery{Realm::Machine::get_machine()}
-                              .only_kind(Realm::Memory::SYSTEM_MEM)
-                              .local_address_space();
-    if (const auto memory = memories.first(); memory.exists()) {
-      largest_ = static_cast<std::int64_t>(memory.capacity()) / SHARE;
-    }
-    legate::register_shutdown_callback([]() noexcept { instance().drop(); });
-  }
-
-  bool is_idle(std::int64_t size) {
-    idle_ = size < size_ / 2 ? idle_ + 1 : 0;
-    if (idle_ < PATIENCE) return false;
-    idle_ = 0;
-    return true;
-  }
-
-  std::optional<legate::LogicalStore> store_;
-  std::int64_t size_{};
-  std::int64_t largest_{};
-  int idle_{};
-};
-
 // The task body and the mapper get what they need as one Legate scalar: this header, the
 // offsets of the scratch buffers, the schedule, the program, and one privilege for each argument.
 struct LaunchHeader {
+  std::int64_t partitioned;
   std::int64_t num_arguments;
   std::int64_t num_scratch;
   std::int64_t num_bands;
@@ -139,17 +71,26 @@ Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_
   return schedule;
 }
 
-std::vector<std::uint8_t> pack_launch(const std::vector<Access>& arguments,
-                                      const std::vector<std::int64_t>& program,
-                                      const Schedule& schedule, const ScratchPlan& plan,
-                                      ScratchPlace place, const Sharing& sharing) {
+// What a task on one point does with its program.
+struct Execution {
+  Schedule schedule;
+  ScratchPlan plan;
+  ScratchPlace place{ScratchPlace::THREAD};
+  Sharing sharing{1, 0};
+};
+
+legate::Scalar pack_launch(const std::vector<Access>& arguments,
+                           const std::vector<std::int64_t>& program, bool partitioned,
+                           const Execution& execution) {
+  const auto& [schedule, plan, place, sharing] = execution;
   auto words = plan.offsets;
   const auto schedule_words = pack_schedule(schedule);
 
   words.insert(words.end(), schedule_words.begin(), schedule_words.end());
   words.insert(words.end(), program.begin(), program.end());
 
-  const LaunchHeader header{static_cast<std::int64_t>(arguments.size()),
+  const LaunchHeader header{partitioned,
+                            static_cast<std::int64_t>(arguments.size()),
                             static_cast<std::int64_t>(plan.offsets.size()),
                             static_cast<std::int64_t>(schedule.bands.size()),
                             static_cast<std::int64_t>(words.size()),
@@ -163,7 +104,7 @@ std::vector<std::uint8_t> pack_launch(const std::vector<Access>& arguments,
   std::memcpy(buffer.data() + sizeof(header), words.data(), words.size() * sizeof(std::int64_t));
   std::transform(arguments.begin(), arguments.end(), buffer.begin() + privileges_offset,
                  [](const Access& access) { return access.privilege; });
-  return buffer;
+  return legate::Scalar{legate::Span<const std::uint8_t>{buffer.data(), buffer.size()}};
 }
 
 Base base_of(const Elements& elements) {
@@ -186,59 +127,6 @@ Base base_of(const Scratch& scratch, char* pointer) {
   return base;
 }
 
-std::vector<Base> find_arguments(const legate::TaskContext& context, std::size_t count,
-                                 const std::uint8_t* privileges) {
-  std::vector<Base> bases(count);
-  std::uint32_t num_inputs = 0;
-  std::uint32_t num_outputs = 0;
-
-  for (std::size_t index = 0; index < count; ++index) {
-    const auto privilege = privileges[index];
-    const auto input =
-        reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
-    const auto store = writes(privilege) ? context.output(num_outputs++).data() : input;
-    const auto elements = find_elements(store);
-
-    // No nest touches an argument without elements.
-    if (!elements) continue;
-    // The new value of a future does not lie where the old one does.
-    if (privilege == READ_WRITE && elements->is_future) {
-      std::memcpy(elements->pointer, find_elements(input)->pointer, store.type().size());
-    }
-    bases[index] = base_of(*elements);
-  }
-  return bases;
-}
-
-char* kept_scratch() {
-  thread_local const std::unique_ptr<char, decltype(&std::free)> memory{
-      static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, MAX_KEPT_SCRATCH)), &std::free};
-
-  return memory.get();
-}
-
-// The first place from an address on where scratch memory may begin.
-char* aligned(void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const auto over = address % SCRATCH_ALIGNMENT;
-
-  return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
-}
-
-char* find_scratch(const legate::TaskContext& context, const LaunchHeader& header) {
-  switch (header.scratch_place) {
-    case ScratchPlace::THREAD:
-      return header.scratch_size > 0 ? kept_scratch() : nullptr;
-    // the last output
-    case ScratchPlace::STORE:
-      return aligned(find_elements(context.output(context.num_outputs() - 1).data())->pointer);
-    // Legate's buffers have its default alignment.
-    case ScratchPlace::BUFFER:
-      break;
-  }
-  return aligned(legate::create_buffer<char>(header.scratch_size + SCRATCH_ALIGNMENT).ptr(0));
-}
-
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -252,20 +140,33 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
 
-  auto bases = find_arguments(context, header.num_arguments, bytes + sizeof(header) + launch_bytes);
-  auto* const scratch = find_scratch(context, header);
+  const auto* const privileges = bytes + sizeof(header) + launch_bytes;
+  const auto arguments = find_arguments(context, privileges, header.num_arguments);
+  auto* const scratch = find_scratch(context, header.scratch_place, header.scratch_size);
 
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);
   const auto schedule = unpack_schedule(words, header.num_bands, header.num_scratch);
   const auto num_scratch = words.take();
   const auto num_nests = words.take();
+  std::vector<Base> bases;
 
+  // No nest touches an argument without elements.
+  for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
   for (std::int64_t index = 0; index < num_scratch; ++index) {
     auto& base = bases.emplace_back(base_of(Scratch{words}, scratch + offsets[index]));
     if (!schedule.circular_rows.empty()) base.circular_rows = schedule.circular_rows[index];
   }
-  TeamRunner runner{bases, static_cast<std::size_t>(header.num_arguments), header.sharing};
+  TeamRunner runner{bases, arguments.size(), header.sharing};
+  if (header.partitioned) {
+    ParsedNest nest{words};
+
+    if (const auto tile = find_tile(arguments, privileges, nest.head)) {
+      nest.restrict_to(*tile);
+      runner.run(nest);
+    }
+    return;
+  }
   if (schedule.bands.empty()) {
     for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
   }
@@ -292,30 +193,53 @@ RootShape shape_of(const legate::LogicalStore& store) {
   return {{extents.data().begin(), extents.data().end()}, store.type().size()};
 }
 
-}  // namespace
+// Legate divides the arguments alike. Each point reduces to an instance of its own, which Legate
+// then combines with the value that the store had.
+void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& arguments,
+                        const std::vector<std::int64_t>& program) {
+  std::vector<std::uint32_t> dims(arguments.size());
+  std::transform(arguments.begin(), arguments.end(), dims.begin(),
+                 [](const Access& access) { return access.store->dim(); });
+  check_partitioned_program({program.data(), program.size()}, dims);
 
-void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name) {
-  const auto options = legate::VariantOptions{}.with_has_allocations(true);
+  auto* const runtime = legate::Runtime::get_runtime();
+  auto task = runtime->create_task(library(), id);
+  std::optional<legate::Variable> first;
 
-  register_task<ProgramTask>(std::move(library),
-                             legate::TaskConfig{id}.with_variant_options(options), std::move(name));
+  for (const auto& [store, privilege] : arguments) {
+    const legate::LogicalArray array{*store};
+
+    if (privilege == REDUCE + static_cast<Privilege>(legate::ReductionOpKind::OR) &&
+        array.type().code() == legate::Type::Code::BOOL) {
+      // Legion ends the process when it finds this one missing; addition of bools is the same.
+      throw std::invalid_argument{"bools cannot be reduced with OR, use ADD"};
+    }
+    const auto partition = reduces(privilege) ? task.add_reduction(array, privilege - REDUCE)
+                           : reads(privilege) ? task.add_input(array)
+                                              : task.add_output(array);
+
+    if (privilege == READ_WRITE) task.add_output(array, partition);
+    if (!first) {
+      first = partition;
+    } else if (!task.needs_inline_execution_()) {
+      task.add_constraint(legate::align(*first, partition));
+    }
+  }
+  task.add_scalar_arg(pack_launch(arguments, program, true, {}));
+  runtime->submit(std::move(task));
 }
 
-bool program_allocates(const legate::Scalar& launch) {
-  LaunchHeader header;
-
-  std::memcpy(&header, launch.ptr(), sizeof(header));
-  return header.scratch_place == ScratchPlace::BUFFER;
-}
-
-void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
-                         const std::vector<std::int64_t>& program) {
+void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
+                  const std::vector<std::int64_t>& program) {
   std::vector<RootShape> shapes(arguments.size());
   std::transform(arguments.begin(), arguments.end(), shapes.begin(),
                  [](const Access& access) { return shape_of(*access.store); });
   const auto checked = check_program({program.data(), program.size()}, shapes);
-  const auto sharing = current_sharing();
-  const auto schedule = make_schedule(checked, shapes, sharing);
+  Execution execution;
+
+  execution.sharing = current_sharing();
+  execution.schedule = make_schedule(checked, shapes, execution.sharing);
+  execution.plan = place_scratch(checked.buffers, execution.schedule);
 
   // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
   // whole, and keep the partitions that they have.
@@ -327,22 +251,41 @@ void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& argu
     if (writes(privilege)) task.add_output(*store);
   }
 
-  const auto plan = place_scratch(checked.buffers, schedule);
-  auto place = ScratchPlace::THREAD;
-  if (plan.size <= MAX_KEPT_SCRATCH) {
-    ScratchStore::instance().skip();
-  } else if (const auto* const store =
-                 ScratchStore::instance().find(plan.size + SCRATCH_ALIGNMENT)) {
-    task.add_output(*store);
-    place = ScratchPlace::STORE;
-  } else {
-    place = ScratchPlace::BUFFER;
-  }
-  const auto launch = pack_launch(arguments, program, schedule, plan, place, sharing);
+  const auto scratch = choose_scratch(execution.plan.size);
 
-  task.add_scalar_arg(
-      legate::Scalar{legate::Span<const std::uint8_t>{launch.data(), launch.size()}});
+  execution.place = scratch.place;
+  if (scratch.store) task.add_output(*scratch.store);
+  task.add_scalar_arg(pack_launch(arguments, program, false, execution));
   runtime->submit(std::move(task));
+}
+
+}  // namespace
+
+// LegateTask::register_variants names a task as its C++ type, and does the same.
+void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name) {
+  namespace detail = legate::detail;
+  const auto options = legate::VariantOptions{}.with_has_allocations(true);
+  legate::TaskInfo info{std::move(name), legate::TaskConfig{id}.with_variant_options(options)};
+
+  detail::VariantHelper<ProgramTask, detail::CPUVariant>::record(library, {}, &info);
+  detail::VariantHelper<ProgramTask, detail::OMPVariant>::record(library, {}, &info);
+  library.register_task(id, info);
+}
+
+bool program_allocates(const legate::Scalar& launch) {
+  LaunchHeader header;
+
+  std::memcpy(&header, launch.ptr(), sizeof(header));
+  return header.scratch_place == ScratchPlace::BUFFER;
+}
+
+void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
+                         const std::vector<std::int64_t>& program, bool partitioned) {
+  if (partitioned) {
+    submit_partitioned(id, arguments, program);
+  } else {
+    submit_whole(id, arguments, program);
+  }
 }
 
 }  // namespace legate_diffuse

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "mapper/fused_task.h"
+#include "mapper/arguments.h"
 
 namespace legate_diffuse {
 
@@ -18,9 +18,10 @@ void register_program_task(legate::Library library, legate::LocalTaskID id, std:
 // Whether a program task allocates Legate's memory, given its only scalar.
 bool program_allocates(const legate::Scalar& launch);
 
-// Submits a program (program.h) as one task on one point, whatever partitions the stores have.
-// No privilege reduces. Throws InvalidProgram, and what Legate throws.
+// Submits a program (program.h) as one task. That runs on one point, whatever partitions the stores
+// have, and no privilege reduces; or, if it is partitioned, on as many points as Legate chooses:
+// all arguments have the same shape then. Throws InvalidProgram, and what Legate throws.
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
-                         const std::vector<std::int64_t>& program);
+                         const std::vector<std::int64_t>& program, bool partitioned);
 
 }  // namespace legate_diffuse

@@ -21,6 +21,12 @@ const std::int64_t* Words::take(std::int64_t count) {
   return taken;
 }
 
+namespace {
+
+constexpr std::array<std::int64_t, LEGATE_MAX_DIM> ORIGIN{};
+
+}  // namespace
+
 Scratch::Scratch(Words& words)
     : itemsize{words.take()},
       first_nest{words.take()},
@@ -35,7 +41,8 @@ NestHead::NestHead(Words& words)
       dim{words.take()},
       num_scalars{words.take()},
       extents{words.take(dim)},
-      scalars{words.take(2 * num_scalars)} {}
+      scalars{words.take(2 * num_scalars)},
+      first{ORIGIN.data()} {}
 
 Operand::Operand(Words& words, std::int64_t dim)
     : base{words.take()},
@@ -48,6 +55,12 @@ ParsedNest::ParsedNest(Words& words) : head{words} {
   for (std::int64_t number = 0; number < head.num_operands; ++number) {
     operands.emplace_back(words, head.dim);
   }
+}
+
+void ParsedNest::restrict_to(const Tile& tile) {
+  head.extents = tile.extents.data();
+  head.first = tile.first.data();
+  for (auto& operand : operands) operand.low = tile.first.data();
 }
 
 namespace {
@@ -77,6 +90,16 @@ void check_scratch(const Scratch& scratch, std::int64_t num_nests) {
   require(0 <= scratch.first_nest && scratch.first_nest <= scratch.last_nest &&
               scratch.last_nest < num_nests,
           "a scratch buffer's life is not a range of nests");
+}
+
+void check_nest(const NestHead& nest) {
+  check_extents(nest.dim, nest.extents);
+  require(nest.kernel >= 0 && nest.kernel <= UINT32_MAX &&
+              find_kernel(static_cast<std::uint32_t>(nest.kernel)) != nullptr,
+          "no kernel is registered under this id");
+  require(nest.num_operands > 0, "a nest has no operands");
+  require(0 <= nest.num_written && nest.num_written <= nest.num_operands,
+          "a nest writes more operands than it has");
 }
 
 void check_operand(const Operand& operand, const NestHead& nest, std::int64_t root_dim,
@@ -114,13 +137,7 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   for (std::int64_t index = 0; index < num_nests; ++index) {
     const NestHead nest{words};
 
-    check_extents(nest.dim, nest.extents);
-    require(nest.kernel >= 0 && nest.kernel <= UINT32_MAX &&
-                find_kernel(static_cast<std::uint32_t>(nest.kernel)) != nullptr,
-            "no kernel is registered under this id");
-    require(nest.num_operands > 0, "a nest has no operands");
-    require(0 <= nest.num_written && nest.num_written <= nest.num_operands,
-            "a nest writes more operands than it has");
+    check_nest(nest);
     for (std::int64_t number = 0; number < nest.num_operands; ++number) {
       const Operand operand{words, nest.dim};
 
@@ -140,6 +157,27 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   }
   require(num_scratch >= 0 && num_nests >= 0 && words.empty(), "a program ends too late");
   return {std::move(buffers), num_nests, nests};
+}
+
+void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims) {
+  require(words.take() == 0 && words.take() == 1, "a partitioned program is one nest");
+
+  const NestHead nest{words};
+  check_nest(nest);
+  require(nest.num_operands == static_cast<std::int64_t>(dims.size()),
+          "a partitioned program has one operand for each argument");
+  for (std::int64_t number = 0; number < nest.num_operands; ++number) {
+    const Operand operand{words, nest.dim};
+    const auto is_whole = [&] {
+      for (std::int64_t d = 0; d < nest.dim; ++d) {
+        if (operand.dims[d] != d || operand.low[d] != 0) return false;
+      }
+      return operand.base == number && operand.root_dim == nest.dim && dims[number] == nest.dim;
+    };
+
+    require(is_whole(), "an operand of a partitioned program is not all of its argument");
+  }
+  require(words.empty(), "a program ends too late");
 }
 
 }  // namespace legate_diffuse

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <legate_defines.h>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -23,6 +26,9 @@ namespace legate_diffuse {
 // low + sum over d of i_d * (unit vector of dims[d]) of the operand's root; dims[d] is -1 where the
 // operand repeats. The operands that the kernel writes or reduces to, num_written of them, come
 // before those that it only reads.
+//
+// A partitioned program is one nest, in which operand n is all of argument n. Its task runs on many
+// points, on each the tile that the arguments have there.
 
 class InvalidProgram : public std::invalid_argument {
  public:
@@ -67,6 +73,8 @@ struct NestHead {
   std::int64_t num_scalars;
   const std::int64_t* extents;
   const std::int64_t* scalars;
+  // The index of the first point along each dimension.
+  const std::int64_t* first;
 };
 
 struct Operand {
@@ -78,8 +86,18 @@ struct Operand {
   const std::int64_t* low;
 };
 
+// A part of a nest's points.
+struct Tile {
+  std::array<std::int64_t, LEGATE_MAX_DIM> first{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
 struct ParsedNest {
   explicit ParsedNest(Words& words);
+
+  // Leaves the points of a tile, which must outlive the nest. Every operand has the dimensions of
+  // the nest.
+  void restrict_to(const Tile& tile);
 
   NestHead head;
   std::vector<Operand> operands;
@@ -100,5 +118,9 @@ struct Program {
 // Checks a program, which then runs unchecked. Throws InvalidProgram for one that is not
 // well-formed, calls a kernel that is not registered, or leaves the memory of its roots.
 Program check_program(Words words, const std::vector<RootShape>& arguments);
+
+// Checks a partitioned program over arguments of these dimensionalities; its points stay within the
+// tiles of the arguments, whatever their extents are.
+void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims);
 
 }  // namespace legate_diffuse

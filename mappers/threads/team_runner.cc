@@ -107,9 +107,9 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
     nest_.set_unread(unread);
     for (std::int64_t d = 0; d < head.dim; ++d) {
       if (d == rows.dim) {
-        nest_.add_dim(count, rows.first);
+        nest_.add_dim(count, head.first[d] + rows.first);
       } else {
-        nest_.add_dim(head.extents[d]);
+        nest_.add_dim(head.extents[d], head.first[d]);
       }
     }
     for (std::size_t index = 0; index < operands.size(); ++index) {
@@ -193,7 +193,10 @@ void TeamRunner::run(Words& words) {
     runners_[0].run(words);
     return;
   }
-  const ParsedNest nest{words};
+  run(ParsedNest{words});
+}
+
+void TeamRunner::run(const ParsedNest& nest) {
   run(nest, kernel_of(nest.head));
 }
 

@@ -100,6 +100,7 @@ class TeamRunner {
 
   // Runs a whole nest.
   void run(Words& words);
+  void run(const ParsedNest& nest);
 
   // Runs the nests of a blocked band; `first` is the number of the first one.
   void run_band(Words& words, const Schedule& schedule, const Band& band, std::int64_t first);

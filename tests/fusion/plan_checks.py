@@ -11,7 +11,6 @@ from plan_execution import run_plan
 from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.plan import Plan, make_plan
 from legate_diffuse.libraries.cupynumeric import meanings
@@ -68,8 +67,8 @@ def check_launches(program: Program, made: Plan) -> None:
         live = any(view.store.live for view in tasks[position].changes)
         assert count == 1 or (is_scalar_work(tasks[position]) and not live)
     for launch in made.launches:
-        assert launch.form is not Form.ALIGNED or len(launch.nests) <= 1
-        if launch.form is Form.PROGRAM:
+        assert not launch.partitioned or len(launch.nests) <= 1
+        if launch.fused and not launch.partitioned:
             for position in launch.tasks:
                 for access in tasks[position].accesses:
                     store = access.view.store

@@ -24,7 +24,6 @@ from concrete_programs import (
     wrapped,
 )
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.lowering import (
     ConstantSource,
     LoweredNest,
@@ -99,14 +98,14 @@ class _Runner:
 
     def run(self, launch: PlannedLaunch, waiting: Sequence[int]) -> None:
         """Run a launch, but for what waits."""
-        now = launch.tasks if launch.form is Form.ORIGINAL else launch.hoisted
+        now = launch.hoisted if launch.fused else launch.tasks
         self.run_tasks([position for position in now if position not in waiting])
         for view in launch.temporaries:
             self._destroy(self.memory[self.views[view].store.id])
-        if launch.form is Form.ALIGNED:
+        if launch.partitioned:
             for nest in launch.nests:
-                self._run_aligned(nest.lowered)
-        elif launch.form is Form.PROGRAM:
+                self._run_partitioned(nest.lowered)
+        elif launch.fused and not launch.partitioned:
             self._run_program(launch)
 
     def run_tasks(self, positions: Sequence[int]) -> None:
@@ -122,7 +121,7 @@ class _Runner:
         return _Operand(memory, self.program.behind(view, shape))
 
     # -- one nest on many processors ---------------------------------------------
-    def _run_aligned(self, lowered: LoweredNest) -> None:
+    def _run_partitioned(self, lowered: LoweredNest) -> None:
         """Reductions go to instances of their own, which are combined at the end."""
         operands = []
         instances: list[tuple[_Operand, list[int], str]] = []

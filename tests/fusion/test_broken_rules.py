@@ -20,7 +20,7 @@ from legate_diffuse.fusion import (
     plan,
     renaming,
 )
-from legate_diffuse.fusion.launches import Form, Launch
+from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
@@ -194,14 +194,14 @@ def _hoist_without_closure(
 
 def _all_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
     """Put live stores into scratch memory as well."""
-    if launch.form is not Form.PROGRAM:
+    if launch.partitioned or not launch.fused:
         return found
     return replace(found, scratch=_changed(window, launch.tasks))
 
 
 def _dead_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
     """Put dead stores into scratch memory, whoever uses them later."""
-    if launch.form is not Form.PROGRAM:
+    if launch.partitioned or not launch.fused:
         return found
     dead = _changed(window, launch.tasks) & _dead(window)
     return replace(found, scratch=found.scratch | dead)
@@ -209,7 +209,7 @@ def _dead_in_scratch(found: Liveness, window: Window, launch: Launch) -> Livenes
 
 def _parts_in_scratch(found: Liveness, window: Window, launch: Launch) -> Liveness:
     """Put stores into scratch memory of which only a part was written."""
-    if launch.form is not Form.PROGRAM:
+    if launch.partitioned or not launch.fused:
         return found
     others = set(range(len(window.tasks))) - set(launch.tasks)
     elsewhere = {s for position in others for s in window.tasks[position].stores}
@@ -224,10 +224,10 @@ def _always_undefined(found: Liveness, window: Window, launch: Launch) -> Livene
 
 
 def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
-    if launch.form is Form.PROGRAM:
+    if launch.fused and not launch.partitioned:
         return found
     work = [n for n in launch.tasks if is_scalar_work(window.tasks[n])]
-    if launch.form is Form.ALIGNED:
+    if launch.partitioned:
         work = [n for n in work if n in found.nests[0].hoisted]
     return replace(found, deferrable=tuple(work))
 
@@ -423,16 +423,16 @@ def test_names_depend_on_relations_of_views(
 def test_programs_need_their_privileges(
     lost: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan_program = plan._plan_program
+    plan_whole = plan._plan_whole
 
     def with_less(*arguments: Any) -> PlannedLaunch:
-        launch = plan_program(*arguments)
+        launch = plan_whole(*arguments)
         launch.privileges = bytes(
             privilege & ~lost or privilege for privilege in launch.privileges
         )
         return launch
 
-    monkeypatch.setattr(plan, "_plan_program", with_less)
+    monkeypatch.setattr(plan, "_plan_whole", with_less)
     assert counterexample() is not None
 
 

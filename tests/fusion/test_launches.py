@@ -10,10 +10,11 @@ The stores and views are those of ``window_golden.STORES``: 90 and 91 are live a
 from __future__ import annotations
 
 import pytest
+from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from window_golden import covered, launches_of
 
 from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.launches import MAX_NESTS, Form, form_launches
+from legate_diffuse.fusion.launches import MAX_NESTS, form_launches
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS
 from legate_diffuse.ir.text import parse
 
@@ -27,7 +28,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         COPY(int8) -> (int8) shape 0: write %2.2, read %1.1
         COPY(int8) -> (int8) shape 1: write %3.23, read %0.20
         """,
-        [(Form.ALIGNED, [[0, 1]]), (Form.ALIGNED, [[2]])],
+        [(PARTITIONED, [[0, 1]]), (PARTITIONED, [[2]])],
     ),
     "aliasing views and other shapes on one processor": (
         """
@@ -35,7 +36,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         COPY(int8) -> (int8) shape 0: write %92.92, read %91.191
         COPY(int8) -> (int8) shape 1: write %90.290, read %92.292
         """,
-        [(Form.PROGRAM, [[0], [1], [2]])],
+        [(WHOLE, [[0], [1], [2]])],
     ),
     "a reduction that is read again on one processor": (
         """
@@ -43,7 +44,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %7.7, read %90.90
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %91.91, read %90.90, read %7.17
         """,
-        [(Form.PROGRAM, [[0, 1], [2]])],
+        [(WHOLE, [[0, 1], [2]])],
     ),
     "a reduction that is read again on several": (
         """
@@ -51,7 +52,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %7.7, read %0.0
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %7.17
         """,
-        [(Form.ALIGNED, [[0, 1]]), (Form.ALIGNED, [[2]])],
+        [(PARTITIONED, [[0, 1]]), (PARTITIONED, [[2]])],
     ),
     "a program continues past what it does not conflict with": (
         """
@@ -61,9 +62,9 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         COPY(int8) -> (int8) shape 1: write %92.292, read %91.291
         """,
         [
-            (Form.PROGRAM, [[0], [3]]),
-            (Form.ORIGINAL, [[1]]),
-            (Form.ALIGNED, [[2]]),
+            (WHOLE, [[0], [3]]),
+            (ORIGINAL, [[1]]),
+            (PARTITIONED, [[2]]),
         ],
     ),
     "a program ends at what it conflicts with": (
@@ -73,9 +74,9 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         COPY(int8) -> (int8) shape 1: write %92.292, read %90.290
         """,
         [
-            (Form.PROGRAM, [[0]]),
-            (Form.ORIGINAL, [[1]]),
-            (Form.PROGRAM, [[2]]),
+            (WHOLE, [[0]]),
+            (ORIGINAL, [[1]]),
+            (WHOLE, [[2]]),
         ],
     ),
     "scalar work joins a program": (
@@ -85,26 +86,26 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 1: reduce(max) %6.6, read %92.292
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %6.6
         """,
-        [(Form.PROGRAM, [[0], [1, 2], [3]])],
+        [(WHOLE, [[0], [1, 2], [3]])],
     ),
     "a scalar task by itself": (
         "UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %6.6",
-        [(Form.ORIGINAL, [[0]])],
+        [(ORIGINAL, [[0]])],
     ),
     "two scalar tasks": (
         """
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %6.6
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %8.8, read %7.7
         """,
-        [(Form.PROGRAM, [[0, 1]])],
+        [(WHOLE, [[0, 1]])],
     ),
     "a scalar is reduced to a scalar": (
         "SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 2: reduce(max) %6.6, read %7.7",
-        [(Form.PROGRAM, [[0]])],
+        [(WHOLE, [[0]])],
     ),
     "a fill by itself": (
         "FILL(int8) -> (int8) shape 0: write %0.0",
-        [(Form.ORIGINAL, [[0]])],
+        [(ORIGINAL, [[0]])],
     ),
     "nothing but fills": (
         """
@@ -113,7 +114,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         FILL(int8) -> (int8) shape 0: write %90.90
         FILL(int8) -> (int8) shape 1: write %91.291
         """,
-        [(Form.ORIGINAL, [[0, 1]]), (Form.ORIGINAL, [[2], [3]])],
+        [(ORIGINAL, [[0, 1]]), (ORIGINAL, [[2], [3]])],
     ),
     "fills with other work": (
         """
@@ -122,21 +123,21 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         FILL(int8) -> (int8) shape 0: write %90.90
         COPY(int8) -> (int8) shape 1: write %91.291, read %90.290
         """,
-        [(Form.ALIGNED, [[0, 1]]), (Form.PROGRAM, [[2], [3]])],
+        [(PARTITIONED, [[0, 1]]), (WHOLE, [[2], [3]])],
     ),
     "a group with a partitioned array and one that is not": (
         """
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %90.90
         COPY(int8) -> (int8) shape 1: write %92.292, read %91.291
         """,
-        [(Form.ALIGNED, [[0]]), (Form.PROGRAM, [[1]])],
+        [(PARTITIONED, [[0]]), (WHOLE, [[1]])],
     ),
     "tasks that are not covered": (
         """
         SORT(int8) -> (int8) shape 0: write %90.90, read %91.91
         SORT(int8) -> (int8) shape 0: write %91.91, read %90.90
         """,
-        [(Form.ORIGINAL, [[0]]), (Form.ORIGINAL, [[1]])],
+        [(ORIGINAL, [[0]]), (ORIGINAL, [[1]])],
     ),
 }
 
@@ -144,7 +145,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
 @pytest.mark.parametrize(("text", "expected"), GOLDEN.values(), ids=GOLDEN)
 def test_launches(text: str, expected: Expected) -> None:
     found = [
-        (launch.form, [list(group.tasks) for group in launch.groups])
+        (form_of(launch), [list(group.tasks) for group in launch.groups])
         for launch in launches_of(text)
     ]
     assert found == expected

@@ -12,9 +12,9 @@ written to 93.
 from __future__ import annotations
 
 import pytest
+from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import launches_of, liveness_of
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness
 
 NOTHING = Liveness((NestLiveness(),))
@@ -436,10 +436,10 @@ def test_a_store_is_fresh_until_a_launch_writes_it() -> None:
         SORT(int8) -> (int8) shape 0: write %93.93, read %91.91
         COPY(int8) -> (int8) shape 0: write %90.90, read %93.93
     """
-    assert [launch.form for launch in launches_of(text)] == [
-        Form.PROGRAM,
-        Form.ORIGINAL,
-        Form.PROGRAM,
+    assert [form_of(launch) for launch in launches_of(text)] == [
+        WHOLE,
+        ORIGINAL,
+        WHOLE,
     ]
     first, _, last = liveness_of(text)
     assert first.undefined == {93}

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import pytest
+from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from window_golden import covered
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.plan import (
     Plan,
     PlannedLaunch,
@@ -76,10 +76,10 @@ def plan_of(text: str) -> Plan:
     return make_plan(parse(STORES + text), meanings)
 
 
-def launch_of(text: str, form: Form = Form.PROGRAM) -> PlannedLaunch:
+def launch_of(text: str, form: Form = WHOLE) -> PlannedLaunch:
     """Plan tasks that are one launch."""
     (launch,) = plan_of(text).launches
-    assert launch.form is form
+    assert form_of(launch) == form
     return launch
 
 
@@ -269,19 +269,22 @@ def test_a_register_in_one_nest_is_no_argument() -> None:
 
 
 # -- other forms -----------------------------------------------------------------
-def test_an_aligned_launch_has_one_nest_and_names_views() -> None:
+def test_a_partitioned_launch_has_one_nest_and_names_views() -> None:
     launch = launch_of(
         """
         COPY(int8) -> (int8) shape 2: write %6.6, read %7.7
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %51.51, read %50.50, read %6.16
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %50.50, read %51.51
         """,
-        Form.ALIGNED,
+        PARTITIONED,
     )
     (nest,) = launch.nests
     assert nest.lowered.arguments == (50, 7)
     assert nest.lowered.privileges == bytes([BOTH, READ])
-    assert nest.operands == launch.arguments == launch.scratch == ()
+    assert nest.operands == (0, 1)
+    assert launch.arguments == nest.lowered.arguments
+    assert launch.privileges == nest.lowered.privileges
+    assert launch.scratch == ()
     assert launch.hoisted == launch.deferrable == (0,)
     assert launch.temporaries == (51,)
 
@@ -291,7 +294,7 @@ def test_original_tasks_have_no_nests() -> None:
         SORT(int8) -> (int8) shape 0: write %51.51, read %50.50
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %6.6, read %7.7
     """).launches
-    assert opaque.form is scalar.form is Form.ORIGINAL
+    assert form_of(opaque) == form_of(scalar) == ORIGINAL
     assert opaque.nests == scalar.nests == []
     assert opaque.deferrable == ()
     assert scalar.deferrable == (1,)
@@ -310,7 +313,7 @@ def test_launches_are_in_an_order_that_keeps_conflicts() -> None:
 
 def test_the_unfused_plan_runs_every_task_in_order() -> None:
     (launch,) = unfused_plan(3).launches
-    assert launch.form is Form.ORIGINAL
+    assert form_of(launch) == ORIGINAL
     assert launch.tasks == (0, 1, 2)
     assert launch.deferrable == ()
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import pytest
+from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import copied
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.plan import analyse, make_plan
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import Window
@@ -286,10 +286,10 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     assert not unchanged(text)
     analysis = analyse(window_of(text), meanings)
     assert analysis.renaming == Renaming(window_of(text))
-    assert [launch.form for launch, _ in analysis.launches] == [
-        Form.PROGRAM,
-        Form.ORIGINAL,
-        Form.PROGRAM,
+    assert [form_of(launch) for launch, _ in analysis.launches] == [
+        WHOLE,
+        ORIGINAL,
+        WHOLE,
     ]
 
 

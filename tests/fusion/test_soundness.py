@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from concrete_programs import Footprint, Program, smallest
+from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from plan_checks import check, fails
 from random_programs import random_program
 from window_golden import covered
@@ -21,7 +22,7 @@ WINDOWS = 10_000
 def test_random_windows_run_as_planned() -> None:
     accepted = 0
     refused: Counter[Refusal] = Counter()
-    forms: Counter[str] = Counter()
+    forms: Counter[Form] = Counter()
     for seed in range(WINDOWS):
         program = random_program(seed)
         try:
@@ -33,8 +34,9 @@ def test_random_windows_run_as_planned() -> None:
         joined, turned_away = count_legal_joins(program, groups)
         accepted += joined
         refused += turned_away
-        forms.update(launch.form.name for launch in made.launches)
-    assert min(forms.values()) > WINDOWS / 10, "all forms are tested"
+        forms.update(map(form_of, made.launches))
+    for form in (ORIGINAL, WHOLE, PARTITIONED):
+        assert forms[form] > WINDOWS / 10, "all forms are tested"
     report_completeness(accepted, refused)
 
 

@@ -126,14 +126,20 @@ def program(*nests: bytes, buffers: tuple[bytes, ...] = ()) -> bytes:
     return words(len(buffers), len(nests)) + b"".join(buffers) + b"".join(nests)
 
 
-def submit_program(stores: list[Any], privileges: list[int], text: bytes) -> None:
+def submit_program(
+    stores: list[Any], privileges: list[int], text: bytes, partitioned: bool = False
+) -> None:
     handles = tuple(store.raw_handle for store in stores)
-    _native.submit_program(handles, bytes(privileges), text, None)
+    _native.submit_program(handles, bytes(privileges), text, partitioned, None)
 
 
 def submit(number: int, stores: list[Any], privileges: list[int]) -> None:
-    handles = tuple(store.raw_handle for store in stores)
-    _native.submit(number, handles, bytes(privileges), b"", None)
+    """Submit a kernel over stores of one shape, which Legate may partition."""
+    shape = tuple(stores[0].shape)
+    operands = [whole(base, len(shape)) for base in range(len(stores))]
+    submit_program(
+        stores, privileges, program(nest(number, shape, *operands)), partitioned=True
+    )
 
 
 # -- stores ----------------------------------------------------------------------

@@ -455,15 +455,8 @@ class Recorder:
         self.launched: list[int] = []
         self.provenances: list[str | None] = []
 
-    def submit(self, *arguments: Any) -> None:
-        self._record(arguments)
-        self._native.submit(*arguments)
-
     def submit_program(self, *arguments: Any) -> None:
-        self._record(arguments)
         self._native.submit_program(*arguments)
-
-    def _record(self, arguments: tuple[Any, ...]) -> None:
         self.launched.append(lc.get_machine().count())
         self.provenances.append(arguments[-3])
 

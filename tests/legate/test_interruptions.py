@@ -31,7 +31,7 @@ class Native:
         window.queue.native = window.submitter.native = self
     def __getattr__(self, name):
         found = getattr(self.native, name)
-        if name not in ("submit", "submit_program", "submit_original"):
+        if name not in ("submit_program", "submit_original"):
             return found
         def call(*arguments):
             self.number -= 1

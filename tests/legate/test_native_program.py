@@ -42,6 +42,7 @@ from native_programs import (
 
 from legate_diffuse import _native
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.ir.privilege import OPERATORS
 from legate_diffuse.kernel import Argument, Builder
 
 # -- what programs compute -------------------------------------------------------
@@ -348,6 +349,58 @@ def test_an_invalid_program_is_refused_and_does_nothing(name: str) -> None:
     np.testing.assert_array_equal(values_of(store), np.full((3, 4), 2.0))
 
 
+INVALID_PARTITIONED: dict[str, Callable[[], bytes]] = {
+    "nothing": lambda: b"",
+    "no nest": program,
+    "two nests": lambda: program(*[nest(kernel("double"), (3, 4), whole(0, 2))] * 2),
+    "scratch": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), buffers=(scratch(0, 0, (3,)),)
+    ),
+    "words left": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), b"12345678"
+    ),
+    "unknown kernel": lambda: program(nest(1 << 30, (3, 4), whole(0, 2))),
+    "too many operands": lambda: program(
+        nest(kernel("copy"), (3, 4), whole(0, 2), whole(1, 2))
+    ),
+    "no operands": lambda: program(nest(kernel("double"), (3, 4), written=0)),
+    "an operand in scratch": lambda: program(
+        nest(kernel("double"), (3, 4), whole(~0, 2))
+    ),
+    "wrong dimensionality": lambda: program(
+        nest(kernel("double"), (3,), whole(0, 1)),
+    ),
+    "transposed": lambda: program(
+        nest(kernel("double"), (4, 3), operand(0, (1, 0), (0, 0)))
+    ),
+    "repeated": lambda: program(
+        nest(kernel("double"), (3, 4), operand(0, (0, -1), (0, 0)))
+    ),
+    "a part": lambda: program(
+        nest(kernel("double"), (2, 4), operand(0, (0, 1), (1, 0)))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INVALID_PARTITIONED)
+def test_an_invalid_partitioned_program_is_refused(name: str) -> None:
+    store = filled((3, 4), 1.0)
+    with pytest.raises(ValueError):
+        submit_program([store], [READ_WRITE], INVALID_PARTITIONED[name](), True)
+    np.testing.assert_array_equal(values_of(store), np.ones((3, 4)))
+
+
+def test_a_partitioned_program_leaves_no_array() -> None:
+    store = filled((30, 40), 1.0)
+    submit_program(
+        [store],
+        [READ_WRITE],
+        program(nest(kernel("double"), (31, 50), whole(0, 2))),
+        partitioned=True,
+    )
+    np.testing.assert_array_equal(values_of(store), np.full((30, 40), 2.0))
+
+
 @pytest.mark.parametrize("privilege", [0, REDUCE, 255])
 def test_a_program_reduces_to_no_argument(privilege: int) -> None:
     with pytest.raises(ValueError):
@@ -360,7 +413,7 @@ def test_reading_a_scalar_store_without_a_value_is_refused() -> None:
         submit_program([future], [READ_WRITE], program())
 
 
-# -- reductions of aligned arguments ---------------------------------------------
+# -- reductions of partitioned programs -------------------------------------------
 
 
 def reduce(operator: str, target: Any, source: Any, *, kind: str | None = None) -> None:
@@ -402,6 +455,12 @@ def test_reduction_of_bools(trues: int) -> None:
     reduce("or", any_.promote(0, 300), source, kind="ADD")
     reduce("and", all_.promote(0, 300), source, kind="MUL")
     assert (bool(values_of(any_)), bool(values_of(all_))) == (trues > 0, trues == 300)
+
+
+def test_operators_have_the_numbers_of_legate() -> None:
+    for name, number in OPERATORS.items():
+        alias = {"or": "ADD", "and": "MUL"}.get(name, name.upper())
+        assert number == int(getattr(real.ReductionOpKind, alias))
 
 
 def test_bools_are_not_reduced_with_or() -> None:

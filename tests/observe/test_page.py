@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.plan import PlannedNest
 from legate_diffuse.observe.advice import OF_REFUSALS
@@ -53,7 +52,8 @@ def report(tmp_path: Path) -> Report:
     )
     launches = (
         LaunchFacts(
-            Form.PROGRAM,
+            True,
+            False,
             (0, 1, 2),
             alone=(),
             why_alone="",
@@ -66,7 +66,7 @@ def report(tmp_path: Path) -> Report:
             fates=(("never stored", "a1"),),
             moved=1_500,
         ),
-        LaunchFacts(Form.ORIGINAL, (3,), (3,), ", because", (), (), None, (), 0),
+        LaunchFacts(False, False, (3,), (3,), ", because", (), (), None, (), 0),
     )
     legend = (("a1-a5", "3 x 4 float64"),)
     window = WindowFacts(operations, "read", "app.py:4", legend, launches)

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <vector>
+
+#include "program/elements.h"
+#include "program/program.h"
 
 namespace legate_diffuse {
 
@@ -36,13 +38,13 @@ struct Access {
   Privilege privilege;
 };
 
-// Registers the task under an id; profiles and Legion's messages show the name.
-void register_fused_task(legate::Library library, legate::LocalTaskID id, std::string name);
+// In the task: the elements of each argument, if it has any here.
+std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& context,
+                                                    const Privilege* privileges, std::size_t count);
 
-// Submits one fused task. All arguments have the same shape and are partitioned alike. Each point
-// task reduces to an instance of its own, which Legate then combines with the value that the store
-// had. scalars is the kernel's block of scalar values. Throws what Legate throws.
-void submit_fused_task(legate::LocalTaskID id, std::uint32_t kernel,
-                       const std::vector<Access>& arguments, std::string_view scalars);
+// The points of a nest over all of its arguments that lie in their tiles here; none if an
+// argument has no elements here.
+std::optional<Tile> find_tile(const std::vector<std::optional<Elements>>& arguments,
+                              const Privilege* privileges, const NestHead& nest);
 
 }  // namespace legate_diffuse
