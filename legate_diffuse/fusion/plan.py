@@ -14,9 +14,12 @@ from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.nests import nests_of
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
+from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.ir.nest import Turn, alone
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import covers_store
 from legate_diffuse.ir.verify import verify_window
@@ -27,14 +30,15 @@ class PlannedNest:
     """A loop nest; ``kernel`` is its number in the native table, once it is there.
 
     ``operands`` have for each argument of the kernel the number of the task's argument
-    or, from -1 downwards, of the scratch buffer. ``tasks`` are the operations
-    in it, by position.
+    or, from -1 downwards, of the scratch buffer. ``tasks`` are the operations in it, by
+    position. ``turn`` is what the nest does in its band.
     """
 
     lowered: LoweredNest
     tasks: tuple[int, ...]
     kernel: int | None = None
     operands: tuple[int, ...] = ()
+    turn: Turn | None = None
 
 
 @dataclass(slots=True)
@@ -55,6 +59,9 @@ class PlannedLaunch:
             of reductions.
         scratch: a view of each store in scratch memory, with the first and the last
             nest that use it.
+        circular: for each of them how many rows more than those of a block are in use
+            at a time, or None if it needs all of its rows.
+        bands: how many of the nests are in each band.
         task: the number of the task that has the launch's name, once it has one.
     """
 
@@ -68,6 +75,8 @@ class PlannedLaunch:
     arguments: tuple[int, ...] = ()
     privileges: bytes = b""
     scratch: tuple[tuple[int, int, int], ...] = ()
+    circular: tuple[int | None, ...] = ()
+    bands: tuple[int, ...] = ()
     task: int | None = None
 
 
@@ -178,8 +187,14 @@ def _plan_partitioned(
     )
     lowered = lower_nest(tasks, nest.dropped, meanings.lower)
     if lowered is not None:
+        views = {view.id: view for view in window.views}
+        (own,) = nests_of([lowered], views)
+        (turn,) = alone(own).turns
         operands = tuple(range(len(lowered.arguments)))
-        planned.nests = [PlannedNest(lowered, group.tasks, operands=operands)]
+        planned.nests = [
+            PlannedNest(lowered, group.tasks, operands=operands, turn=turn)
+        ]
+        planned.bands = (1,)
         planned.arguments = lowered.arguments
         planned.privileges = bytes(
             privilege + OPERATORS[argument.reduces] if argument.reduces else privilege
@@ -203,10 +218,16 @@ def _plan_whole(
         for nest in _lower_with_hoisted(renaming.window, group, dead, meanings)
     ]
     views = {view.id: view for view in renaming.window.views}
+    scheduled = schedule(
+        nests_of([nest for nest, _ in lowered], views), liveness.scratch
+    )
+    turns = [turn for band in scheduled.bands for turn in band.turns]
+    lowered = [lowered[turn.nest.number] for turn in turns]
     users = _Users(liveness.scratch, liveness.undefined)
     for number, (nest, _) in enumerate(lowered):
         users.add(number, nest, views)
     places = users.places()
+    circular = dict(each for band in scheduled.bands for each in band.circular)
     layouts = renaming.layouts
     nests = [
         PlannedNest(
@@ -216,8 +237,9 @@ def _plan_whole(
             ),
             tasks,
             operands=tuple(places[views[view].store.id] for view in nest.arguments),
+            turn=turn,
         )
-        for nest, tasks in lowered
+        for (nest, tasks), turn in zip(lowered, turns, strict=True)
     ]
     # of each store one view that shows it, and not a copy of it
     shown = {view.store.id: view.id for view in reversed(window.views)}
@@ -239,6 +261,8 @@ def _plan_whole(
             (layouts.get(view, view), first, last)
             for view, first, last in users.scratch.values()
         ),
+        circular=tuple(circular.get(store) for store in users.scratch),
+        bands=tuple(len(band.turns) for band in scheduled.bands),
     )
 
 

@@ -63,9 +63,7 @@ def render(window: Window) -> str:
     """Return the text of a window."""
     lines = []
     for store in window.stores:
-        flags = (flag for flag in _STORE_FLAGS if getattr(store, flag))
-        line = " ".join((f"store %{store.id} {store.dtype}", *flags))
-        lines.append(line + render_zones(store.zones))
+        lines.append(render_store(store))
     for view in window.views:
         shown = (
             "nonaffine"
@@ -81,6 +79,13 @@ def render(window: Window) -> str:
     if window.carried:
         lines.append(f"carried {window.carried}")
     return "\n".join(lines) + "\n"
+
+
+def render_store(store: Store) -> str:
+    """Return the line of a store."""
+    flags = (flag for flag in _STORE_FLAGS if getattr(store, flag))
+    line = " ".join((f"store %{store.id} {store.dtype}", *flags))
+    return line + render_zones(store.zones)
 
 
 def render_kind(kind: OperationKind) -> str:
@@ -111,8 +116,7 @@ def parse(text: str) -> Window:
     for raw_line in text.splitlines():
         line = raw_line.partition("#")[0].strip()
         try:
-            if match := _STORE.fullmatch(line):
-                store = _parse_store(match)
+            if (store := parse_store(line)) is not None:
                 _declare(stores, store.id, store, "store")
             elif match := _VIEW.fullmatch(line):
                 view = _parse_view(match, stores)
@@ -129,7 +133,11 @@ def parse(text: str) -> Window:
     return Window(tuple(tasks), carried)
 
 
-def _parse_store(match: re.Match[str]) -> Store:
+def parse_store(line: str) -> Store | None:
+    """Read the line of a store, None if it is something else."""
+    match = _STORE.fullmatch(line)
+    if match is None:
+        return None
     flags = match["flags"].split()
     return Store(
         int(match["id"]),

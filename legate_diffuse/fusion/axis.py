@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lays the rows of stores along one axis, so that nests over them can take turns.
+
+    nest: write %1[:], read %0[:-1], read %0[1:]      row x: %1[x], %0[x], %0[x + 1]
+    nest: write %0[0], read %1[2]                     row 0: %0[0], %1[2]
+
+The first nest that touches two stores lays them side by side, once and for all. What a
+nest touches afterwards is at a constant distance from its row, or it has no place. So
+whether two nests conflict at some rows is a matter of distances, whatever the extents.
+
+Positions are places on the axis: a symbol, for what is not known, and a distance from
+it. Different symbols cannot be compared, unless a nest shows how far apart they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from legate_diffuse.ir import View
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.region import BEGIN, Endpoint, Interval
+
+
+class Place(NamedTuple):
+    """A position on the axis; the rows of what has no other place begin at 0."""
+
+    symbol: Hashable
+    offset: int
+
+    def __sub__(self, other: Place) -> int | None:
+        """Return how far the place is behind another one, None if that is unknown."""
+        return self.offset - other.offset if self.symbol == other.symbol else None
+
+    def moved(self, distance: int) -> Place:
+        """Return the place so much farther on."""
+        return Place(self.symbol, self.offset + distance)
+
+
+_START = Place(None, 0)
+
+
+class Rows(NamedTuple):
+    """What an access touches along the axis.
+
+    ``moves`` if each row of the nest has a row of its own.
+    """
+
+    interval: Interval
+    moves: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where the rows of a nest are, and what each of them touches.
+
+    Attributes:
+        first: the place of the first row.
+        end: the place behind the last row.
+        distances: for each access how far what it touches is from the row, None if the
+            access does not move along.
+        touched: for each access the places of the first row and of that behind the last
+            one that it touches in all turns, as far as they are known.
+    """
+
+    first: Place
+    end: Place
+    distances: tuple[int | None, ...]
+    touched: tuple[tuple[Place | None, Place | None], ...]
+
+    @classmethod
+    def nowhere(cls, accesses: int) -> Located:
+        """Return what is known of a nest that has no rows."""
+        return cls(_START, _START, (None,) * accesses, ((None, None),) * accesses)
+
+
+def row_loop(nest: Nest) -> int | None:
+    """Return the loop of a nest that runs along rows, None if there is none.
+
+    It is that of the view of the store with most dimensions.
+    """
+    loop: int | None = None
+    most = 0
+    for view in nest.views:
+        rank = len(view.region or ())
+        if 0 in view.dims and rank > most:
+            loop, most = view.dims.index(0), rank
+    return loop
+
+
+def _rows(view: View, loop: int | None) -> Rows | None:
+    if not view.region:
+        return None
+    interval = view.region[0]
+    if loop is None:
+        # a single row
+        return Rows(interval, interval.point)
+    return Rows(interval, view.dims[loop] == 0)
+
+
+@dataclass
+class Axis:
+    """The axis of a band.
+
+    ``known`` are the places of landmarks, by store and landmark, and ``stores`` those
+    of which some are known. ``same`` tells where symbols are, from others.
+    """
+
+    known: dict[tuple[int, int], Place] = field(default_factory=dict)
+    stores: set[int] = field(default_factory=set)
+    same: dict[Hashable, Place] = field(default_factory=dict)
+
+    def alternatives(self, nest: Nest) -> Iterator[tuple[Located, Axis]]:
+        """Yield the ways to lay a nest along the axis, with the axis afterwards.
+
+        They differ in which views lie beside one another, where not all of them can.
+        In the last one the nest has nothing to do with what is on the axis; its rows
+        are those of the first store that is not there yet.
+        """
+        loop = row_loop(nest)
+        rows = tuple(_rows(view, loop) for view in nest.views)
+        moving = [
+            (view, row.interval)
+            for view, row in zip(nest.views, rows, strict=True)
+            if row is not None and row.moves
+        ]
+        tried: set[tuple[int | None, ...]] = set()
+        for view, interval in sorted(moving, key=lambda m: not self._knows(m[0])):
+            axis = Axis(dict(self.known), set(self.stores), dict(self.same))
+            located = axis._locate(nest, rows, view, interval)
+            if located is not None and located.distances not in tried:
+                tried.add(located.distances)
+                yield located, axis
+            if not self._knows(view):
+                return
+
+    def place(self, view: View, at: Endpoint) -> Place | None:
+        """Return the place of an end of a view."""
+        store = view.store.id
+        known = self.known.get((store, at.landmark))
+        if known is None:
+            begin = self.known.get((store, BEGIN))
+            if begin is None or begin.symbol is not None:
+                return None
+            known = Place((store, at.landmark), begin.offset)
+        found = known.moved(at.offset)
+        while found.symbol in self.same:
+            found = self.same[found.symbol].moved(found.offset)
+        return found
+
+    def _locate(
+        self,
+        nest: Nest,
+        rows: tuple[Rows | None, ...],
+        leader: View,
+        interval: Interval,
+    ) -> Located | None:
+        """Lay a nest along the axis so that its row is that of one of its views."""
+        if not self._knows(leader):
+            self.known[leader.store.id, BEGIN] = _START
+            self.stores.add(leader.store.id)
+        first = self.place(leader, interval.low)
+        if first is None:
+            return None
+        end = self.place(leader, interval.high)
+        if end is None:
+            end = Place(("high", leader.store.id, interval.high.landmark), 0)
+            self._learn(leader, interval.high, end)
+        distances = tuple(
+            self._distance(other, row.interval, first, end)
+            if row is not None and row.moves
+            else None
+            for other, row in zip(nest.views, rows, strict=True)
+        )
+        touched = tuple(
+            (None, None)
+            if row is None
+            else (
+                self.place(other, row.interval.low),
+                self.place(other, row.interval.high),
+            )
+            for other, row in zip(nest.views, rows, strict=True)
+        )
+        return Located(first, end, distances, touched)
+
+    def _knows(self, view: View) -> bool:
+        return view.store.id in self.stores
+
+    def _distance(
+        self, view: View, interval: Interval, first: Place, end: Place
+    ) -> int | None:
+        """Return how far a view is from the rows of a nest.
+
+        Where a nest touches a store for the first time, it is none at all.
+        """
+        low, high = interval.low, interval.high
+        if not self._knows(view):
+            self._learn(view, low, first)
+            self._learn(view, high, end)
+            return 0
+        for at, row in ((low, first), (high, end)):
+            place = self.place(view, at)
+            distance = None if place is None else place - row
+            if distance is not None:
+                # as many rows lie between the ends of each view
+                self._learn(view, low, first.moved(distance))
+                self._learn(view, high, end.moved(distance))
+                return distance
+        return None
+
+    def _learn(self, view: View, at: Endpoint, place: Place) -> None:
+        """Note where an end of a view is."""
+        known = self.place(view, at)
+        if known is None:
+            self.known[view.store.id, at.landmark] = place.moved(-at.offset)
+            self.stores.add(view.store.id)
+            return
+        while place.symbol in self.same:
+            place = self.same[place.symbol].moved(place.offset)
+        if known.symbol == place.symbol:
+            return
+        if known.symbol is None:
+            known, place = place, known
+        self.same[known.symbol] = place.moved(-known.offset)

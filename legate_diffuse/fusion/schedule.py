@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bands: which nests take turns on the rows of an axis, and with which shifts.
+
+    nest 0: write %1[:], read %0[:]                         shift 0
+    nest 1: write %2[1:-1], read %1[:-2], read %1[2:]       shift 1
+    nest 2: write %0[1:-1], read %2[1:-1]                   shift 1
+
+Nest n runs its row x at time x + shift(n), the nests of one block of times in order.
+Shifts are the smallest that keep the order of whatever conflicts: loop shifting and
+fusion, as in A. Darte and G. Huard, "Loop Shifting for Loop Compaction", International
+Journal of Parallel Programming 28 (2000), and in U. Bondhugula's Pluto. They follow
+from distances alone. A band ends where a nest needs what is not at a constant
+distance, such as the result of a reduction, and at a nest that has no rows.
+
+A store that lives in a band only needs memory for as many rows as are in use at a time:
+storage folding, as Halide's ``StorageFolding.cpp`` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from legate_diffuse.fusion.axis import Axis, Located, row_loop
+from legate_diffuse.ir import View
+from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
+from legate_diffuse.ir.relations import may_overlap
+
+
+def schedule(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Program:
+    """Return a program of nests, in bands that are as long as they can be.
+
+    What a nest cannot take turns with comes before it, with all that shares stores with
+    that. A nest without rows runs by itself. Of ``scratch``, stores that live in the
+    program only, bands need no more rows than are in use at a time.
+    """
+    bands: list[Band] = []
+    open_ = BandBuilder()
+    for nest in nests:
+        while not open_.join(nest):
+            before = open_.related(open_.obstacles(nest))
+            if not before:
+                bands.append(alone(nest))
+                break
+            bands += open_.bands(before)
+            open_ = open_.only(set(range(len(open_.turns))) - before)
+    bands += open_.bands(range(len(open_.turns)))
+    return fold_storage(Program(tuple(map(divide, bands))), scratch)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An access of a nest of a band.
+
+    Attributes:
+        turn: position of the nest in the band.
+        shift: that of the nest.
+        located: where the nest is on the axis.
+        number: position of the access.
+        view: what it touches.
+        changes: it writes or reduces.
+    """
+
+    turn: int
+    shift: int
+    located: Located
+    number: int
+    view: View
+    changes: bool
+
+    @property
+    def distance(self) -> int | None:
+        """How far what it touches is from the row of its nest."""
+        return self.located.distances[self.number]
+
+
+def conflict(one: Use, other: Use) -> bool:
+    """Whether the order of two accesses matters."""
+    return (
+        one.view.store.id == other.view.store.id
+        and (one.changes or other.changes)
+        and may_overlap(one.view, other.view)
+    )
+
+
+class BandBuilder:
+    """Nests that take turns, and may be joined by more."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self._axis = Axis()
+        # by store
+        self._uses: dict[int, list[Use]] = {}
+
+    def join(self, nest: Nest) -> bool:
+        """Take in a nest, if it can take turns with the others."""
+        for located, axis in self._axis.alternatives(nest):
+            uses = self._uses_of(nest, located)
+            pairs = list(self._conflicts(uses))
+            lags = [_lag(earlier, later) for earlier, later in pairs]
+            needed = [
+                earlier.shift + lag
+                for (earlier, _), lag in zip(pairs, lags, strict=True)
+                if lag is not None
+            ]
+            if len(needed) < len(lags):
+                continue
+            shift = max(needed) if needed else min(self._wanted(uses), default=0)
+            self._axis = axis
+            self.turns.append(Turn(nest, row_loop(nest), shift, located.distances))
+            for use in uses:
+                of_store = self._uses.setdefault(use.view.store.id, [])
+                of_store.append(replace(use, shift=shift))
+            return True
+        return False
+
+    def obstacles(self, nest: Nest) -> set[int]:
+        """Return the turns that keep a nest from joining, or from coming before all."""
+        located = next((found for found, _ in self._axis.alternatives(nest)), None)
+        nowhere = Located.nowhere(len(nest.accesses))
+        return {
+            earlier.turn
+            for earlier, later in self._conflicts(
+                self._uses_of(nest, located or nowhere)
+            )
+            if located is None or _lag(earlier, later) is None
+        }
+
+    def related(self, turns: AbstractSet[int]) -> set[int]:
+        """Return turns with all others that share stores with them, and so on."""
+        found: set[int] = set()
+        stores: set[int] = set()
+        new = set(turns)
+        while new:
+            found |= new
+            stores |= {v.store.id for turn in new for v in self.turns[turn].nest.views}
+            users = {use.turn for store in stores for use in self._uses[store]}
+            new = users - found
+        return found
+
+    def bands(self, turns: AbstractSet[int] | range) -> Iterator[Band]:
+        """Yield bands of turns that share stores; they do not need one another."""
+        rest = set(turns)
+        while rest:
+            together = self.related({min(rest)})
+            rest -= together
+            yield Band(tuple(self.only(together).turns))
+
+    def only(self, turns: AbstractSet[int]) -> BandBuilder:
+        """Return a builder that has taken in some of the nests."""
+        builder = BandBuilder()
+        for turn in sorted(turns):
+            joined = builder.join(self.turns[turn].nest)
+            assert joined, "with less nests before it a nest can still join"
+        return builder
+
+    def _uses_of(self, nest: Nest, located: Located) -> list[Use]:
+        return [
+            Use(len(self.turns), 0, located, number, view, nest.changes(number))
+            for number, view in enumerate(nest.views)
+        ]
+
+    def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
+        """Yield the earlier uses that must stay before one of a new nest's."""
+        for later in uses:
+            for earlier in self._uses.get(later.view.store.id, ()):
+                if conflict(earlier, later):
+                    yield earlier, later
+
+    def _wanted(self, uses: Sequence[Use]) -> Iterator[int]:
+        """Yield the smallest shift for which no more rows of a store are in use."""
+        distances: dict[int, list[int]] = {}
+        for use in uses:
+            if use.distance is not None:
+                distances.setdefault(use.view.store.id, []).append(use.distance)
+        for store, own in distances.items():
+            times = [
+                use.shift - use.distance
+                for use in self._uses.get(store, ())
+                if use.distance is not None
+            ]
+            if times:
+                yield min(min(times) + max(own), max(times) + min(own))
+
+
+def _lag(earlier: Use, later: Use) -> int | None:
+    """Return by how much the later nest must be shifted against the earlier one.
+
+    None if that is not known to be any constant.
+    """
+    if earlier.distance is not None and later.distance is not None:
+        return later.distance - earlier.distance
+    # from the last row of the earlier nest that matters to the first one of the later
+    lasts = [earlier.located.end.moved(-1)]
+    touched = later.located.touched[later.number][1]
+    if earlier.distance is not None and touched is not None:
+        lasts.append(touched.moved(-1 - earlier.distance))
+    firsts = [later.located.first]
+    touched = earlier.located.touched[earlier.number][0]
+    if later.distance is not None and touched is not None:
+        firsts.append(touched.moved(-later.distance))
+    lags = [last - first for last in lasts for first in firsts]
+    return min((lag for lag in lags if lag is not None), default=None)
+
+
+def divide(band: Band) -> Band:
+    """Return a band with margins, if threads can take parts of its rows.
+
+    Margins grow from the first nest to the last: split tiling. They follow from
+    distances alone.
+    """
+    if all(distance is None for turn in band.turns for distance in turn.distances):
+        return band
+    margins: list[Margin] = []
+    uses: dict[int, list[tuple[View, int | None, bool, int]]] = {}
+    for number, turn in enumerate(band.turns):
+        nest = turn.nest
+        own = [
+            (view, distance, nest.changes(n))
+            for n, (view, distance) in enumerate(
+                zip(nest.views, turn.distances, strict=True)
+            )
+        ]
+        before = after = 0
+        for view, distance, changes in own:
+            for other, other_distance, changed, earlier in uses.get(view.store.id, ()):
+                if not (changes or changed) or not may_overlap(view, other):
+                    continue
+                if distance is None or other_distance is None:
+                    return band
+                apart = distance - other_distance
+                before = max(before, margins[earlier].before - apart)
+                after = max(after, margins[earlier].after + apart)
+        for view, distance, changes in own:
+            touched = view, distance, changes, number
+            uses.setdefault(view.store.id, []).append(touched)
+        margins.append(Margin(before, after))
+    return replace(
+        band,
+        turns=tuple(
+            replace(turn, margin=margin)
+            for turn, margin in zip(band.turns, margins, strict=True)
+        ),
+    )
+
+
+def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
+    """Return a scheduled program with circular buffers."""
+    homes: dict[int, set[int]] = {}
+    for number, band in enumerate(program.bands):
+        for nest in band.nests:
+            for view in nest.views:
+                homes.setdefault(view.store.id, set()).add(number)
+    return replace(
+        program,
+        bands=tuple(
+            replace(
+                band,
+                circular=tuple(
+                    (store, spread)
+                    for store, spread in spreads(band.turns)
+                    if store in scratch and homes[store] == {number}
+                ),
+            )
+            for number, band in enumerate(program.bands)
+        ),
+    )
+
+
+def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, int]]:
+    """Yield the stores that move along with all nests that use them.
+
+    With each of them comes how many rows more than one are in use at a time. A nest
+    touches a row at the row's time, plus its shift, minus its distance.
+    """
+    times: dict[int, list[int]] = {}
+    fixed: set[int] = set()
+    for turn in turns:
+        for view, distance in zip(turn.nest.views, turn.distances, strict=True):
+            if distance is None:
+                fixed.add(view.store.id)
+            else:
+                times.setdefault(view.store.id, []).append(turn.shift - distance)
+    for store, found in times.items():
+        if store not in fixed:
+            yield store, max(found) - min(found)

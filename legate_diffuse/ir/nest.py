@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loop nests, bands of them, and programs.
+
+A nest runs over all points of a shape. A band is a sequence of nests that take turns
+on the rows of an axis; a program is a sequence of bands. They have no extents, as
+windows have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.store import Points, Store, View
+from legate_diffuse.ir.task import Access
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A perfect loop nest, whose points do not depend on one another.
+
+    Attributes:
+        number: of the nest in its program, before that is scheduled.
+        shape: class of the extents of its loops.
+        points: how many points they have.
+        accesses: what each point does. All views have a dimension for each loop. A view
+            that is read and written is named twice.
+    """
+
+    number: int
+    shape: int
+    points: Points
+    accesses: tuple[Access, ...]
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """The view of each access."""
+        return tuple(access.view for access in self.accesses)
+
+    def changes(self, number: int) -> bool:
+        """Whether an access writes or reduces."""
+        return self.accesses[number].privilege is not Privilege.READ
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far a nest stays away from both ends of a part of the rows."""
+
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A nest as a member of a band.
+
+    Row x of the nest touches the row of each view that is ``distances`` rows farther
+    on; an access without a distance touches rows of its own in every turn. Which rows
+    of stores lie side by side follows from the first nest that moves along both. A
+    nest that moves along none which was there before begins at the row at which its
+    first access that moves begins. The nest runs its row x at time x + ``shift``.
+
+    If threads take parts of the band's rows, the nest takes those from
+    ``margin.before`` rows behind the beginning of a part to ``margin.after`` rows
+    before its end. What lies between two parts comes when both are done.
+
+    Attributes:
+        nest: the nest.
+        row_loop: its loop along the rows, None if it has a single one.
+        shift: see above.
+        distances: see above; one for each access.
+        margin: see above; None if the band cannot be divided.
+    """
+
+    nest: Nest
+    row_loop: int | None = None
+    shift: int = 0
+    distances: tuple[int | None, ...] = ()
+    margin: Margin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Nests that take turns on blocks of rows, in their order.
+
+    ``circular`` has, for each store that lives in the band only, how many rows more
+    than those of a block are in use at a time: a buffer of so many is enough for it.
+    """
+
+    turns: tuple[Turn, ...]
+    circular: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def nests(self) -> tuple[Nest, ...]:
+        """The nests in their order."""
+        return tuple(turn.nest for turn in self.turns)
+
+
+def alone(nest: Nest) -> Band:
+    """Return the band of a single nest that runs as a whole."""
+    return Band((Turn(nest, distances=(None,) * len(nest.accesses)),))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Bands that run one after the other."""
+
+    bands: tuple[Band, ...]
+
+    @property
+    def nests(self) -> tuple[Nest, ...]:
+        """The nests of all bands in their order."""
+        return tuple(nest for band in self.bands for nest in band.nests)
+
+    @property
+    def stores(self) -> tuple[Store, ...]:
+        """The distinct stores, in the order of first appearance."""
+        found = {v.store.id: v.store for nest in self.nests for v in nest.views}
+        return tuple(found.values())

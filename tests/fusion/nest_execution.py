@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs of nests over NumPy arrays: in order, by blocks of rows, and in parts.
+
+What a nest computes tells apart all that it reads. Memory that nobody has written is
+full of what no nest computes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from random_nests import Step, Steps, layout_of, numpy_view
+
+from legate_diffuse.ir import Privilege
+from legate_diffuse.ir.nest import Band, Program
+from legate_diffuse.stores.layout import Layout
+
+POISON = 2**40
+
+
+@dataclass
+class Array:
+    """An array, or a buffer of it that has row r in the place of row r % ``rows``."""
+
+    elements: np.ndarray
+    rows: int = 0
+
+
+Memory = dict[int, Array]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where a nest runs along an axis: from ``low`` up to ``high``.
+
+    Its first position is ``start``; ``loop`` is its loop along the axis, None if there
+    is none.
+    """
+
+    low: int
+    high: int
+    start: int
+    loop: int | None
+
+    def part(self, low: int, high: int) -> Span:
+        """Return what of it is between two positions."""
+        return replace(self, low=max(self.low, low), high=min(self.high, high))
+
+
+@dataclass
+class Executor:
+    """Runs the nests of a program for some sizes."""
+
+    steps: Steps
+    program: Program
+    sizes: tuple[int, ...]
+    rng: random.Random
+    # by array, nest and operand; the array is held as long as its number is in use
+    _views: dict[tuple[int, int, int], tuple[Array, np.ndarray, int]] = field(
+        default_factory=dict
+    )
+
+    def memory(self) -> Memory:
+        """Return what the arrays hold at first."""
+        memory = {}
+        for number, shape in enumerate(self.steps.arrays):
+            extents = tuple(n.at(self.sizes) for n in shape)
+            values = np.arange(np.prod(extents, dtype=int)).reshape(extents)
+            memory[number] = Array(
+                np.array(1_000_003 * (number + 1) + values, dtype=np.uint64)
+            )
+            if number in self.steps.scratch:
+                memory[number].elements[...] = POISON
+        return memory
+
+    def seen(self, memory: Memory) -> list[list[int]]:
+        """Return what the arrays hold that somebody can see."""
+        return [
+            memory[number].elements.reshape(-1).tolist()
+            for number in range(len(self.steps.arrays))
+            if number not in self.steps.scratch
+        ]
+
+    def in_order(self) -> list[list[int]]:
+        """Run nest after nest."""
+        memory = self.memory()
+        for step in self.steps.steps:
+            self._run(step, memory, {})
+        return self.seen(memory)
+
+    # -- by blocks of rows -------------------------------------------------------
+    def by_blocks(self, block: int) -> list[list[int]]:
+        """Let the nests of each band take turns on blocks of rows."""
+        memory = self.memory()
+        for band in self.program.bands:
+            buffers = self._with_buffers(band, memory, block)
+            self._run_blocks(band, buffers, block, self.spans(band))
+        return self.seen(memory)
+
+    def _run_blocks(
+        self, band: Band, memory: Memory, block: int, spans: Sequence[Span]
+    ) -> None:
+        """Run each nest of a band at its rows ``spans``."""
+        turns = list(zip(band.turns, self._steps(band), spans, strict=True))
+        times = [
+            time
+            for turn, _, span in turns
+            for time in (span.low + turn.shift, span.high + turn.shift)
+            if span.low < span.high
+        ]
+        for time in range(min(times, default=0), max(times, default=0), block):
+            for turn, step, span in turns:
+                rows = range(
+                    max(span.low, time - turn.shift),
+                    min(span.high, time + block - turn.shift),
+                )
+                # the rows of a nest do not depend on one another
+                for row in self.rng.sample(rows, len(rows)):
+                    self._run_row(step, memory, span, row)
+
+    # -- in parts ----------------------------------------------------------------
+    def in_split_parts(self, block: int, count: int) -> list[list[int]] | None:
+        """Run parts without what conflicts with others; the rest comes afterwards."""
+        memory = self.memory()
+        divided = False
+        for band in self.program.bands:
+            spans = self.spans(band)
+            margins = [turn.margin for turn in band.turns]
+            cuts = self._cuts(spans, count, _width(margins))
+            if None in margins or not cuts:
+                self._run_blocks(band, memory, block, spans)
+                continue
+            divided = True
+            parts = [
+                [
+                    s.part(
+                        begin + (m.before if begin > cuts[0] else 0),
+                        end - (m.after if end < cuts[-1] else 0),
+                    )
+                    for s, m in zip(spans, margins, strict=True)
+                    if m is not None
+                ]
+                for begin, end in pairwise(cuts)
+            ]
+            for part in self.rng.sample(parts, len(parts)):
+                self._run_blocks(band, memory, block, part)
+            seams = list(pairwise(parts))
+            for before, after in self.rng.sample(seams, len(seams)):
+                between = [
+                    s.part(a.high, b.low)
+                    for a, b, s in zip(before, after, spans, strict=True)
+                ]
+                for step, span in zip(self._steps(band), between, strict=True):
+                    for row in range(span.low, span.high):
+                        self._run_row(step, memory, span, row)
+        return self.seen(memory) if divided else None
+
+    # -- positions ---------------------------------------------------------------
+    def spans(self, band: Band) -> list[Span]:
+        """Return where the nests of a band lie along its axis.
+
+        Stores lie beside one another as the first nest that touches both has them.
+        """
+        origins: dict[int, int] = {}
+        found = []
+        for turn, step in zip(band.turns, self._steps(band), strict=True):
+            located = [
+                (operand.array, operand.low[0].at(self.sizes), distance)
+                for operand, distance in zip(step.operands, turn.distances, strict=True)
+                if distance is not None
+            ]
+            if not located:
+                found.append(Span(0, 1, 0, None))
+                continue
+            places = {
+                origins[array] + low - distance
+                for array, low, distance in located
+                if array in origins
+            }
+            assert len(places) < 2, "the accesses of a nest agree on where it is"
+            array, low, distance = located[0]
+            row = places.pop() if places else low - distance
+            for array, low, distance in located:
+                origins.setdefault(array, row + distance - low)
+            loop = turn.row_loop
+            count = 1 if loop is None else step.loops[loop].at(self.sizes)
+            found.append(Span(row, row + count, row, loop))
+        return found
+
+    def _cuts(self, spans: Sequence[Span], count: int, width: int) -> list[int]:
+        """Return where parts begin, and where the last one ends; nothing if not."""
+        low = min(span.low for span in spans)
+        high = max(span.high for span in spans)
+        width = max(width, 1)
+        if high - low < count * width or len(spans) < 2:
+            return []
+        free = high - low - count * width
+        more = sorted(self.rng.randint(0, free) for _ in range(count - 1))
+        cuts = [low + (n + 1) * width + m for n, m in enumerate(more)]
+        return [low, *cuts, high]
+
+    # -- nests -------------------------------------------------------------------
+    def _steps(self, band: Band) -> list[Step]:
+        return [self.steps.steps[nest.number] for nest in band.nests]
+
+    def _number(self, step: Step) -> int:
+        return next(n for n, own in enumerate(self.steps.steps) if own is step)
+
+    def _with_buffers(self, band: Band, memory: Memory, block: int) -> Memory:
+        """Return the memory with the circular buffers of a band."""
+        found = dict(memory)
+        for store, spread in band.circular:
+            shape = memory[store].elements.shape
+            buffer = np.full((block + spread, *shape[1:]), POISON, dtype=np.uint64)
+            found[store] = Array(buffer, block + spread)
+        return found
+
+    def _run_row(self, step: Step, memory: Memory, span: Span, row: int) -> None:
+        index = row - span.start
+        where = {} if span.loop is None else {span.loop: (index, index + 1)}
+        self._run(step, memory, where)
+
+    def _run(
+        self, step: Step, memory: Memory, where: dict[int, tuple[int, int]]
+    ) -> None:
+        """Run a nest, along some loops from a position up to another one."""
+        loops = [
+            where.get(loop, (0, extent.at(self.sizes)))
+            for loop, extent in enumerate(step.loops)
+        ]
+        if any(begin >= end for begin, end in loops):
+            return
+        views = [
+            self._part(memory[operand.array], step, number, loops)
+            for number, operand in enumerate(step.operands)
+        ]
+        shape = [end - begin for begin, end in loops]
+        value = np.full(shape, self._number(step), dtype=np.uint64)
+        for n, (privilege, view) in enumerate(zip(step.privileges, views, strict=True)):
+            if privilege is Privilege.READ:
+                value = value * np.uint64(31) + view * np.uint64(2 * n + 1)
+        for n, (privilege, view) in enumerate(zip(step.privileges, views, strict=True)):
+            if privilege is Privilege.WRITE:
+                view[...] = value + np.uint64(n)
+            elif privilege is Privilege.REDUCE:
+                dims = step.operands[n].dims
+                repeated = tuple(loop for loop, dim in enumerate(dims) if dim < 0)
+                view += value.sum(axis=repeated, keepdims=True)
+
+    def _part(
+        self, array: Array, step: Step, number: int, loops: Sequence[tuple[int, int]]
+    ) -> np.ndarray:
+        """Return what is behind a part of the loops of a nest."""
+        key = id(array.elements), id(step), number
+        operand = step.operands[number]
+        if key not in self._views:
+            layout = layout_of(step, operand, self.sizes)
+            low = layout.low[0] if layout.low else 0
+            if array.rows:
+                ring = low % array.rows if 0 not in layout.dims else 0
+                count = array.rows if 0 in layout.dims else 1
+                layout = Layout(
+                    layout.shape,
+                    layout.dims,
+                    (ring, *layout.low[1:]),
+                    (count, *layout.extents[1:]),
+                )
+            self._views[key] = array, numpy_view(array.elements, layout), low
+        _, view, low = self._views[key]
+        index = []
+        for dim, (begin, end) in zip(operand.dims, loops, strict=True):
+            if dim < 0:
+                index.append(slice(None))
+            elif dim == 0 and array.rows:
+                assert end - begin == 1, "circular buffers are used row by row"
+                place = (low + begin) % array.rows
+                index.append(slice(place, place + 1))
+            else:
+                index.append(slice(begin, end))
+        return view[(..., *index)]
+
+
+def _width(margins: Sequence[object]) -> int:
+    return max((m.before + m.after for m in margins if m is not None), default=0)  # type: ignore[attr-defined]
+
+
+def results(executor: Executor) -> Iterator[tuple[str, list[list[int]] | None]]:
+    """Yield what becomes of a program in each way to run it, None if there is none."""
+    for block in (1, 2, 5):
+        yield f"blocks of {block} rows", executor.by_blocks(block)
+    for count in (2, 4):
+        yield f"{count} split parts", executor.in_split_parts(count, count)

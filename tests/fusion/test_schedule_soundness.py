@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scheduled programs give the values of their nests one after the other."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+from nest_execution import Executor, results
+from random_nests import SIZES, Steps, key_of, nests_of, random_steps
+
+from legate_diffuse.fusion import axis, schedule
+from legate_diffuse.ir import landmarks, region
+from legate_diffuse.ir.program_text import parse_program, render_program
+from legate_diffuse.stores import layout, outline
+
+PROGRAMS: Final = 400
+# A broken rule is noticed in one of so many programs.
+MUTANT_PROGRAMS: Final = 1_000
+
+# Small numbers make small arrays have all that large ones have.
+SMALL: Final = {
+    "NEAR": 3,
+    "NEAR_END": 2,
+    "POINTS_NEAR_END": 2,
+    "_STEP": 7,
+    "_BEFORE": 4,
+    "_BEHIND": 5,
+}
+
+
+@pytest.fixture(autouse=True)
+def small_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    # layouts remember what keys say of them
+    monkeypatch.setattr(layout, "_whole", {})
+    for module in (region, landmarks, outline):
+        for name, value in SMALL.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
+
+
+def check(steps: Steps) -> Counter[str]:
+    """Assert that a program gives what its nests give in order; count what was run."""
+    scheduled = schedule.schedule(nests_of(steps), steps.scratch)
+    text = render_program(scheduled)
+    assert render_program(parse_program(text)) == text
+    seen: Counter[str] = Counter()
+    seen["bands"] += sum(len(band.turns) > 1 for band in scheduled.bands)
+    seen["circular"] += sum(len(band.circular) for band in scheduled.bands)
+    for sizes in SIZES:
+        rng = random.Random(1)
+        executor = Executor(steps, scheduled, sizes, rng)
+        expected = executor.in_order()
+        for name, found in results(executor):
+            if found is not None:
+                assert found == expected, name
+                seen[name.split(maxsplit=1)[1]] += 1
+    return seen
+
+
+def fails(steps: Steps) -> bool:
+    """Whether a program is scheduled wrongly."""
+    try:
+        check(steps)
+    except (AssertionError, LookupError, TypeError, ValueError):
+        return True
+    return False
+
+
+def smallest(steps: Steps) -> Steps:
+    """Return a program that still fails, but not without any of its nests."""
+    position = 0
+    while position < len(steps.steps):
+        smaller = steps.without(position)
+        if smaller.steps and one_key(smaller) and fails(smaller):
+            steps, position = smaller, 0
+        else:
+            position += 1
+    return steps
+
+
+def one_key(steps: Steps) -> bool:
+    return len({key_of(steps, sizes) for sizes in SIZES}) == 1
+
+
+def programs(count: int) -> Iterator[tuple[int, Steps]]:
+    found = ((seed, random_steps(seed)) for seed in range(count))
+    return ((seed, steps) for seed, steps in found if steps is not None)
+
+
+def test_scheduled_programs_give_what_their_nests_give_in_order() -> None:
+    seen: Counter[str] = Counter()
+    for seed, steps in programs(PROGRAMS):
+        try:
+            seen += check(steps)
+        except Exception:
+            culprit = render_program(
+                schedule.schedule(nests_of(smallest(steps)), frozenset())
+            )
+            print(f"\nseed {seed} fails, and so does this part of it:\n{culprit}")
+            raise
+    print(seen)
+    assert min(seen.values()) > PROGRAMS / 10, "all ways to run programs are tested"
+
+
+# -- broken rules ----------------------------------------------------------------
+BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
+    # shifts
+    "shifts are one too small": (
+        schedule._lag,
+        "return later.distance - earlier.distance",
+        "return later.distance - earlier.distance - 1",
+    ),
+    "shifts do not depend on distances": (
+        schedule._lag,
+        "return later.distance - earlier.distance",
+        "return 0",
+    ),
+    "what is at no distance needs no shift": (
+        schedule._lag,
+        "default=None",
+        "default=0",
+    ),
+    "the last row that is touched is one before": (
+        schedule._lag,
+        "touched.moved(-1 - earlier.distance)",
+        "touched.moved(-2 - earlier.distance)",
+    ),
+    "the last row that is touched is at no distance": (
+        schedule._lag,
+        "touched.moved(-1 - earlier.distance)",
+        "touched.moved(-1)",
+    ),
+    "the last row is one before": (
+        schedule._lag,
+        "earlier.located.end.moved(-1)",
+        "earlier.located.end.moved(-2)",
+    ),
+    "the first row that is touched is at no distance": (
+        schedule._lag,
+        "touched.moved(-later.distance)",
+        "touched",
+    ),
+    "the first row is one behind": (
+        schedule._lag,
+        "[later.located.first]",
+        "[later.located.first.moved(1)]",
+    ),
+    "any shift will do": (
+        schedule.BandBuilder.join,
+        "max(needed) if needed",
+        "min(needed) if needed",
+    ),
+    "what is read may be overwritten before": (
+        schedule.conflict,
+        "(one.changes or other.changes)",
+        "one.changes",
+    ),
+    "what is written may be read before": (
+        schedule.conflict,
+        "(one.changes or other.changes)",
+        "other.changes",
+    ),
+    "what is written may be overwritten before": (
+        schedule.conflict,
+        "(one.changes or other.changes)",
+        "(one.changes != other.changes)",
+    ),
+    "views never overlap": (
+        schedule.conflict,
+        "may_overlap(one.view, other.view)",
+        "one.view == other.view",
+    ),
+    # bands
+    "nothing comes before a nest": (
+        schedule.schedule,
+        "open_.related(open_.obstacles(nest))",
+        "set()",
+    ),
+    "only obstacles come before a nest": (
+        schedule.schedule,
+        "open_.related(open_.obstacles(nest))",
+        "open_.obstacles(nest)",
+    ),
+    "nests without rows need nothing": (
+        schedule.BandBuilder.obstacles,
+        "located is None or _lag",
+        "located is not None and _lag",
+    ),
+    # circular buffers
+    "circular buffers are one row too small": (
+        schedule.spreads,
+        "max(found) - min(found)",
+        "max(max(found) - min(found) - 1, 0)",
+    ),
+    "only what writes needs a circular buffer": (
+        schedule.spreads,
+        "if distance is None:",
+        "if distance is None or turn.nest.accesses[0].view != view:",
+    ),
+    "rows that do not move need no memory": (
+        schedule.spreads,
+        "if store not in fixed",
+        "if True",
+    ),
+    "what is seen is in circular buffers": (
+        schedule.fold_storage,
+        "store in scratch and",
+        "",
+    ),
+    "what other bands use is in circular buffers": (
+        schedule.fold_storage,
+        "and homes[store] == {number}",
+        "",
+    ),
+    # the axis
+    "symbols do not matter": (
+        axis.Place.__sub__,
+        "if self.symbol == other.symbol else None",
+        "",
+    ),
+    "landmarks of stores are one": (
+        axis.Axis.place,
+        "Place((store, at.landmark), begin.offset)",
+        "Place(at.landmark, begin.offset)",
+    ),
+    "symbols are the same at no distance": (
+        axis.Axis._learn,
+        "place.moved(-known.offset)",
+        "place",
+    ),
+    "known stores are at no distance": (
+        axis.Axis._distance,
+        "if not self._knows(view):",
+        "if True:",
+    ),
+    "ends move the other way": (
+        axis.Axis._distance,
+        "self._learn(view, high, end.moved(distance))",
+        "self._learn(view, high, end.moved(-distance))",
+    ),
+    "columns are rows": (axis._rows, "view.dims[loop] == dim", "view.dims[loop] >= 0"),
+    "points move along": (
+        axis._rows,
+        "Rows(interval, view.dims[loop] == dim)",
+        "Rows(interval, interval.point or view.dims[loop] == dim)",
+    ),
+    # margins
+    "margins do not grow": (
+        schedule.divide,
+        "margins[earlier].before - apart",
+        "-apart",
+    ),
+    "margins have no distance": (
+        schedule.divide,
+        "apart = distance - other_distance",
+        "apart = 0",
+    ),
+    "margins do not mind what stands": (
+        schedule.divide,
+        "                    return band\n                apart",
+        "                    continue\n                apart",
+    ),
+    "ends are exchanged": (
+        schedule.divide,
+        "apart = distance - other_distance",
+        "apart = other_distance - distance",
+    ),
+    "only writes that overlap conflict in parts": (
+        schedule.divide,
+        "not (changes or changed)",
+        "not (changes and changed)",
+    ),
+}
+
+
+def mutate(
+    function: Callable[..., Any], old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replace a part of a function's source."""
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(old) == 1, f"{old!r} is not once in {function.__qualname__}"
+    made: dict[str, Any] = {}
+    exec(  # in the function's own module
+        compile(source.replace(old, new), "<mutant>", "exec"),
+        function.__globals__,
+        made,
+    )
+    owner: Any = sys.modules[function.__module__]
+    *path, name = function.__qualname__.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    monkeypatch.setattr(owner, name, made[name])
+    for module in (schedule, axis):
+        if owner is not module and getattr(module, name, None) is function:
+            monkeypatch.setattr(module, name, made[name])
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_rule_is_noticed(
+    broken: tuple[Callable[..., Any], str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutate(*broken, monkeypatch)
+    assert any(fails(steps) for _, steps in programs(MUTANT_PROGRAMS))
