@@ -93,6 +93,9 @@ def submit_program(
         RuntimeError: Legate refused; nothing was submitted.
     """
 
+def scratch_bytes(stores: tuple[int, ...], privileges: bytes, program: bytes) -> int:
+    """Return the memory for the scratch buffers of a program that is submitted now."""
+
 def submit_original(
     launch: int, method: Callable[..., object], *arguments: object
 ) -> None:

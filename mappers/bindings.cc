@@ -241,19 +241,30 @@ void call_legate(std::uint64_t launch, std::optional<std::string_view> provenanc
   }
 }
 
-void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
-                    bool partitioned, std::optional<std::string_view> provenance,
-                    std::uint64_t launch, std::int64_t task) {
-  const auto arguments =
-      parse_arguments(stores, privileges, partitioned ? LAST_REDUCTION : READ_WRITE);
+std::vector<std::int64_t> parse_program(const nb::bytes& program) {
   std::vector<std::int64_t> words(program.size() / sizeof(std::int64_t));
 
   if (program.size() % sizeof(std::int64_t) != 0) {
     throw nb::value_error("a program consists of words of 8 bytes");
   }
   std::memcpy(words.data(), program.c_str(), program.size());
+  return words;
+}
+
+void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
+                    bool partitioned, std::optional<std::string_view> provenance,
+                    std::uint64_t launch, std::int64_t task) {
+  const auto arguments =
+      parse_arguments(stores, privileges, partitioned ? LAST_REDUCTION : READ_WRITE);
+  const auto words = parse_program(program);
   const auto id = static_cast<legate::LocalTaskID>(task);
+
   call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words, partitioned); });
+}
+
+std::int64_t scratch_bytes_of(const nb::tuple& stores, const nb::bytes& privileges,
+                              const nb::bytes& program) {
+  return scratch_bytes(parse_arguments(stores, privileges, READ_WRITE), parse_program(program));
 }
 
 // Collects no garbage while it lives, so that no finalizer runs.
@@ -374,6 +385,8 @@ NB_MODULE(_native, module) {
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
+  module.def("scratch_bytes", &scratch_bytes_of, nb::arg("stores"), nb::arg("privileges"),
+             nb::arg("program"));
   module.def("submit_original", &submit_original);
   module.def("call", &call_legate_method);
   module.def("last_launch", [] { return last_launch; });

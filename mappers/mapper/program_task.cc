@@ -13,6 +13,7 @@
 #include "program/elements.h"
 #include "program/program.h"
 #include "program/schedule.h"
+#include "program/scratch_plan.h"
 #include "threads/team.h"
 #include "threads/team_runner.h"
 
@@ -38,12 +39,15 @@ std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
   std::vector<std::int64_t> words;
 
   if (schedule.bands.empty()) return words;
-  for (const auto& [num_nests, block, tiled] : schedule.bands) {
-    words.insert(words.end(), {num_nests, block, tiled});
+  for (const auto& [num_nests, block, num_tiles] : schedule.bands) {
+    words.insert(words.end(), {num_nests, block, num_tiles});
   }
-  for (const auto* const part : {&schedule.row_dims, &schedule.shifts, &schedule.begins,
-                                 &schedule.ends, &schedule.circular_rows}) {
+  for (const auto* const part :
+       {&schedule.row_dims, &schedule.shifts, &schedule.begins, &schedule.ends}) {
     words.insert(words.end(), part->begin(), part->end());
+  }
+  for (const auto& [rows, num_tiles, tiled_rows, seam_begin, seam_rows] : schedule.circular) {
+    words.insert(words.end(), {rows, num_tiles, tiled_rows, seam_begin, seam_rows});
   }
   return words;
 }
@@ -57,8 +61,7 @@ Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_
   };
 
   for (std::int64_t index = 0; index < num_bands; ++index) {
-    const auto& band =
-        schedule.bands.emplace_back(Band{words.take(), words.take(), words.take() != 0});
+    const auto& band = schedule.bands.emplace_back(Band{words.take(), words.take(), words.take()});
     num_nests += band.num_nests;
   }
   if (num_bands > 0) {
@@ -66,7 +69,10 @@ Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_
     schedule.shifts = take(num_nests);
     schedule.begins = take(num_nests);
     schedule.ends = take(num_nests);
-    schedule.circular_rows = take(num_scratch);
+    for (std::int64_t index = 0; index < num_scratch; ++index) {
+      schedule.circular.push_back(
+          {words.take(), words.take(), words.take(), words.take(), words.take()});
+    }
   }
   return schedule;
 }
@@ -155,7 +161,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
   for (std::int64_t index = 0; index < num_scratch; ++index) {
     auto& base = bases.emplace_back(base_of(Scratch{words}, scratch + offsets[index]));
-    if (!schedule.circular_rows.empty()) base.circular_rows = schedule.circular_rows[index];
+    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
   }
   TeamRunner runner{bases, arguments.size(), header.sharing};
   if (header.partitioned) {
@@ -191,6 +197,14 @@ RootShape shape_of(const legate::LogicalStore& store) {
   const auto extents = store.extents();
 
   return {{extents.data().begin(), extents.data().end()}, store.type().size()};
+}
+
+std::vector<RootShape> shapes_of(const std::vector<Access>& arguments) {
+  std::vector<RootShape> shapes(arguments.size());
+
+  std::transform(arguments.begin(), arguments.end(), shapes.begin(),
+                 [](const Access& access) { return shape_of(*access.store); });
+  return shapes;
 }
 
 // Legate divides the arguments alike. Each point reduces to an instance of its own, which Legate
@@ -231,9 +245,7 @@ void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& argum
 
 void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
                   const std::vector<std::int64_t>& program) {
-  std::vector<RootShape> shapes(arguments.size());
-  std::transform(arguments.begin(), arguments.end(), shapes.begin(),
-                 [](const Access& access) { return shape_of(*access.store); });
+  const auto shapes = shapes_of(arguments);
   const auto checked = check_program({program.data(), program.size()}, shapes);
   Execution execution;
 
@@ -277,6 +289,14 @@ bool program_allocates(const legate::Scalar& launch) {
 
   std::memcpy(&header, launch.ptr(), sizeof(header));
   return header.scratch_place == ScratchPlace::BUFFER;
+}
+
+std::int64_t scratch_bytes(const std::vector<Access>& arguments,
+                           const std::vector<std::int64_t>& program) {
+  const auto shapes = shapes_of(arguments);
+  const auto checked = check_program({program.data(), program.size()}, shapes);
+
+  return place_scratch(checked.buffers, make_schedule(checked, shapes, current_sharing())).size;
 }
 
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,

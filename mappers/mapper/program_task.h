@@ -24,4 +24,9 @@ bool program_allocates(const legate::Scalar& launch);
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program, bool partitioned);
 
+// The memory that the scratch buffers of a program take when it is submitted now. Throws
+// InvalidProgram.
+std::int64_t scratch_bytes(const std::vector<Access>& arguments,
+                           const std::vector<std::int64_t>& program);
+
 }  // namespace legate_diffuse

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "program/elements.h"
-#include "program/schedule.h"
+#include "program/scratch_plan.h"
 
 namespace legate_diffuse {
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -59,7 +57,8 @@ struct Use {
   std::size_t nest;
   const Operand* operand;
   bool written;
-  // The nest's row i touches row low + i of the root; if not, each row may touch all of `rows`.
+  // The nest's row i touches row low + i of the root; if not, each row may touch all of `rows`. The
+  // only row of a nest has i = 0.
   bool moves;
   Interval rows;
 };
@@ -78,6 +77,7 @@ class Scheduler {
       : program_{program},
         num_arguments_{arguments.size()},
         num_threads_{sharing.num_threads},
+        min_points_of_thread_{sharing.min_points},
         cache_bytes_{cache_bytes() * sharing.num_threads},
         min_points_{
             std::max(cache_bytes_ / BYTES_PER_POINT,
@@ -95,7 +95,7 @@ class Scheduler {
 
     auto words = program_.nests;
 
-    schedule_.circular_rows.resize(program_.buffers.size());
+    schedule_.circular.resize(program_.buffers.size());
     for (std::int64_t nest = 0; nest < program_.num_nests; ++nest) {
       nests_.emplace_back(words);
       if (num_points(nests_.back().head) == MAX_POINTS) return {};
@@ -143,9 +143,9 @@ class Scheduler {
   }
 
   // The rows are those of the operand with the most dimensions.
-  static std::int64_t row_dim(const ParsedNest& nest) {
+  std::int64_t row_dim(const ParsedNest& nest) {
     std::int64_t most = 0;
-    std::int64_t found = -1;
+    auto found = NO_ROW;
 
     for (const auto& operand : nest.operands) {
       const auto* const end = operand.dims + nest.head.dim;
@@ -155,6 +155,7 @@ class Scheduler {
         most = operand.root_dim;
         found = place - operand.dims;
       }
+      if (found == NO_ROW && root_of(operand).num_rows > 1) found = ONE_ROW;
     }
     return found;
   }
@@ -165,12 +166,13 @@ class Scheduler {
     return dim < 0 ? 1 : nests_[nest].head.extents[dim];
   }
 
-  Use use(std::size_t nest, std::size_t number) const {
+  Use use(std::size_t nest, std::size_t number) {
     const auto& [head, operands] = nests_[nest];
     const auto& operand = operands[number];
     const auto row_dim = schedule_.row_dims[nest];
-    const auto moves = row_dim >= 0 && operand.dims[row_dim] == 0 &&
-                       std::count(operand.dims, operand.dims + head.dim, 0) == 1;
+    const auto moves = row_dim < 0 ? root_of(operand).num_rows > 1
+                                   : operand.dims[row_dim] == 0 &&
+                                         std::count(operand.dims, operand.dims + head.dim, 0) == 1;
 
     return {nest, &operand, static_cast<std::int64_t>(number) < head.num_written, moves,
             operand.root_dim > 0 ? reach(nest, operand, 0) : Interval{}};
@@ -257,6 +259,13 @@ class Scheduler {
     return times.last - times.first;
   }
 
+  // Whether nests of several rows move along a root.
+  bool has_moving_rows(const RootRows& root) const {
+    return std::any_of(root.uses.begin(), root.uses.end(), [&](const Use& use) {
+      return use.moves && schedule_.row_dims[use.nest] >= 0;
+    });
+  }
+
   // How many rows the band's nests can take at a time; 0 if blocking does not pay.
   std::int64_t block() const { return block(cache_bytes_, min_points_); }
 
@@ -271,9 +280,8 @@ class Scheduler {
     std::int64_t points = 1;
 
     for (const auto& root : roots_) {
-      if (std::none_of(root.uses.begin(), root.uses.end(), [](auto& use) { return use.moves; })) {
-        continue;
-      }
+      if (!has_moving_rows(root)) continue;
+
       std::int64_t kept = 0;
       if (__builtin_mul_overflow(spread(root), root.row_bytes, &kept) || kept >= left) return 0;
       left -= kept;
@@ -303,13 +311,17 @@ class Scheduler {
   void close() {
     if (num_nests_ == 0) return;
 
+    Band band{num_nests_};
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
-    Band band{num_nests_, rows > 0 && rows < duration() ? rows : 0, false};
 
-    if (band.block > 0 && !set_circular_buffers(rows) && num_threads_ > 1 && set_margins()) {
-      const auto own_rows = block(cache_bytes(), cache_bytes() / BYTES_PER_POINT);
+    if (rows > 0 && rows < duration()) {
+      const auto num_tiles = num_threads_ > 1 && set_margins() ? count_tiles() : 1;
+      const auto own_rows =
+          num_tiles > 1 ? block(cache_bytes(), cache_bytes() / BYTES_PER_POINT) : 0;
 
-      if (own_rows > 0) band = {num_nests_, std::min(own_rows, duration()), true};
+      band.block = own_rows > 0 ? std::min(own_rows, duration()) : rows;
+      band.num_tiles = own_rows > 0 ? num_tiles : 1;
+      set_circular_buffers(band);
     }
     schedule_.bands.push_back(band);
     for (auto& root : roots_) root.uses.clear();
@@ -317,60 +329,116 @@ class Scheduler {
     num_nests_ = 0;
   }
 
-  // Returns whether there are any.
-  bool set_circular_buffers(std::int64_t rows) {
-    bool found = false;
-
+  void set_circular_buffers(const Band& band) {
     for (auto number = num_arguments_; number < roots_.size(); ++number) {
       const auto& root = roots_[number];
       if (!can_be_circular(root)) continue;
 
-      const auto circular_rows = rows + spread(root);
-      if (circular_rows >= root.num_rows) continue;
+      CircularBuffer buffer{band.block + spread(root), band.num_tiles};
+      if (band.num_tiles > 1) {
+        Interval seam{INT64_MAX, INT64_MIN};
 
-      schedule_.circular_rows[number - num_arguments_] = circular_rows;
-      found = true;
+        for (const auto& use : root.uses) {
+          seam = {std::min(seam.first, schedule_.ends[use.nest] + use.rows.first),
+                  std::max(seam.last, schedule_.begins[use.nest] + use.rows.first)};
+        }
+        buffer.tiled_rows = tiled_rows();
+        buffer.seam_begin = seam.first;
+        buffer.seam_rows = seam.last - seam.first;
+        if (buffer.seam_rows > buffer.tiled_rows / band.num_tiles) continue;
+      }
+      if (buffer.num_places() < root.num_rows) {
+        schedule_.circular[number - num_arguments_] = buffer;
+      }
     }
-    return found;
+  }
+
+  // The first nest of the band that has several rows, if there is one; tiles divide them.
+  std::optional<std::size_t> tiled_nest() const {
+    for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
+      if (schedule_.row_dims[nest] >= 0) return nest;
+    }
+    return {};
+  }
+
+  std::int64_t tiled_rows() const { return num_rows(*tiled_nest()); }
+
+  // The row of a root at which the first row of a nest is, if all of its rows have one.
+  std::optional<std::int64_t> first_row(std::size_t nest) {
+    for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
+      if (const auto found = use(nest, number); found.moves) return found.rows.first;
+    }
+    return {};
   }
 
   // Finds where the nests of a tile begin and end. Returns false if the band cannot be tiled.
   bool set_margins() {
-    std::optional<std::int64_t> origin;
+    const auto tiled = tiled_nest();
+    const auto origin = tiled ? first_row(*tiled) : std::nullopt;
+    if (!origin) return false;
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      const auto has_rows = schedule_.row_dims[nest] >= 0;
-      std::optional<std::int64_t> low;
-      std::vector<Use> uses;
-
-      for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
-        uses.push_back(use(nest, number));
-        if (uses.back().moves && !low) low = uses.back().rows.first;
+      if (schedule_.row_dims[nest] == NO_ROW) {
+        if (follows_rows(nest)) return false;
+        continue;
       }
-      if (has_rows && !low) return false;
-      if (has_rows && !origin) origin = low;
+      const auto low = first_row(nest);
+      if (!low) return false;
 
-      auto begin = origin.value_or(0) - low.value_or(0);
+      auto begin = *origin - *low;
       auto end = begin;
 
-      for (const auto& later : uses) {
-        for (const auto& earlier : root_of(*later.operand).uses) {
-          const auto conflicts = (earlier.written || later.written) && meet(earlier, later);
-          if (earlier.nest >= nest || !conflicts) continue;
+      for (const auto& [earlier, later] : conflicts(nest)) {
+        if (schedule_.row_dims[earlier.nest] == NO_ROW) continue;
+        if (!earlier.moves || !later.moves) return false;
 
-          const auto earlier_has_rows = schedule_.row_dims[earlier.nest] >= 0;
-          if (!earlier_has_rows) continue;
-          if (!earlier.moves || !later.moves) return false;
-
-          const auto distance = later.rows.first - earlier.rows.first;
-          begin = std::max(begin, schedule_.begins[earlier.nest] - distance);
-          end = std::min(end, schedule_.ends[earlier.nest] - distance);
-        }
+        const auto distance = later.rows.first - earlier.rows.first;
+        begin = std::max(begin, schedule_.begins[earlier.nest] - distance);
+        end = std::min(end, schedule_.ends[earlier.nest] - distance);
       }
       schedule_.begins[nest] = begin;
       schedule_.ends[nest] = end;
     }
-    return origin.has_value();
+    return true;
+  }
+
+  // What a nest does to the same elements as nests of the band before it, where one of both writes.
+  std::vector<std::pair<Use, Use>> conflicts(std::size_t nest) {
+    std::vector<std::pair<Use, Use>> found;
+
+    for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
+      const auto later = use(nest, number);
+
+      for (const auto& earlier : root_of(*later.operand).uses) {
+        if (earlier.nest >= nest) break;
+        if ((earlier.written || later.written) && meet(earlier, later)) {
+          found.emplace_back(earlier, later);
+        }
+      }
+    }
+    return found;
+  }
+
+  bool follows_rows(std::size_t nest) {
+    const auto found = conflicts(nest);
+
+    return std::any_of(found.begin(), found.end(), [&](const auto& conflict) {
+      return schedule_.row_dims[conflict.first.nest] != NO_ROW;
+    });
+  }
+
+  // How many threads may take tiles of the band. A tile must be large enough, and the rows between
+  // two tiles must not touch those between others.
+  std::int64_t count_tiles() const {
+    std::int64_t points = 0;
+    std::int64_t width = 1;
+
+    for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
+      if (schedule_.row_dims[nest] == NO_ROW) continue;
+      points = std::max(points, num_points(nests_[nest].head));
+      width = std::max(width, schedule_.begins[nest] - schedule_.ends[nest]);
+    }
+    return std::min({num_threads_, points / min_points_of_thread_, tiled_rows() / (4 * width)});
   }
 
   // The times from the first to the last row of the band.
@@ -395,6 +463,7 @@ class Scheduler {
   const Program& program_;
   std::size_t num_arguments_;
   std::int64_t num_threads_;
+  std::int64_t min_points_of_thread_;
   std::int64_t cache_bytes_;  // of all threads
   std::int64_t min_points_;   // of a block
   std::vector<ParsedNest> nests_;
@@ -403,35 +472,6 @@ class Scheduler {
   std::size_t first_nest_{};  // of the band
   std::int64_t num_nests_{};
 };
-
-std::int64_t round_up(std::int64_t size) {
-  return (size + SCRATCH_ALIGNMENT - 1) / SCRATCH_ALIGNMENT * SCRATCH_ALIGNMENT;
-}
-
-std::int64_t scratch_bytes(const Scratch& scratch, std::int64_t circular_rows) {
-  const auto is_circular = circular_rows > 0;
-
-  return round_up(std::accumulate(scratch.extents + is_circular, scratch.extents + scratch.dim,
-                                  scratch.itemsize * (is_circular ? circular_rows : 1),
-                                  std::multiplies<>{}));
-}
-
-// The nests of a blocked band run at the same time, so that a buffer that one of them uses lives
-// as long as all of them do.
-Interval life(const Scratch& scratch, const Schedule& schedule) {
-  Interval life{scratch.first_nest, scratch.last_nest};
-  std::int64_t first = 0;
-
-  for (const auto& [num_nests, block, tiled] : schedule.bands) {
-    const auto last = first + num_nests - 1;
-
-    if (block > 0 && first <= life.last && life.first <= last) {
-      life = {std::min(life.first, first), std::max(life.last, last)};
-    }
-    first = last + 1;
-  }
-  return life;
-}
 
 }  // namespace
 
@@ -447,42 +487,6 @@ Schedule make_schedule(const Program& program, const std::vector<RootShape>& arg
                        const Sharing& sharing) {
   if (program.num_nests < 2 || cache_bytes() <= 0) return {};
   return Scheduler{program, arguments, sharing}.run();
-}
-
-// The largest buffers are placed first, each at the lowest offset where no buffer lies that lives
-// at the same time.
-ScratchPlan place_scratch(const std::vector<Scratch>& buffers, const Schedule& schedule) {
-  const auto count = buffers.size();
-  std::vector<std::int64_t> sizes(count);
-  std::vector<Interval> lives(count);
-  std::vector<std::size_t> order(count);
-  std::vector<std::size_t> placed;  // by offset
-  ScratchPlan plan{std::vector<std::int64_t>(count), 0};
-
-  for (std::size_t index = 0; index < count; ++index) {
-    sizes[index] = scratch_bytes(
-        buffers[index], schedule.circular_rows.empty() ? 0 : schedule.circular_rows[index]);
-    lives[index] = life(buffers[index], schedule);
-  }
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return sizes[a] > sizes[b]; });
-  for (const auto index : order) {
-    std::int64_t offset = 0;
-    for (const auto other : placed) {
-      if (lives[other].last < lives[index].first || lives[index].last < lives[other].first) {
-        continue;
-      }
-      if (offset + sizes[index] <= plan.offsets[other]) break;
-      offset = std::max(offset, plan.offsets[other] + sizes[other]);
-    }
-    plan.offsets[index] = offset;
-    plan.size = std::max(plan.size, offset + sizes[index]);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), index,
-                         [&](auto a, auto b) { return plan.offsets[a] < plan.offsets[b]; }),
-        index);
-  }
-  return plan;
 }
 
 }  // namespace legate_diffuse

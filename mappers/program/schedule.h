@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "program/circular_buffer.h"
 #include "program/program.h"
 
 namespace legate_diffuse {
@@ -26,28 +27,32 @@ struct Sharing {
 //
 // Threads share the rows of a block, and wait for each other after each nest of it. Where a band
 // allows it, each thread takes a tile instead: a part of all rows, with blocks of its own, and one
-// wait. A tile from row b of the band's first nest to row e has rows b + begin(n) to e + end(n) of
-// nest n. They conflict with rows of the same tile only. What lies between two tiles runs when all
-// tiles are done.
+// wait. A tile from row b of the band's first nest along rows to row e has rows b + begin(n) to
+// e + end(n) of nest n. They conflict with rows of the same tile only. What lies between two tiles
+// runs when all tiles are done.
 struct Band {
   std::int64_t num_nests{};
   // Rows of a block; 0 if the nests run one after the other, each as a whole.
   std::int64_t block{};
-  // Whether threads take tiles. Nests of one row then come before all others.
-  bool tiled{};
+  // How many tiles threads take; 1 if they share the rows of a block.
+  std::int64_t num_tiles{1};
 };
+
+// Instead of the dimension of a nest that runs along rows: it has one row, which is a row of some
+// root; or none, and then comes before all tiles of its band.
+constexpr std::int64_t ONE_ROW = -1;
+constexpr std::int64_t NO_ROW = -2;
 
 struct Schedule {
   // Empty if all nests run one after the other, as what they use fits into the cache.
   std::vector<Band> bands;
-  // For each nest the dimension that runs along rows, or -1 if it has one row only, and its shift.
+  // For each nest the dimension that runs along rows, ONE_ROW or NO_ROW, and its shift.
   std::vector<std::int64_t> row_dims;
   std::vector<std::int64_t> shifts;
   std::vector<std::int64_t> begins;
   std::vector<std::int64_t> ends;
-  // For each circular scratch buffer the number of rows that it holds: row i lies in the place of
-  // row i % rows. 0 for a buffer that holds all of its rows.
-  std::vector<std::int64_t> circular_rows;
+  // For each scratch buffer.
+  std::vector<CircularBuffer> circular;
 };
 
 // Bytes of cache that loops are blocked for; 0 if they are not to be. The size of a core's
@@ -60,16 +65,5 @@ std::int64_t set_cache_bytes(std::int64_t bytes);
 // cache of its own.
 Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,
                        const Sharing& sharing);
-
-// Where the scratch buffers of a program lie in one block of memory. Buffers whose lives do not
-// overlap may lie in the same place.
-struct ScratchPlan {
-  std::vector<std::int64_t> offsets;
-  std::int64_t size{};
-};
-
-constexpr std::int64_t SCRATCH_ALIGNMENT = 64;
-
-ScratchPlan place_scratch(const std::vector<Scratch>& buffers, const Schedule& schedule);
 
 }  // namespace legate_diffuse

@@ -138,7 +138,12 @@ char* Runner::address(const Operand& operand) const {
   const auto& base = base_of(operand);
   auto* pointer = base.origin;
 
-  for (std::int64_t d = 0; d < operand.root_dim; ++d) pointer += operand.low[d] * base.strides[d];
+  for (std::int64_t d = 0; d < operand.root_dim; ++d) {
+    const auto place =
+        d == 0 && base.circular.rows > 0 ? base.circular.find(operand.low[d]).row : operand.low[d];
+
+    pointer += place * base.strides[d];
+  }
   return pointer;
 }
 
@@ -165,21 +170,31 @@ std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows)
   auto count = rows.count;
 
   for (const auto& operand : nest.operands) {
-    if (const auto circular_rows = base_of(operand).circular_rows; circular_rows > 0) {
-      count = std::min(count, circular_rows - (operand.low[0] + rows.first) % circular_rows);
+    const auto& circular = base_of(operand).circular;
+
+    if (circular.rows > 0 && moves_along_rows(operand, rows)) {
+      count = std::min(count, circular.find(operand.low[0] + rows.first).left);
     }
   }
   return count;
 }
 
-// The bytes from an operand's first row to another one. All nests that use a circular buffer run
-// along its rows.
+// Whether the rows of a nest are rows of an operand's root.
+bool Runner::moves_along_rows(const Operand& operand, const Rows& rows) {
+  return rows.dim >= 0 && operand.dims[rows.dim] == 0;
+}
+
+// The bytes from an operand's first row to another one.
 std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
   const auto& base = base_of(operand);
-  const auto low = operand.low[0];
+  auto distance = rows.first;
 
-  return (base.circular_rows > 0 ? (low + rows.first) % base.circular_rows - low : rows.first) *
-         base.strides[operand.dims[rows.dim]];
+  if (base.circular.rows > 0 && moves_along_rows(operand, rows)) {
+    const auto low = operand.low[0];
+
+    distance = base.circular.find(low + rows.first).row - base.circular.find(low).row;
+  }
+  return distance * base.strides[operand.dims[rows.dim]];
 }
 
 const char* Runner::scalars(const NestHead& head) {
@@ -239,10 +254,8 @@ void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& ba
                        schedule.begins[number], schedule.ends[number], 0});
   }
   find_unread(members);
-  const auto num_tiles = band.tiled ? count_tiles(members) : 1;
-
-  if (num_tiles > 1) {
-    run_tiled(members, band.block, num_tiles);
+  if (band.num_tiles > 1 && has_tiles(members)) {
+    run_tiled(members, band);
   } else {
     run_together(members, band.block);
   }
@@ -290,26 +303,25 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
 }
 
 // Every thread takes a tile, a part of all rows, with blocks of its own.
-void TeamRunner::run_tiled(const std::vector<Member>& members, std::int64_t block,
-                           std::int64_t num_tiles) {
+void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band) {
+  const auto num_tiles = band.num_tiles;
   std::vector<Partials> partials(members.size());
-  std::int64_t num_rows = 0;  // of the first nest that has some
+  std::int64_t tiled_rows = 0;
 
   for (std::size_t index = 0; index < members.size(); ++index) {
     const auto& member = members[index];
 
-    if (member.row_dim < 0) {
-      run(member.nest, member.kernel);
-    } else {
-      partials[index].reset(member.kernel, num_tiles - 1);
-      if (num_rows == 0) num_rows = member.num_rows;
-    }
+    if (member.row_dim == NO_ROW) run(member.nest, member.kernel);
+    if (member.row_dim < 0) continue;
+    partials[index].reset(member.kernel, num_tiles - 1);
+    if (tiled_rows == 0) tiled_rows = member.num_rows;
   }
   // The rows of a nest before those that are `margin` rows from where a tile begins.
   const auto before = [&](const Member& member, std::int64_t tile, std::int64_t margin) {
     if (tile == 0) return std::int64_t{0};
     if (tile == num_tiles) return member.num_rows;
-    return std::clamp(num_rows * tile / num_tiles + margin, std::int64_t{0}, member.num_rows);
+    return std::clamp(tile_begin(tiled_rows, tile, num_tiles) + margin, std::int64_t{0},
+                      member.num_rows);
   };
   const auto run_rows = [&](std::int64_t tile, std::size_t index, std::int64_t row,
                             std::int64_t row_end) {
@@ -325,18 +337,21 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, std::int64_t bloc
     auto finish = INT64_MIN;
 
     for (const auto& member : members) {
-      if (member.row_dim < 0) continue;
-      start = std::min(start, member.shift + before(member, tile, member.begin));
-      finish = std::max(finish, member.shift + before(member, tile + 1, member.end));
+      const auto row = before(member, tile, member.begin);
+      const auto row_end = before(member, tile + 1, member.end);
+
+      if (member.row_dim == NO_ROW || row >= row_end) continue;
+      start = std::min(start, member.shift + row);
+      finish = std::max(finish, member.shift + row_end);
     }
-    for (auto time = start; time < finish; time += block) {
+    for (auto time = start; time < finish; time += band.block) {
       for (std::size_t index = 0; index < members.size(); ++index) {
         const auto& member = members[index];
-        if (member.row_dim < 0) continue;
+        if (member.row_dim == NO_ROW) continue;
 
         const auto row = std::max(time - member.shift, before(member, tile, member.begin));
         const auto row_end =
-            std::min(time + block - member.shift, before(member, tile + 1, member.end));
+            std::min(time + band.block - member.shift, before(member, tile + 1, member.end));
 
         run_rows(tile, index, row, row_end);
       }
@@ -346,7 +361,7 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, std::int64_t bloc
   Team::run(num_tiles - 1, [&](std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
-      if (member.row_dim < 0) continue;
+      if (member.row_dim == NO_ROW) continue;
 
       run_rows(tile, index, before(member, tile + 1, member.end),
                before(member, tile + 1, member.begin));
@@ -397,21 +412,11 @@ std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kerne
   return std::min({num_threads(), rows.count, points / min_points_});
 }
 
-// How many threads may take tiles of a band. A tile must be large enough, and the rows between two
-// tiles must not touch those between others. 1 if the band must stay in one piece.
-std::int64_t TeamRunner::count_tiles(const std::vector<Member>& members) const {
-  std::int64_t points = 0;
-  std::int64_t num_rows = 0;
-  std::int64_t width = 1;
-
-  for (const auto& member : members) {
-    if (member.row_dim < 0) continue;
-    if (!is_shared(member.nest, member.kernel, member.row_dim)) return 1;
-    if (num_rows == 0) num_rows = member.num_rows;
-    points = std::max(points, num_points(member.nest.head));
-    width = std::max(width, member.begin - member.end);
-  }
-  return std::min({num_threads(), points / min_points_, num_rows / (4 * width)});
+// Whether threads may share the rows of all nests of a band.
+bool TeamRunner::has_tiles(const std::vector<Member>& members) {
+  return std::all_of(members.begin(), members.end(), [](const Member& member) {
+    return member.row_dim < 0 || is_shared(member.nest, member.kernel, member.row_dim);
+  });
 }
 
 }  // namespace legate_diffuse

@@ -20,11 +20,10 @@ namespace legate_diffuse {
 struct Base {
   char* origin{};
   Nest::Strides strides{};
-  // In a circular buffer, row i lies in the place of row i % circular_rows; else this is 0.
-  std::int64_t circular_rows{};
+  CircularBuffer circular{};
 };
 
-// The rows of a nest run along one of its dimensions, or there is one row if `dim` is -1.
+// The rows of a nest run along one of its dimensions, or there is one row if `dim` is negative.
 struct Rows {
   std::int64_t dim;
   std::int64_t first;
@@ -80,6 +79,7 @@ class Runner {
   [[nodiscard]] const Base& base_of(const Operand& operand) const;
   void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
   [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
+  [[nodiscard]] static bool moves_along_rows(const Operand& operand, const Rows& rows);
   [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
   const char* scalars(const NestHead& head);
 
@@ -127,12 +127,12 @@ class TeamRunner {
   void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread);
   void find_unread(std::vector<Member>& members) const;
   void run_together(const std::vector<Member>& members, std::int64_t block);
-  void run_tiled(const std::vector<Member>& members, std::int64_t block, std::int64_t num_tiles);
+  void run_tiled(const std::vector<Member>& members, const Band& band);
   void combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials);
   [[nodiscard]] std::int64_t longest_dim(const ParsedNest& nest, const Kernel& kernel) const;
   [[nodiscard]] std::int64_t count_parts(const ParsedNest& nest, const Kernel& kernel,
                                          const Rows& rows) const;
-  [[nodiscard]] std::int64_t count_tiles(const std::vector<Member>& members) const;
+  [[nodiscard]] static bool has_tiles(const std::vector<Member>& members);
 
   std::vector<Runner> runners_;
   std::int64_t min_points_;

@@ -102,12 +102,17 @@ class Nests:
     ) -> tuple[str, tuple[int, ...], list[Part]]:
         """Return a nest that writes a part of a root, and reads others."""
         dims = tuple(self._draw(st.permutations(range(len(extents)))))
+        # a nest over one row, as at a wall
+        if dims and not whole_ and self._draw(st.integers(0, 3)) == 0:
+            dims = tuple(axis for axis in dims if axis > 0)
         low, size = [], []
         for extent in extents:
             start = 0 if whole_ else self._draw(st.integers(0, min(3, extent - 1)))
             end = (
                 0 if whole_ else self._draw(st.integers(0, min(3, extent - start - 1)))
             )
+            if not whole_ and len(low) not in dims:
+                start = self._draw(st.integers(0, extent - 1))
             low.append(start)
             size.append(extent - start - end)
         shape = tuple(size[axis] for axis in dims)
@@ -302,6 +307,80 @@ def test_rows_at_both_ends_wait_for_each_other() -> None:
         )
     x[0], x[99] = x[98].copy(), x[1].copy()
     np.testing.assert_array_equal(values_of(store), 2.0 * x)
+
+
+def sweeps_between_walls(
+    rows: int, sweeps: int
+) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """Return nests that sweep over an array, and copy what lies beside its walls.
+
+    Its other name is a scratch buffer; after an even number of sweeps it has its own.
+    """
+    nests: list[bytes] = []
+    names = 0, ~0
+    for _ in range(sweeps):
+        old, new = names
+        nests += [
+            nest(
+                kernel("add"),
+                (rows - 2, 8),
+                operand(new, (0, 1), (1, 0)),
+                operand(old, (0, 1), (0, 0)),
+                operand(old, (0, 1), (2, 0)),
+            ),
+            nest(
+                kernel("copy"),
+                (8,),
+                operand(new, (1,), (rows - 1, 0)),
+                operand(new, (1,), (rows - 2, 0)),
+            ),
+            nest(
+                kernel("copy"),
+                (8,),
+                operand(new, (1,), (0, 0)),
+                operand(new, (1,), (1, 0)),
+            ),
+        ]
+        names = new, old
+    return tuple(nests), (scratch(0, len(nests) - 1, (rows, 8)),)
+
+
+def sweep_between_walls(x: Any) -> None:
+    x[1:-1] = x[:-2] + x[2:]
+    x[-1] = x[-2]
+    x[0] = x[1]
+
+
+@pytest.mark.parametrize("rows", [20, 300, 3001])
+@pytest.mark.parametrize("size", [2_000, 10_000])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_rows_at_walls_follow_the_rows_beside_them(
+    rows: int, size: int, threads: int
+) -> None:
+    x = random(rows, 8)
+    store = store_of(x)
+    nests, buffers = sweeps_between_walls(rows, 6)
+    text = program(*nests, buffers=buffers)
+    with cache_of(size, threads):
+        for _ in range(3):
+            submit_program([store], [READ_WRITE], text)
+    for _ in range(18):
+        sweep_between_walls(x)
+    np.testing.assert_array_equal(values_of(store), x)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_an_array_between_walls_has_a_circular_buffer(threads: int) -> None:
+    """Of a few rows for each thread, and of those between two parts of the rows."""
+    store = filled((3001, 8), 0.0)
+    nests, buffers = sweeps_between_walls(3001, 6)
+    with cache_of(5_000, threads):
+        size = _native.scratch_bytes(
+            (store.raw_handle,),
+            bytes([READ_WRITE]),
+            program(*nests, buffers=buffers),
+        )
+    assert 0 < size < threads * 100 * 8 * 8
 
 
 def test_a_sum_is_complete_before_it_is_used() -> None:
