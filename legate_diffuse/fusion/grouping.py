@@ -8,7 +8,7 @@ that it cannot join, if it does not conflict with them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from legate_diffuse.fusion.legality import (
     Group,
@@ -40,12 +40,26 @@ class _Open:
 
     group: Group | None
     refusal: Refusal | None
-    tasks: list[int]
+    tasks: list[int] = field(default_factory=list)
+    # ids of the stores that the tasks touch, and change
+    touched: set[int] = field(default_factory=set)
+    changed: set[int] = field(default_factory=set)
 
     def add(self, position: int, window: Window) -> None:
-        assert self.group is not None
-        self.group.add(window.tasks[position])
+        task = window.tasks[position]
+        if self.group is not None:
+            self.group.add(task)
         self.tasks.append(position)
+        self.touched |= task.stores
+        self.changed.update([view.store.id for view in task.changes])
+
+    def conflicts(self, task: IndexTask, window: Window) -> bool:
+        """Whether a task may not come before those of the group."""
+        if self.changed.isdisjoint(task.stores) and self.touched.isdisjoint(
+            [view.store.id for view in task.changes]
+        ):
+            return False
+        return any(conflicts(window.tasks[earlier], task) for earlier in self.tasks)
 
 
 def group_window(
@@ -61,11 +75,12 @@ def group_window(
         alone = None if covered(task) else Refusal.NOT_COVERED
         alone = alone or refuse_alone(task)
         if alone is not None:
-            groups.append(_Open(None, alone if groups else None, [position]))
+            groups.append(_Open(None, alone if groups else None))
+            groups[-1].add(position, window)
             continue
         refusal = _join(groups, window, position)
         if refusal is not None or not groups:
-            new = _Open(Group(), refusal, [])
+            new = _Open(Group(), refusal)
             if not is_scalar_work(task):
                 _take_scalar_work(groups, new, window, task)
             new.add(position, window)
@@ -89,7 +104,7 @@ def _join(groups: list[_Open], window: Window, position: int) -> Refusal | None:
             open_.add(position, window)
             return None
         reason = reason or found
-        if any(conflicts(window.tasks[earlier], task) for earlier in open_.tasks):
+        if open_.conflicts(task, window):
             break
     return reason
 
@@ -107,14 +122,15 @@ def _take_scalar_work(
     kept = len(last.tasks)
     while kept and is_scalar_work(window.tasks[last.tasks[kept - 1]]):
         kept -= 1
-    taken = _Open(Group(), None, [])
+    taken = _Open(Group(), None)
     for position in last.tasks[kept:]:
         taken.add(position, window)
     assert taken.group is not None
     if not taken.tasks or refuse(taken.group, task) is not None:
         return
     new.group, new.tasks = taken.group, taken.tasks
-    remaining = _Open(Group(), last.refusal, [])
+    new.touched, new.changed = taken.touched, taken.changed
+    remaining = _Open(Group(), last.refusal)
     for position in last.tasks[:kept]:
         remaining.add(position, window)
     groups.pop()

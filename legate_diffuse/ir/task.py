@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.privilege import Privilege
@@ -26,38 +26,36 @@ class Access:
 class IndexTask:
     """One operation over all points of a launch domain.
 
-    ``shape`` is the class of the launch domain: tasks of one class are
-    partitioned alike. Accesses are in the order of the operation's arguments.
+    Attributes:
+        kind: the operation.
+        shape: the class of the launch domain; tasks of one class are partitioned alike.
+        accesses: in the order of the operation's arguments.
+        reads: the views that the task reads, in the order of its operands.
+        writes: the views that it writes, in the order of its results.
+        changes: the views that it writes or reduces to.
+        stores: the ids of the stores that it touches.
     """
 
     kind: OperationKind
     shape: int
     accesses: tuple[Access, ...]
+    # what follows from the accesses; analyses ask for it again and again
+    reads: tuple[View, ...] = field(init=False, repr=False, compare=False)
+    writes: tuple[View, ...] = field(init=False, repr=False, compare=False)
+    changes: tuple[View, ...] = field(init=False, repr=False, compare=False)
+    stores: frozenset[int] = field(init=False, repr=False, compare=False)
 
-    @property
-    def reads(self) -> tuple[View, ...]:
-        """The views that the task reads, in the order of its operands."""
-        return self._views(Privilege.READ)
+    def __post_init__(self) -> None:
+        def views(*privileges: Privilege) -> tuple[View, ...]:
+            return tuple([a.view for a in self.accesses if a.privilege in privileges])
 
-    @property
-    def writes(self) -> tuple[View, ...]:
-        """The views that the task writes, in the order of its results."""
-        return self._views(Privilege.WRITE)
+        put = object.__setattr__
+        put(self, "reads", views(Privilege.READ))
+        put(self, "writes", views(Privilege.WRITE))
+        put(self, "changes", views(Privilege.WRITE, Privilege.REDUCE))
+        put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
 
     @property
     def reductions(self) -> tuple[Access, ...]:
         """The reductions of the task, in the order of its results."""
         return tuple(a for a in self.accesses if a.privilege is Privilege.REDUCE)
-
-    @property
-    def changes(self) -> tuple[View, ...]:
-        """The views that the task writes or reduces to."""
-        return tuple(a.view for a in self.accesses if a.privilege is not Privilege.READ)
-
-    @property
-    def stores(self) -> set[int]:
-        """The ids of the stores that the task touches."""
-        return {access.view.store.id for access in self.accesses}
-
-    def _views(self, privilege: Privilege) -> tuple[View, ...]:
-        return tuple(a.view for a in self.accesses if a.privilege is privilege)
