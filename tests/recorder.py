@@ -141,6 +141,11 @@ class Recorder:
         state.count += 1
         return operation
 
+    @property
+    def roots(self) -> list[Root]:
+        """The roots that the operations use, by number."""
+        return list(self.window.state.roots)
+
     def finish(self, carried: int = 0) -> tuple[tuple[int, ...], Window]:
         """End the window."""
         state, self.window.state = self.window.state, WindowState()

@@ -39,6 +39,8 @@ class PlannedNest:
     kernel: int | None = None
     operands: tuple[int, ...] = ()
     turn: Turn | None = None
+    # what programs say of the nest, once one did (``launch.program``)
+    packed: bytes = b""
 
 
 @dataclass(slots=True)

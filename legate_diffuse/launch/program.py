@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from struct import pack
-from typing import Any
+from typing import Any, Final
 
-from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.fusion.nests import distances_of
+from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
+
+
+# As in mappers/program/program.h.
+_ONE_ROW: Final = -1
+NO_ROW: Final = -2
+_STANDS: Final = -(2**63)
+_NO_MARGIN: Final = -1
+_ALL_ROWS: Final = -1
 
 
 def write_program(
@@ -28,35 +37,34 @@ def write_program(
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a lowered nest.
     """
-    parts = [pack("=2q", len(launch.scratch), len(launch.nests))]
-    for number, first, last in launch.scratch:
+    counts = len(launch.scratch), len(launch.bands), len(launch.nests)
+    parts = [pack("=3q", *counts)]
+    for (number, first, last), spread in zip(
+        launch.scratch, launch.circular, strict=True
+    ):
         root = views[number].root
         extents = root.shape
         parts.append(
             pack(
-                f"={4 + len(extents)}q",
+                f"={5 + len(extents)}q",
                 root.type.size,
                 first,
                 last,
+                _ALL_ROWS if spread is None else spread,
                 len(extents),
                 *extents,
             )
         )
+    parts.append(pack(f"={len(launch.bands)}q", *launch.bands))
     for nest in launch.nests:
         lowered = nest.lowered
         shape = shapes[lowered.shape]
         dim = len(shape)
         block = scalars(lowered)
-        parts.append(
-            pack(
-                f"={5 + dim}q",
-                nest.kernel,
-                len(nest.operands),
-                sum(p & (WRITE | REDUCE) != 0 for p in lowered.privileges),
-                dim,
-                len(lowered.scalars),
-                *shape,
-            )
+        parts += (
+            pack("=q", nest.kernel),
+            nest.packed or _pack_turn(nest, dim),
+            pack(f"={dim}q", *shape),
         )
         if block:
             parts.append(block)
@@ -72,6 +80,36 @@ def write_program(
             else:
                 parts.append(layout.packed or _pack(layout))
     return b"".join(parts)
+
+
+def _pack_turn(nest: PlannedNest, dim: int) -> bytes:
+    """Return what a program says of a nest and its turn, and remember it."""
+    lowered, turn = nest.lowered, nest.turn
+    assert turn is not None
+    distances = distances_of(lowered, turn)
+    before, after = _NO_MARGIN, 0
+    if turn.margin is not None:
+        before, after = turn.margin.before, turn.margin.after
+    nest.packed = pack(
+        f"={8 + len(distances)}q",
+        len(nest.operands),
+        sum(p & (WRITE | REDUCE) != 0 for p in lowered.privileges),
+        dim,
+        len(lowered.scalars),
+        rows_of(turn.row_loop, distances),
+        turn.shift,
+        before,
+        after,
+        *(_STANDS if distance is None else distance for distance in distances),
+    )
+    return nest.packed
+
+
+def rows_of(row_loop: int | None, distances: Sequence[int | None]) -> int:
+    """Return what a program has for a nest's dimension along rows."""
+    if row_loop is not None:
+        return row_loop
+    return NO_ROW if set(distances) == {None} else _ONE_ROW
 
 
 class _Bases(dict[int, bytes]):

@@ -42,8 +42,7 @@ std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
   for (const auto& [num_nests, block, num_tiles] : schedule.bands) {
     words.insert(words.end(), {num_nests, block, num_tiles});
   }
-  for (const auto* const part :
-       {&schedule.row_dims, &schedule.shifts, &schedule.begins, &schedule.ends}) {
+  for (const auto* const part : {&schedule.shifts, &schedule.begins, &schedule.ends}) {
     words.insert(words.end(), part->begin(), part->end());
   }
   for (const auto& [rows, num_tiles, tiled_rows, seam_begin, seam_rows] : schedule.circular) {
@@ -65,7 +64,6 @@ Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_
     num_nests += band.num_nests;
   }
   if (num_bands > 0) {
-    schedule.row_dims = take(num_nests);
     schedule.shifts = take(num_nests);
     schedule.begins = take(num_nests);
     schedule.ends = take(num_nests);
@@ -153,14 +151,13 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);
   const auto schedule = unpack_schedule(words, header.num_bands, header.num_scratch);
-  const auto num_scratch = words.take();
-  const auto num_nests = words.take();
+  const Program program{words};
   std::vector<Base> bases;
 
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  for (std::int64_t index = 0; index < num_scratch; ++index) {
-    auto& base = bases.emplace_back(base_of(Scratch{words}, scratch + offsets[index]));
+  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
+    auto& base = bases.emplace_back(base_of(program.buffers[index], scratch + offsets[index]));
     if (!schedule.circular.empty()) base.circular = schedule.circular[index];
   }
   TeamRunner runner{bases, arguments.size(), header.sharing};
@@ -174,7 +171,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
     return;
   }
   if (schedule.bands.empty()) {
-    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
+    for (std::int64_t nest = 0; nest < program.num_nests; ++nest) runner.run(words);
   }
   std::int64_t first = 0;
   for (const auto& band : schedule.bands) {

@@ -31,6 +31,7 @@ Scratch::Scratch(Words& words)
     : itemsize{words.take()},
       first_nest{words.take()},
       last_nest{words.take()},
+      spread{words.take()},
       dim{words.take()},
       extents{words.take(dim)} {}
 
@@ -40,6 +41,11 @@ NestHead::NestHead(Words& words)
       num_written{words.take()},
       dim{words.take()},
       num_scalars{words.take()},
+      rows{words.take()},
+      shift{words.take()},
+      before{words.take()},
+      after{words.take()},
+      distances{words.take(num_operands)},
       extents{words.take(dim)},
       scalars{words.take(2 * num_scalars)},
       first{ORIGIN.data()} {}
@@ -61,6 +67,17 @@ void ParsedNest::restrict_to(const Tile& tile) {
   head.extents = tile.extents.data();
   head.first = tile.first.data();
   for (auto& operand : operands) operand.low = tile.first.data();
+}
+
+Program::Program(Words& words) : nests{words} {
+  const auto num_scratch = words.take();
+  const auto num_bands = words.take();
+
+  num_nests = words.take();
+  if (num_scratch < 0 || num_bands < 0 || num_nests < 0) throw InvalidProgram{"a count is negative"};
+  for (std::int64_t index = 0; index < num_scratch; ++index) buffers.emplace_back(words);
+  for (std::int64_t index = 0; index < num_bands; ++index) bands.push_back(words.take());
+  nests = words;
 }
 
 namespace {
@@ -122,24 +139,44 @@ void check_operand(const Operand& operand, const NestHead& nest, std::int64_t ro
   }
 }
 
+// Sums of rows, shifts and distances that are not beyond it do not overflow.
+constexpr std::int64_t MAX_DISTANCE = std::int64_t{1} << 32;
+
+void check_turn(const NestHead& nest) {
+  const auto is_small = [](std::int64_t value) {
+    return -MAX_DISTANCE <= value && value <= MAX_DISTANCE;
+  };
+
+  require(NO_ROW <= nest.rows && nest.rows < nest.dim, "a nest lacks the dimension of its rows");
+  require(is_small(nest.shift) && is_small(nest.before) && is_small(nest.after) &&
+              nest.before >= NO_MARGIN,
+          "a shift or a margin is too large");
+  require(std::all_of(nest.distances, nest.distances + nest.num_operands,
+                      [&](auto distance) { return distance == STANDS || is_small(distance); }),
+          "a distance is too large");
+}
+
 }  // namespace
 
 Program check_program(Words words, const std::vector<RootShape>& arguments) {
-  const auto num_scratch = words.take();
-  const auto num_nests = words.take();
-  std::vector<Scratch> buffers;
+  Program program{words};
+  const auto num_scratch = static_cast<std::int64_t>(program.buffers.size());
+  std::int64_t in_bands = 0;
 
-  for (std::int64_t index = 0; index < num_scratch; ++index) {
-    check_scratch(buffers.emplace_back(words), num_nests);
+  for (const auto& scratch : program.buffers) check_scratch(scratch, program.num_nests);
+  for (const auto num_nests : program.bands) {
+    require(num_nests > 0 && num_nests <= program.num_nests, "a band has no nests, or too many");
+    in_bands += num_nests;
   }
-
-  const auto nests = words;
-  for (std::int64_t index = 0; index < num_nests; ++index) {
+  require(in_bands == program.num_nests, "the bands do not have all nests");
+  for (std::int64_t index = 0; index < program.num_nests; ++index) {
     const NestHead nest{words};
 
     check_nest(nest);
+    check_turn(nest);
     for (std::int64_t number = 0; number < nest.num_operands; ++number) {
       const Operand operand{words, nest.dim};
+      const auto moves = nest.distances[number] != STANDS;
 
       if (operand.base >= 0) {
         require(operand.base < static_cast<std::int64_t>(arguments.size()),
@@ -148,19 +185,23 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
         check_operand(operand, nest, static_cast<std::int64_t>(extents.size()), extents.data());
       } else {
         require(~operand.base < num_scratch, "an operand names a scratch buffer that is not there");
-        const auto& scratch = buffers[~operand.base];
+        const auto& scratch = program.buffers[~operand.base];
         require(scratch.first_nest <= index && index <= scratch.last_nest,
                 "an operand names a scratch buffer outside of its life");
         check_operand(operand, nest, scratch.dim, scratch.extents);
       }
+      require(!moves || (nest.rows != NO_ROW && operand.root_dim > 0 &&
+                         (nest.rows < 0 || operand.dims[nest.rows] == 0)),
+              "an operand cannot move along");
     }
   }
-  require(num_scratch >= 0 && num_nests >= 0 && words.empty(), "a program ends too late");
-  return {std::move(buffers), num_nests, nests};
+  require(words.empty(), "a program ends too late");
+  return program;
 }
 
 void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims) {
-  require(words.take() == 0 && words.take() == 1, "a partitioned program is one nest");
+  const Program program{words};
+  require(program.buffers.empty() && program.num_nests == 1, "a partitioned program is one nest");
 
   const NestHead nest{words};
   check_nest(nest);

@@ -15,11 +15,19 @@ namespace legate_diffuse {
 // A program is a sequence of loop nests, each with a kernel of its own, over the arguments of one
 // task and over scratch buffers that live as long as the task. It is written in 64-bit words:
 //
-//   program: S N scratch[S] nest[N]
-//   scratch: itemsize first_nest last_nest ndim extents[ndim]
-//   nest:    kernel num_operands num_written dim num_scalars extents[dim] scalars[2 * num_scalars]
-//            operand[num_operands]
+//   program: S B N scratch[S] band[B] nest[N]
+//   scratch: itemsize first_nest last_nest spread ndim extents[ndim]
+//   band:    num_nests
+//   nest:    kernel num_operands num_written dim num_scalars rows shift before after
+//            distance[num_operands] extents[dim] scalars[2 * num_scalars] operand[num_operands]
 //   operand: base root_dim dims[dim] low[root_dim]
+//
+// Bands are the nests that may take turns on blocks of rows (legate_diffuse/ir/nest.py). `rows` is
+// the nest's dimension along rows, ONE_ROW or NO_ROW. Row x of the nest touches row x + distance of
+// an operand that moves along, and runs at time x + shift. Which rows of roots lie side by side
+// follows from the first nest of a band that moves along both. `before` is NO_MARGIN if the band
+// cannot be divided. `spread` is how many rows more than those of a block are in use of a scratch
+// buffer at a time, or ALL_ROWS if it needs all of its rows.
 //
 // A base of 0 or more is the number of an argument; else ~base is the number of a scratch buffer,
 // which is in row-major order. The point (i_0, ...) of a nest has the element
@@ -29,6 +37,15 @@ namespace legate_diffuse {
 //
 // A partitioned program is one nest, in which operand n is all of argument n. Its task runs on many
 // points, on each the tile that the arguments have there.
+
+// Instead of the dimension of a nest that runs along rows: it has one row, which is a row of some
+// root; or none.
+constexpr std::int64_t ONE_ROW = -1;
+constexpr std::int64_t NO_ROW = -2;
+// Instead of a distance: the operand does not move along.
+constexpr std::int64_t STANDS = INT64_MIN;
+constexpr std::int64_t NO_MARGIN = -1;
+constexpr std::int64_t ALL_ROWS = -1;
 
 class InvalidProgram : public std::invalid_argument {
  public:
@@ -58,6 +75,7 @@ struct Scratch {
   std::int64_t itemsize;
   std::int64_t first_nest;
   std::int64_t last_nest;
+  std::int64_t spread;
   std::int64_t dim;
   const std::int64_t* extents;
 };
@@ -71,6 +89,11 @@ struct NestHead {
   std::int64_t num_written;
   std::int64_t dim;
   std::int64_t num_scalars;
+  std::int64_t rows;
+  std::int64_t shift;
+  std::int64_t before;
+  std::int64_t after;
+  const std::int64_t* distances;
   const std::int64_t* extents;
   const std::int64_t* scalars;
   // The index of the first point along each dimension.
@@ -110,7 +133,10 @@ struct RootShape {
 };
 
 struct Program {
+  explicit Program(Words& words);
+
   std::vector<Scratch> buffers;
+  std::vector<std::int64_t> bands;  // how many nests each of them has
   std::int64_t num_nests;
   Words nests;
 };

@@ -52,15 +52,10 @@ struct Interval {
   std::int64_t last{};
 };
 
-// What a nest does with a root.
+// A nest that moves along a root: its row i touches row low + i of the root.
 struct Use {
   std::size_t nest;
-  const Operand* operand;
-  bool written;
-  // The nest's row i touches row low + i of the root; if not, each row may touch all of `rows`. The
-  // only row of a nest has i = 0.
-  bool moves;
-  Interval rows;
+  std::int64_t low;
 };
 
 struct RootRows {
@@ -68,6 +63,8 @@ struct RootRows {
   std::int64_t num_rows;
   const Scratch* scratch;  // null for an argument
   std::vector<Use> uses;   // of the band's nests
+  // Where the first row is on the axis of the band, once a nest has moved along the root.
+  std::optional<std::int64_t> origin;
 };
 
 // Builds the bands of a program one after the other.
@@ -100,17 +97,22 @@ class Scheduler {
       nests_.emplace_back(words);
       if (num_points(nests_.back().head) == MAX_POINTS) return {};
     }
-    for (std::size_t nest = 0; nest < nests_.size(); ++nest) {
-      schedule_.row_dims.push_back(row_dim(nests_[nest]));
-      schedule_.shifts.push_back(0);
-      schedule_.begins.push_back(0);
-      schedule_.ends.push_back(0);
-      if (!join(nest)) {
-        close();
-        join(nest);
+    schedule_.begins.resize(nests_.size());
+    schedule_.ends.resize(nests_.size());
+    for (const auto num_nests : program_.bands) {
+      const auto end = first_nest_ + num_nests;
+
+      for (auto nest = first_nest_; nest < end; ++nest) {
+        first_rows_.push_back(first_row(nest));
+        schedule_.shifts.push_back(first_rows_[nest] + nests_[nest].head.shift);
+        if (!join(nest)) {
+          close();
+          join(nest);
+        }
       }
+      close();
+      for (auto& root : roots_) root.origin.reset();
     }
-    close();
     return std::move(schedule_);
   }
 
@@ -120,6 +122,7 @@ class Scheduler {
     roots_.push_back({dim > 0 ? itemsize * product(extents + 1, extents + dim) : itemsize,
                       dim > 0 ? extents[0] : 1,
                       scratch,
+                      {},
                       {}});
   }
 
@@ -142,107 +145,58 @@ class Scheduler {
                                     : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
   }
 
-  // The rows are those of the operand with the most dimensions.
-  std::int64_t row_dim(const ParsedNest& nest) {
-    std::int64_t most = 0;
-    auto found = NO_ROW;
+  // Lays a nest, and roots that were not touched yet, along the axis of the band.
+  std::int64_t first_row(std::size_t nest) {
+    const auto& [head, operands] = nests_[nest];
+    std::optional<std::int64_t> row;
 
-    for (const auto& operand : nest.operands) {
-      const auto* const end = operand.dims + nest.head.dim;
-      const auto* const place = std::find(operand.dims, end, 0);
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+      if (head.distances[number] == STANDS) continue;
 
-      if (place != end && operand.root_dim > most) {
-        most = operand.root_dim;
-        found = place - operand.dims;
+      const auto low = operands[number].low[0] - head.distances[number];
+      const auto& origin = root_of(operands[number]).origin;
+      if (origin) {
+        require_same(row.value_or(*origin + low), *origin + low);
+        row = *origin + low;
       }
-      if (found == NO_ROW && root_of(operand).num_rows > 1) found = ONE_ROW;
     }
-    return found;
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+      if (head.distances[number] == STANDS) continue;
+
+      const auto low = operands[number].low[0] - head.distances[number];
+      auto& origin = root_of(operands[number]).origin;
+      if (!row) row = low;
+      if (!origin) origin = *row - low;
+      require_same(*row, *origin + low);
+    }
+    return row.value_or(0);
+  }
+
+  static void require_same(std::int64_t row, std::int64_t other) {
+    if (row != other) throw InvalidProgram{"a nest moves along roots in different ways"};
   }
 
   std::int64_t num_rows(std::size_t nest) const {
-    const auto dim = schedule_.row_dims[nest];
-
-    return dim < 0 ? 1 : nests_[nest].head.extents[dim];
-  }
-
-  Use use(std::size_t nest, std::size_t number) {
-    const auto& [head, operands] = nests_[nest];
-    const auto& operand = operands[number];
-    const auto row_dim = schedule_.row_dims[nest];
-    const auto moves = row_dim < 0 ? root_of(operand).num_rows > 1
-                                   : operand.dims[row_dim] == 0 &&
-                                         std::count(operand.dims, operand.dims + head.dim, 0) == 1;
-
-    return {nest, &operand, static_cast<std::int64_t>(number) < head.num_written, moves,
-            operand.root_dim > 0 ? reach(nest, operand, 0) : Interval{}};
-  }
-
-  // The indices along a dimension of the root that an operand touches.
-  Interval reach(std::size_t nest, const Operand& operand, std::int64_t root_dim) const {
     const auto& head = nests_[nest].head;
-    Interval interval{operand.low[root_dim], operand.low[root_dim]};
 
-    for (std::int64_t d = 0; d < head.dim; ++d) {
-      if (operand.dims[d] == root_dim) interval.last += head.extents[d] - 1;
-    }
-    return interval;
-  }
-
-  // Whether two operands of the same root can touch the same element.
-  bool meet(const Use& a, const Use& b) const {
-    for (std::int64_t d = 0; d < a.operand->root_dim; ++d) {
-      const auto of_a = reach(a.nest, *a.operand, d);
-      const auto of_b = reach(b.nest, *b.operand, d);
-
-      if (of_a.last < of_b.first || of_b.last < of_a.first) return false;
-    }
-    return true;
-  }
-
-  // The least shift of the later use's nest against the earlier one's with which the earlier nest
-  // is first at every element that both touch.
-  std::int64_t lag(const Use& earlier, const Use& later) const {
-    if (earlier.moves && later.moves) return later.rows.first - earlier.rows.first;
-
-    const auto last = earlier.moves
-                          ? std::min(earlier.rows.last, later.rows.last) - earlier.rows.first
-                          : num_rows(earlier.nest) - 1;
-    const auto first =
-        later.moves ? std::max(std::int64_t{0}, earlier.rows.first - later.rows.first) : 0;
-    return last - first;
+    return head.rows < 0 ? 1 : head.extents[head.rows];
   }
 
   // Adds a nest to the band, unless a block of all its nests would not fit into the cache. The
   // first nest always fits.
   bool join(std::size_t nest) {
-    std::optional<std::int64_t> needed;
-    std::optional<std::int64_t> wanted;
-    const auto count = nests_[nest].operands.size();
+    const auto& [head, operands] = nests_[nest];
 
-    for (std::size_t number = 0; number < count; ++number) {
-      const auto later = use(nest, number);
-
-      for (const auto& earlier : root_of(*later.operand).uses) {
-        const auto shift = schedule_.shifts[earlier.nest] + lag(earlier, later);
-
-        if ((earlier.written || later.written) && meet(earlier, later)) {
-          needed = std::max(needed.value_or(shift), shift);
-        } else if (earlier.moves && later.moves) {
-          wanted = std::max(wanted.value_or(shift), shift);
-        }
-      }
-    }
-    schedule_.shifts[nest] = needed.value_or(wanted.value_or(0));
-    for (std::size_t number = 0; number < count; ++number) {
-      const auto added = use(nest, number);
-
-      root_of(*added.operand).uses.push_back(added);
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+      if (head.distances[number] == STANDS) continue;
+      root_of(operands[number]).uses.push_back({nest, operands[number].low[0]});
     }
     ++num_nests_;
     if (num_nests_ == 1 || block() > 0) return true;
 
-    for (const auto& operand : nests_[nest].operands) root_of(operand).uses.pop_back();
+    for (std::size_t number = 0; number < operands.size(); ++number) {
+      if (head.distances[number] != STANDS) root_of(operands[number]).uses.pop_back();
+    }
     --num_nests_;
     return false;
   }
@@ -252,7 +206,7 @@ class Scheduler {
     Interval times{INT64_MAX, INT64_MIN};
 
     for (const auto& use : root.uses) {
-      const auto time = schedule_.shifts[use.nest] - use.rows.first;
+      const auto time = schedule_.shifts[use.nest] - use.low;
 
       times = {std::min(times.first, time), std::max(times.last, time)};
     }
@@ -261,9 +215,8 @@ class Scheduler {
 
   // Whether nests of several rows move along a root.
   bool has_moving_rows(const RootRows& root) const {
-    return std::any_of(root.uses.begin(), root.uses.end(), [&](const Use& use) {
-      return use.moves && schedule_.row_dims[use.nest] >= 0;
-    });
+    return std::any_of(root.uses.begin(), root.uses.end(),
+                       [&](const Use& use) { return nests_[use.nest].head.rows >= 0; });
   }
 
   // How many rows the band's nests can take at a time; 0 if blocking does not pay.
@@ -302,9 +255,8 @@ class Scheduler {
   // Whether several nests of the band use the same data.
   bool shares() const {
     return std::any_of(roots_.begin(), roots_.end(), [](const RootRows& root) {
-      return std::any_of(root.uses.begin(), root.uses.end(), [&](const Use& use) {
-        return use.moves && use.nest != root.uses.front().nest;
-      });
+      return std::any_of(root.uses.begin(), root.uses.end(),
+                         [&](const Use& use) { return use.nest != root.uses.front().nest; });
     });
   }
 
@@ -334,13 +286,13 @@ class Scheduler {
       const auto& root = roots_[number];
       if (!can_be_circular(root)) continue;
 
-      CircularBuffer buffer{band.block + spread(root), band.num_tiles};
+      CircularBuffer buffer{band.block + root.scratch->spread, band.num_tiles};
       if (band.num_tiles > 1) {
         Interval seam{INT64_MAX, INT64_MIN};
 
         for (const auto& use : root.uses) {
-          seam = {std::min(seam.first, schedule_.ends[use.nest] + use.rows.first),
-                  std::max(seam.last, schedule_.begins[use.nest] + use.rows.first)};
+          seam = {std::min(seam.first, schedule_.ends[use.nest] + use.low),
+                  std::max(seam.last, schedule_.begins[use.nest] + use.low)};
         }
         buffer.tiled_rows = tiled_rows();
         buffer.seam_begin = seam.first;
@@ -356,75 +308,26 @@ class Scheduler {
   // The first nest of the band that has several rows, if there is one; tiles divide them.
   std::optional<std::size_t> tiled_nest() const {
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      if (schedule_.row_dims[nest] >= 0) return nest;
+      if (nests_[nest].head.rows >= 0) return nest;
     }
     return {};
   }
 
   std::int64_t tiled_rows() const { return num_rows(*tiled_nest()); }
 
-  // The row of a root at which the first row of a nest is, if all of its rows have one.
-  std::optional<std::int64_t> first_row(std::size_t nest) {
-    for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
-      if (const auto found = use(nest, number); found.moves) return found.rows.first;
-    }
-    return {};
-  }
-
   // Finds where the nests of a tile begin and end. Returns false if the band cannot be tiled.
   bool set_margins() {
     const auto tiled = tiled_nest();
-    const auto origin = tiled ? first_row(*tiled) : std::nullopt;
-    if (!origin) return false;
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      if (schedule_.row_dims[nest] == NO_ROW) {
-        if (follows_rows(nest)) return false;
-        continue;
-      }
-      const auto low = first_row(nest);
-      if (!low) return false;
+      const auto& head = nests_[nest].head;
+      if (!tiled || head.before == NO_MARGIN) return false;
 
-      auto begin = *origin - *low;
-      auto end = begin;
-
-      for (const auto& [earlier, later] : conflicts(nest)) {
-        if (schedule_.row_dims[earlier.nest] == NO_ROW) continue;
-        if (!earlier.moves || !later.moves) return false;
-
-        const auto distance = later.rows.first - earlier.rows.first;
-        begin = std::max(begin, schedule_.begins[earlier.nest] - distance);
-        end = std::min(end, schedule_.ends[earlier.nest] - distance);
-      }
-      schedule_.begins[nest] = begin;
-      schedule_.ends[nest] = end;
+      const auto from_tiled = first_rows_[*tiled] - first_rows_[nest];
+      schedule_.begins[nest] = from_tiled + head.before;
+      schedule_.ends[nest] = from_tiled - head.after;
     }
     return true;
-  }
-
-  // What a nest does to the same elements as nests of the band before it, where one of both writes.
-  std::vector<std::pair<Use, Use>> conflicts(std::size_t nest) {
-    std::vector<std::pair<Use, Use>> found;
-
-    for (std::size_t number = 0; number < nests_[nest].operands.size(); ++number) {
-      const auto later = use(nest, number);
-
-      for (const auto& earlier : root_of(*later.operand).uses) {
-        if (earlier.nest >= nest) break;
-        if ((earlier.written || later.written) && meet(earlier, later)) {
-          found.emplace_back(earlier, later);
-        }
-      }
-    }
-    return found;
-  }
-
-  bool follows_rows(std::size_t nest) {
-    const auto found = conflicts(nest);
-
-    return std::any_of(found.begin(), found.end(), [&](const auto& conflict) {
-      return schedule_.row_dims[conflict.first.nest] != NO_ROW;
-    });
   }
 
   // How many threads may take tiles of the band. A tile must be large enough, and the rows between
@@ -434,7 +337,6 @@ class Scheduler {
     std::int64_t width = 1;
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      if (schedule_.row_dims[nest] == NO_ROW) continue;
       points = std::max(points, num_points(nests_[nest].head));
       width = std::max(width, schedule_.begins[nest] - schedule_.ends[nest]);
     }
@@ -454,10 +356,9 @@ class Scheduler {
 
   // A buffer that no other band uses needs memory only for the rows that are live at a time.
   bool can_be_circular(const RootRows& root) const {
-    return root.scratch != nullptr && !root.uses.empty() &&
+    return root.scratch->spread != ALL_ROWS && !root.uses.empty() &&
            root.scratch->first_nest >= static_cast<std::int64_t>(first_nest_) &&
-           root.scratch->last_nest < static_cast<std::int64_t>(first_nest_) + num_nests_ &&
-           std::all_of(root.uses.begin(), root.uses.end(), [](auto& use) { return use.moves; });
+           root.scratch->last_nest < static_cast<std::int64_t>(first_nest_) + num_nests_;
   }
 
   const Program& program_;
@@ -467,6 +368,7 @@ class Scheduler {
   std::int64_t cache_bytes_;  // of all threads
   std::int64_t min_points_;   // of a block
   std::vector<ParsedNest> nests_;
+  std::vector<std::int64_t> first_rows_;  // of the nests, on the axes of their bands
   std::vector<RootRows> roots_;
   Schedule schedule_;
   std::size_t first_nest_{};  // of the band

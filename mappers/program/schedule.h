@@ -21,9 +21,9 @@ struct Sharing {
 // A nest often reads what the nest before it has just written. A schedule blocks such nests for the
 // cache. A band is a run of nests that share an outer loop over rows; a row has one index along the
 // first dimension of a root. The nests of a band take turns on a block of rows. Nest n runs its row
-// i at time i + shift(n), and within a block the nests run in program order. The shifts keep the
-// order of whatever conflicts (loop shifting: Darte and Huard, "Loop Shifting for Loop Compaction",
-// International Journal of Parallel Programming 28, 2000).
+// i at time i + shift(n), and within a block the nests run in program order. Which nests may take
+// turns, and with which shifts, was found before (legate_diffuse/fusion/schedule.py); what follows
+// from the extents is found here.
 //
 // Threads share the rows of a block, and wait for each other after each nest of it. Where a band
 // allows it, each thread takes a tile instead: a part of all rows, with blocks of its own, and one
@@ -38,16 +38,10 @@ struct Band {
   std::int64_t num_tiles{1};
 };
 
-// Instead of the dimension of a nest that runs along rows: it has one row, which is a row of some
-// root; or none, and then comes before all tiles of its band.
-constexpr std::int64_t ONE_ROW = -1;
-constexpr std::int64_t NO_ROW = -2;
-
 struct Schedule {
   // Empty if all nests run one after the other, as what they use fits into the cache.
   std::vector<Band> bands;
-  // For each nest the dimension that runs along rows, ONE_ROW or NO_ROW, and its shift.
-  std::vector<std::int64_t> row_dims;
+  // For each nest its shift, counted from its first row, and where it begins and ends in a tile.
   std::vector<std::int64_t> shifts;
   std::vector<std::int64_t> begins;
   std::vector<std::int64_t> ends;

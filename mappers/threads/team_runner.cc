@@ -247,7 +247,7 @@ void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& ba
   for (auto number = first; number < first + band.num_nests; ++number) {
     ParsedNest nest{words};
     const auto& kernel = kernel_of(nest.head);
-    const auto row_dim = schedule.row_dims[number];
+    const auto row_dim = nest.head.rows;
     const auto num_rows = row_dim < 0 ? 1 : nest.head.extents[row_dim];
 
     members.push_back({std::move(nest), kernel, row_dim, num_rows, schedule.shifts[number],

@@ -127,7 +127,7 @@ def window_of(
             step.privileges,
         )
     roots = [array.root for array in arrays]
-    used = [roots.index(root) for root in recorder.window.state.roots]
+    used = [roots.index(root) for root in recorder.roots]
     return *recorder.finish(), used
 
 

@@ -20,7 +20,7 @@ from legate_diffuse.ir import landmarks, region
 from legate_diffuse.ir.program_text import parse_program, render_program
 from legate_diffuse.stores import layout, outline
 
-PROGRAMS: Final = 400
+PROGRAMS: Final = 150
 # A broken rule is noticed in one of so many programs.
 MUTANT_PROGRAMS: Final = 1_000
 

@@ -4,18 +4,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from struct import pack
-from typing import Any
+from typing import Any, NamedTuple
 
 import legate.core
 import numpy as np
+from recorder import Machine, Recorder
 
 from legate_diffuse import _native
 from legate_diffuse.codegen import Compiler
+from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.ir.nest import Margin, Nest
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.reductions import identity_bytes
+from legate_diffuse.launch.program import NO_ROW, rows_of
+from legate_diffuse.stores.layout import Layout, Shape
+from legate_diffuse.stores.view import View
 
 lc: Any = legate.core
 RUNTIME: Any = real.runtime
@@ -98,32 +106,174 @@ def scalars(*values: float) -> bytes:
     return b"".join(pack("=dq", value, 0) for value in values)
 
 
-def operand(base: int, dims: tuple[int, ...], low: tuple[int, ...]) -> bytes:
-    return words(base, len(low), *dims, *low)
+class Operand(NamedTuple):
+    """A view of a root: its dimension along each of the nest's, and where it begins."""
+
+    base: int
+    dims: tuple[int, ...]
+    low: tuple[int, ...]
 
 
-def whole(base: int, dim: int) -> bytes:
+def operand(base: int, dims: tuple[int, ...], low: tuple[int, ...]) -> Operand:
+    return Operand(base, dims, low)
+
+
+def whole(base: int, dim: int) -> Operand:
     """Return the operand for all of a root."""
     return operand(base, tuple(range(dim)), (0,) * dim)
+
+
+class NativeNest(NamedTuple):
+    """A nest of a program; the first ``written`` operands are written."""
+
+    number: int
+    shape: tuple[int, ...]
+    operands: tuple[Operand, ...]
+    block: bytes
+    written: int
 
 
 def nest(
     number: int,
     shape: tuple[int, ...],
-    *operands: bytes,
+    *operands: Operand,
     block: bytes = b"",
     written: int = 1,
+) -> NativeNest:
+    return NativeNest(number, shape, operands, block, written)
+
+
+class Buffer(NamedTuple):
+    """A scratch buffer."""
+
+    first: int
+    last: int
+    shape: tuple[int, ...]
+    itemsize: int
+
+
+def scratch(first: int, last: int, shape: tuple[int, ...], itemsize: int = 8) -> Buffer:
+    return Buffer(first, last, shape, itemsize)
+
+
+def program(
+    *nests: NativeNest,
+    buffers: tuple[Buffer, ...] = (),
+    bands: Sequence[int] | None = None,
+    turns: Sequence[tuple[int, int, Margin | None, Sequence[int | None]]] = (),
 ) -> bytes:
-    head = words(number, len(operands), written, len(shape), len(block) // 16, *shape)
-    return head + block + b"".join(operands)
+    """Return a program whose nests run one after the other, if nothing else is said."""
+    turns = turns or [(NO_ROW, 0, None, [None] * len(n.operands)) for n in nests]
+    return _program(
+        nests,
+        buffers,
+        [1] * len(nests) if bands is None else bands,
+        [_turn_words(*turn) for turn in turns],
+        [None] * len(buffers),
+    )
 
 
-def scratch(first: int, last: int, shape: tuple[int, ...], itemsize: int = 8) -> bytes:
-    return words(itemsize, first, last, len(shape), *shape)
+def scheduled_program(
+    arguments: Sequence[tuple[int, ...]],
+    *nests: NativeNest,
+    buffers: tuple[Buffer, ...] = (),
+) -> bytes:
+    """Return a program whose nests take turns, over arguments with these extents."""
+    found = schedule(
+        _nests_of(arguments, nests, buffers),
+        frozenset(range(len(arguments), len(arguments) + len(buffers))),
+    )
+    turns = [turn for band in found.bands for turn in band.turns]
+    order = [turn.nest.number for turn in turns]
+    circular = dict(each for band in found.bands for each in band.circular)
+    lives = []
+    for number, buffer in enumerate(buffers):
+        users = [
+            place
+            for place, position in enumerate(order)
+            if any(o.base == ~number for o in nests[position].operands)
+        ]
+        lives.append(buffer._replace(first=min(users), last=max(users)))
+    return _program(
+        [nests[position] for position in order],
+        lives,
+        [len(band.turns) for band in found.bands],
+        [
+            _turn_words(
+                rows_of(turn.row_loop, turn.distances),
+                turn.shift,
+                turn.margin,
+                turn.distances,
+            )
+            for turn in turns
+        ],
+        [circular.get(len(arguments) + number) for number in range(len(buffers))],
+    )
 
 
-def program(*nests: bytes, buffers: tuple[bytes, ...] = ()) -> bytes:
-    return words(len(buffers), len(nests)) + b"".join(buffers) + b"".join(nests)
+def _nests_of(
+    arguments: Sequence[tuple[int, ...]],
+    nests: Sequence[NativeNest],
+    buffers: Sequence[Buffer],
+) -> list[Nest]:
+    recorder = Recorder(Machine(pieces=1))
+    roots = [recorder.array(*extents) for extents in arguments]
+    roots += [recorder.array(*buffer.shape) for buffer in buffers]
+    for each in nests:
+        views = []
+        for base, dims, low in each.operands:
+            root = roots[base if base >= 0 else len(arguments) + ~base].root
+            extents = tuple(
+                each.shape[dims.index(dim)] if dim in dims else 1
+                for dim in range(len(low))
+            )
+            views.append(View(root, Layout(Shape(each.shape), dims, low, extents)))
+        read = len(views) - each.written
+        recorder.task("STEP", views, [WRITE] * each.written + [READ] * read)
+    places = [[root.root for root in roots].index(r) for r in recorder.roots]
+    _, window = recorder.finish()
+    stores = {s.id: replace(s, id=places[s.id]) for s in window.stores}
+    return [
+        Nest(
+            number,
+            task.shape,
+            task.accesses[0].view.points,
+            tuple(
+                replace(a, view=replace(a.view, store=stores[a.view.store.id]))
+                for a in task.accesses
+            ),
+        )
+        for number, task in enumerate(window.tasks)
+    ]
+
+
+def _turn_words(
+    rows: int, shift: int, margin: Margin | None, distances: Sequence[int | None]
+) -> bytes:
+    before, after = (margin.before, margin.after) if margin else (-1, 0)
+    moves = (-(2**63) if distance is None else distance for distance in distances)
+    return words(rows, shift, before, after, *moves)
+
+
+def _program(
+    nests: Sequence[NativeNest],
+    buffers: Sequence[Buffer],
+    bands: Sequence[int],
+    turns: Sequence[bytes],
+    spreads: Sequence[int | None],
+) -> bytes:
+    text = [words(len(buffers), len(bands), len(nests))]
+    for (first, last, shape, itemsize), rows in zip(buffers, spreads, strict=True):
+        spread = -1 if rows is None else rows
+        text.append(words(itemsize, first, last, spread, len(shape), *shape))
+    text.append(words(*bands))
+    for (number, shape, operands, block, written), turn in zip(
+        nests, turns, strict=True
+    ):
+        counts = number, len(operands), written, len(shape), len(block) // 16
+        text += words(*counts), turn, words(*shape), block
+        text += (words(base, len(low), *dims, *low) for base, dims, low in operands)
+    return b"".join(text)
 
 
 def submit_program(

@@ -290,8 +290,8 @@ def test_a_nest_reads_what_was_reduced_before() -> None:
 
 INVALID: dict[str, Callable[[], bytes]] = {
     "nothing": lambda: b"",
-    "no nests": lambda: words(0, 1),
-    "negative counts": lambda: words(-1, -1),
+    "no nests": lambda: words(0, 0, 1),
+    "negative counts": lambda: words(-1, -1, -1),
     "part of a word": lambda: program()[:-1],
     "words left": lambda: program() + words(0),
     "unknown kernel": lambda: program(nest(1 << 30, (3, 4), whole(0, 2))),
@@ -332,6 +332,28 @@ INVALID: dict[str, Callable[[], bytes]] = {
     ),
     "scratch too large": lambda: program(
         nest(kernel("double"), (3,), whole(~0, 1)), buffers=(scratch(0, 0, (1 << 61,)),)
+    ),
+    "bands without nests": lambda: words(0, 1, 0, 0),
+    "too few nests in bands": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), bands=(0,)
+    ),
+    "too many nests in bands": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), bands=(1, 1)
+    ),
+    "rows along no dimension": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), turns=((2, 0, None, [0]),)
+    ),
+    "what moves without rows": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), turns=((-2, 0, None, [0]),)
+    ),
+    "what moves along another dimension": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), turns=((1, 0, None, [0]),)
+    ),
+    "a shift that is too large": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), turns=((0, 1 << 40, None, [0]),)
+    ),
+    "a distance that is too large": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)), turns=((0, 0, None, [1 << 40]),)
     ),
     "no item size": lambda: program(
         nest(kernel("double"), (3,), whole(~0, 1)), buffers=(scratch(0, 0, (3,), 0),)

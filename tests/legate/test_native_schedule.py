@@ -16,13 +16,14 @@ from native_programs import (
     FLOAT,
     READ,
     READ_WRITE,
+    NativeNest,
     filled,
     kernel,
     nest,
     operand,
-    program,
     random,
     reduction,
+    scheduled_program,
     scratch,
     store_of,
     submit_program,
@@ -156,7 +157,8 @@ class Nests:
             root: [n for n, (*_, parts) in enumerate(self.nests) if uses(parts, root)]
             for root in range(arguments, 4)
         }
-        return program(
+        return scheduled_program(
+            self.shapes[:arguments],
             *[
                 nest(
                     reduction("add", FLOAT) if name == "total" else kernel(name),
@@ -250,7 +252,9 @@ def test_a_stencil_is_copied_back_through_few_rows(rows: int, size: int) -> None
     with cache_of(size):
         for _ in range(3):
             submit_program(
-                [store], [READ_WRITE], program(*sweep, buffers=(scratch(0, 1, inner),))
+                [store],
+                [READ_WRITE],
+                scheduled_program([x.shape], *sweep, buffers=(scratch(0, 1, inner),)),
             )
     for _ in range(3):
         x[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1]
@@ -275,7 +279,9 @@ def test_many_sweeps_in_one_program() -> None:
         ]
     buffers = tuple(scratch(2 * n, 2 * n + 1, copy) for n in range(8))
     with cache_of(20_000):
-        submit_program([store], [READ_WRITE], program(*nests, buffers=buffers))
+        submit_program(
+            [store], [READ_WRITE], scheduled_program([x.shape], *nests, buffers=buffers)
+        )
     for _ in range(8):
         x[1:-1] = x[:-2] + x[2:]
     np.testing.assert_array_equal(values_of(store), x)
@@ -285,7 +291,7 @@ def test_rows_at_both_ends_wait_for_each_other() -> None:
     x = random(100, 4)
     store = store_of(x)
 
-    def edge(to: int, source: int) -> bytes:
+    def edge(to: int, source: int) -> NativeNest:
         return nest(
             kernel("copy"),
             (4,),
@@ -297,7 +303,8 @@ def test_rows_at_both_ends_wait_for_each_other() -> None:
         submit_program(
             [store],
             [READ_WRITE],
-            program(
+            scheduled_program(
+                [x.shape],
                 nest(kernel("copy"), (100, 4), whole(~0, 2), whole(0, 2)),
                 edge(0, 98),
                 edge(99, 1),
@@ -390,7 +397,8 @@ def test_a_sum_is_complete_before_it_is_used() -> None:
         submit_program(
             [source, target],
             [READ, READ_WRITE],
-            program(
+            scheduled_program(
+                [x.shape, x.shape],
                 nest(kernel("copy"), (), operand(~0, (), ()), operand(0, (), (0, 0))),
                 nest(
                     reduction("add", FLOAT),
@@ -455,7 +463,8 @@ def test_threads_take_parts_of_rows(rows: int, size: int, threads: int) -> None:
     end = nest(add, shape, whole(2, 2), whole(3, 2), one)
     with cache_of(size, threads):
         for _ in range(3):
-            submit_program(stores, [READ_WRITE] * 6, program(*step, end))
+            text = scheduled_program([shape] * 4 + [(), ()], *step, end)
+            submit_program(stores, [READ_WRITE] * 6, text)
     for _ in range(3):
         p[...] = r + p
         q[1:-1] = p[:-2] + p[2:]
@@ -484,7 +493,8 @@ def test_threads_reduce_to_places_of_their_own(
     )
     with cache_of(size, threads=4):
         for _ in range(20):
-            submit_program(stores, [READ, READ_WRITE, READ_WRITE], program(*turn))
+            text = scheduled_program([x.shape] * 3, *turn)
+            submit_program(stores, [READ, READ_WRITE, READ_WRITE], text)
     expected = np.zeros(x.shape)
     axes = tuple(d for d in range(2) if d not in kept)
     first = expected[tuple(slice(None) if d in kept else slice(1) for d in range(2))]
@@ -509,7 +519,8 @@ def test_threads_begin_and_end_with_loops() -> None:
     )
     with cache_of(0, threads=3):
         for _ in range(30):
-            submit_program(stores, [READ_WRITE] * 2, program(*turn, *turn[:2]))
+            text = scheduled_program([x.shape, y.shape], *turn, *turn[:2])
+            submit_program(stores, [READ_WRITE] * 2, text)
     for _ in range(30):
         x *= 2.0
         y *= 2.0
