@@ -107,11 +107,10 @@ class Compiler:
         """Return the machine code of a verified `kernel` if it was compiled before."""
         return self._get(kernel, generate=False)
 
-    def forget(self, kernel: Kernel) -> None:
-        """Free the machine code of a kernel, which nothing may run any more."""
+    def forget(self, kernel: Kernel) -> MachineCode | None:
+        """Return the machine code of a kernel, to be freed when nothing runs it."""
         known = self._kernels.pop(kernel, None)
-        if known is not None:
-            known.code.free()
+        return None if known is None else known.code
 
     def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         known = self._kernels.get(kernel)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, Final
 
 from legate_diffuse import settings
@@ -85,13 +85,26 @@ class KernelTable:
         """Return how many kernels are loaded."""
         return len(self._numbers)
 
-    def keep(self, wanted: Container[Kernel]) -> None:
-        """Free all kernels but some; no task may run that needs one of the others."""
+    def keep(self, wanted: Container[Kernel]) -> Callable[[], None]:
+        """Forget all kernels but some.
+
+        Returns what frees the others, once no task may run that needs them.
+        """
+        forgotten = []
         for kernel in list(self._numbers):
             if kernel not in wanted:
-                for number in self._numbers.pop(kernel, ()):
+                # in this order: no number must be given to code that is to be freed
+                code = self._compiler.forget(kernel)
+                forgotten.append((self._numbers.pop(kernel, ()), code))
+
+        def free() -> None:
+            for numbers, code in forgotten:
+                for number in numbers:
                     self._native.forget_kernel(number)
-                self._compiler.forget(kernel)
+                if code is not None:
+                    code.free()
+
+        return free
 
     def _known(self, kernel: Kernel) -> int | None:
         """Return the number that a nest with a kernel shares with others."""

@@ -224,9 +224,11 @@ class Submitter:
             self._plans.pop(key, None)
             for nest in nests:
                 nest.kernel = None
+        # from now on nobody can submit a task with the others
+        free = self._kernels.keep(wanted)
         # tasks that were submitted may not have run yet
         self.native.call(self.legate.runtime.issue_execution_fence, True)
-        self._kernels.keep(wanted)
+        free()
 
     def _has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run."""

@@ -377,7 +377,7 @@ def test_a_kernel_that_is_forgotten_gives_its_memory_back():
         for _ in range(count):
             each = kernel(float(next(factors)))
             compiler.compile(each)
-            compiler.forget(each)
+            compiler.forget(each).free()
         pages = Path("/proc/self/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
