@@ -122,7 +122,7 @@ class _CheckedOriginal(OriginalStep):
         queue.native.call(work)
         self._learnt = True
 
-    def finish(self) -> None:
+    def finish(self, queue: LaunchQueue) -> None:
         if not self._learnt:
             self._run.comparable = False
 

@@ -44,8 +44,8 @@ class Step:
         """Do it; the native part is given the number of the launch."""
         raise NotImplementedError
 
-    def finish(self) -> None:
-        """Note what follows from it."""
+    def finish(self, queue: LaunchQueue) -> None:
+        """Note what follows from it, as long as it is the queue's head."""
 
     def count(self) -> None:
         """Count it; called once."""
@@ -130,7 +130,7 @@ class LaunchQueue:
                 self._note(error)
         # else nested work has done it, or it has put others in its place
         if self.head is step:
-            step.finish()
+            step.finish(self)
             following = number + 1
             if self.head is step:
                 self.head = step.next

@@ -146,7 +146,7 @@ class FusedStep(Step):
             planned.task,
         )
 
-    def finish(self) -> None:
+    def finish(self, queue: LaunchQueue) -> None:
         """Note which single elements lie in one future now."""
         planned, views = self._launch, self._views
         scalars = [
@@ -154,8 +154,11 @@ class FusedStep(Step):
             for n, privilege in zip(planned.arguments, planned.privileges, strict=True)
             if privilege != READ and (root := views[n].root).scalar_storage
         ]
+        shared = object() if len(scalars) > 1 else None
         for root in scalars:
-            root.shares_future = len(scalars) > 1
+            # nested work may have done this, and what comes next
+            if queue.head is self:
+                root.shared_future = shared
 
     def count(self) -> None:
         """Count the task, and what was not stored."""

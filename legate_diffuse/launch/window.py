@@ -248,10 +248,12 @@ class LaunchWindow:
         """
         if not self.is_in_program() or not self._is_pending():
             return
-        self._submit("read", may_wait=True)
-        while self.state.rest:
+        while True:
             self._submit("read", may_wait=True)
-        waiting = self.state.operations[: self.state.carried]
+            state = self.state
+            if state.count <= state.carried and not state.rest:
+                break
+        waiting = state.operations[: state.carried]
         if any(
             operation.views[position].root is wanted
             for operation in waiting
@@ -344,7 +346,7 @@ class LaunchWindow:
     def _cut(self, state: WindowState) -> None:
         """End a full window at a good place, before some of its operations."""
         count = self._policy.cut(state.operations)
-        first = self._build(state.operations[:count], state.carried)
+        first = self._build(state.operations[:count], min(state.carried, count))
         _end(first, state.operations[count:])
         if self.state is state:
             self.state = first

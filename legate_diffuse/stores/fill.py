@@ -37,7 +37,6 @@ class Fill:
         target = self.views[0]
         root = target.root
         root.constant = None
-        root.shares_future = False
         return root.legate.runtime.issue_fill, target.materialize(), value
 
     def run(self) -> None:

@@ -48,7 +48,7 @@ class Root:
         "scalar_storage",
         "shape",
         "shared",
-        "shares_future",
+        "shared_future",
         "type",
         "version",
         "volume",
@@ -89,8 +89,9 @@ class Root:
         self.shared = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
-        # True if the future behind a single element may hold other elements as well
-        self.shares_future = False
+        # stands for the future behind a single element, if other elements may lie in
+        # it as well: a new object for each task that has written such elements
+        self.shared_future: object | None = None
 
     @property
     def alive(self) -> bool:
@@ -156,11 +157,14 @@ class Root:
         in the future it lies: a fill's value, a copy's source, a reduction's start
         (``operation/detail/fill.cc``, ``copy.cc`` and ``task.cc``).
         """
-        if self.shares_future:
+        shared = self.shared_future
+        if shared is not None:
             # a program without loops copies the old value into a new future
             submit = self.legate.native.submit_program
-            submit((self.handle,), b"\3", bytes(16), False, None)
-            self.shares_future = False
+            submit((self.handle,), b"\3", bytes(24), False, None)
+            # unless nested work has put it into another one since
+            if self.shared_future is shared:
+                self.shared_future = None
 
     @property
     def handle(self) -> int:

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from recorder import Recorder
 
-from legate_diffuse.launch.state import close
+from legate_diffuse.fusion.launches import Form
+from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.state import ClosedWindow, close
+from legate_diffuse.launch.steps import FusedStep, Waiting
 
 
 class Interrupted(list[Any]):
@@ -66,3 +71,63 @@ def test_a_window_that_is_closed_sees_no_change() -> None:
     recorder._owners.clear()
     assert (True, closed.alive) == (alive[0], alive)
     assert close(recorder.window.state, "test").alive == [False, False]
+
+
+def test_nested_work_while_an_element_gets_a_future_of_its_own() -> None:
+    """The task of the nested work has put the element into another shared future."""
+
+    class Native:
+        def submit_program(self, *arguments: object) -> None:
+            root.shared_future = shared
+
+    shared = object()
+    root = Recorder().scalar().root
+    root.legate = SimpleNamespace(native=Native())
+    root._handle, root.shared_future = 1, object()
+    root.settle()
+    assert root.shared_future is shared
+
+
+@pytest.mark.parametrize("is_head", [True, False])
+def test_what_follows_from_a_step_is_noted_while_it_is_the_head(is_head: bool) -> None:
+    """Nested work may have finished it and gone on."""
+    recorder = Recorder()
+    views = [recorder.scalar(), recorder.scalar()]
+    launch = SimpleNamespace(
+        form=Form.PROGRAM, nests=(None,), arguments=(0, 1), privileges=(WRITE, WRITE)
+    )
+    step = FusedStep(None, launch, [], views, [], (), Waiting())
+    queue = LaunchQueue(None)
+    queue.head = step if is_head else None
+    step.finish(queue)
+    first, second = (view.root.shared_future for view in views)
+    assert first is second
+    assert (first is not None) == is_head
+
+
+def test_a_read_submits_all_of_a_window_that_was_cut() -> None:
+    """An exception came after the cut, or a handler reads there."""
+    recorder = Recorder()
+    x, y = recorder.array(8), recorder.array(8)
+    operations = [recorder.task("COPY", [x, y]) for _ in range(6)]
+    window = recorder.window
+    submitted: list[Any] = []
+
+    def prepare(closed: ClosedWindow, may_wait: bool) -> tuple[list[Step], Waiting]:
+        return [Done(submitted, one) for one in closed.operations], Waiting()
+
+    window.submitter.prepare = prepare
+    window.queue.native = SimpleNamespace(last_launch=lambda: 0)
+    window._policy.cut = lambda operations: len(operations) // 2
+    window._cut(window.state)
+    assert window.state.rest
+    window.flush_for(x.root)
+    assert submitted == operations
+
+
+class Done(Step):
+    """An operation that is done as soon as it is submitted."""
+
+    def __init__(self, done: list[Any], operation: Any) -> None:
+        super().__init__()
+        self.run = lambda queue, launch: done.append(operation)
