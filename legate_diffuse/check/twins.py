@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.check.elements import Array, read, write
 from legate_diffuse.ir.privilege import WRITE
@@ -14,6 +14,9 @@ from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
+
+# The bytes of a value that no program computes: 1.2e103 as a float64.
+_STRANGE: Final = b"\x55"
 
 
 class Twins:
@@ -116,8 +119,9 @@ def _is_source(operation: Any) -> bool:
 def _twin(root: Root, *, used: bool) -> Root:
     """Return a new root with the elements that a root has now.
 
-    ``used`` says that the window's first access to the root does not write it. A
-    future that nobody has written cannot be copied.
+    ``used`` says that the window's first access to the root does not write it. Else
+    a future may have no value yet, and its twin begins with a strange one: Legate ends
+    the process if a future is read that a wrong plan has not written.
     """
     initial = root.initial if root.real is None else None
     legate = root.legate
@@ -130,15 +134,13 @@ def _twin(root: Root, *, used: bool) -> Root:
         initial,
     )
     twin.constant = None
-    if root.real is not None and root.volume:
-        twin.keep(
-            legate.runtime.create_store(root.type, root.shape, root.scalar_storage)
-        )
-        if not root.scalar_storage:
-            # Legion refuses to copy elements that nobody has written
-            write(twin, read(root))
-        elif used:
-            legate.runtime.issue_fill(twin.real, root.real)
+    if root.scalar_storage and initial is None:
+        strange = legate.Scalar(_STRANGE * root.type.size, root.type)
+        legate.runtime.issue_fill(twin.materialize(), root.real if used else strange)
+    elif root.real is not None and root.volume:
+        twin.keep(legate.runtime.create_store(root.type, root.shape))
+        # Legion refuses to copy elements that nobody has written
+        write(twin, read(root))
     return twin
 
 

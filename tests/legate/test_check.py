@@ -199,6 +199,14 @@ def test_a_wrong_sum_is_caught() -> None:
     assert "found a wrong result" in done.stderr
 
 
+NOTHING_LIVES = """
+import legate_diffuse.launch.submission as submission
+translate = submission.translate
+submission.translate = lambda window, meanings: translate(
+    window._replace(alive=[False] * len(window.roots)), meanings
+)
+"""
+
 # Breaks a rule: what is patched, and a program in which it matters.
 WRONG_RULES = {
     "order": (
@@ -228,18 +236,20 @@ WRONG_RULES = {
         """,
     ),
     "liveness": (
-        """
-        import legate_diffuse.launch.submission as submission
-        translate = submission.translate
-        submission.translate = lambda window, meanings: translate(
-            window._replace(alive=[False] * len(window.roots)), meanings
-        )
-        """,
+        NOTHING_LIVES,
         """
         x = cn.arange(10.0)
         print(x[:1].tolist()[0])
         y = x * 2.0
         z = y + 1.0
+        """,
+    ),
+    "liveness of single elements": (
+        NOTHING_LIVES,
+        """
+        x = cn.arange(10.0)
+        s = x.sum() * 2.0
+        print(float(s))
         """,
     ),
 }
