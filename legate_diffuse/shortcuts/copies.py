@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
@@ -79,9 +80,10 @@ def _find(thunk: Any, key: Any) -> View | None:
 
 
 def _compute(thunk: Any, key: Any) -> Layout | None:
+    key = key if type(key) is tuple else (key,)
     try:
-        found = thunk._get_view(key if type(key) is tuple else (key,)).base._view
-    except Exception:
+        found = attempt(lambda: thunk._get_view(key).base._view)
+    except FailureError:
         # the original raises it
         return None
     # an empty slice or one that is not affine may be a store of its own

@@ -183,6 +183,24 @@ def test_a_handler_that_reads_while_an_operation_is_recorded(place: str) -> None
     )
 
 
+def test_an_exception_from_outside_while_a_slice_is_computed() -> None:
+    program = """
+    from cupynumeric._thunk.deferred import DeferredArray
+    get_view = DeferredArray._get_view
+    def interrupted(*arguments):
+        DeferredArray._get_view = get_view
+        raise Interrupt
+    x = cn.arange(6.0)
+    DeferredArray._get_view = interrupted
+    try:
+        x[1:4]
+    except Interrupt:
+        print("raised")
+    print(x[1:4].tolist())
+    """
+    assert output_of(_dedent(program)) == "raised\n[1.0, 2.0, 3.0]\n"
+
+
 def test_an_exception_in_a_flush_that_legate_asked_for_is_raised() -> None:
     """Legate's own code has no use for it; Python goes on after it has returned."""
     program = """
