@@ -57,6 +57,8 @@ class WindowPolicy:
         self._preferred = _PREFERRED
         # what windows were cut to, as kinds of operations: by the last kind and length
         self._known: dict[tuple[int, int], set[tuple[int, ...]]] = {}
+        # windows of other lengths need not be asked about
+        self.lengths: set[int] = set()
         self._count = 0
         # the kinds of the last operations before a cut
         self._places: set[tuple[int, ...]] = set()
@@ -105,6 +107,7 @@ class WindowPolicy:
             self._forget()
         place = operations[best - 1].kind.id, best
         self._known.setdefault(place, set()).add(kinds[:best])
+        self.lengths.add(best)
         self._places.add(kinds[best - _CONTEXT : best])
         self._count += 1
         return best
@@ -114,8 +117,13 @@ class WindowPolicy:
 
         If it ends a step of a long loop, windows are cut anew, in steps.
         """
-        self._last.append(_kinds(operations))
-        windows = _step(self._last)
+        kinds, last = _kinds(operations), self._last
+        alike = bool(last) and last[-1] == kinds
+        last.append(kinds)
+        if alike:
+            # a step of one window, as short loops have it
+            return
+        windows = _step(last)
         step = sum(map(len, windows))
         if not (
             (step <= _MAX_STEP and _differ(windows))
@@ -131,6 +139,7 @@ class WindowPolicy:
 
     def _forget(self) -> None:
         self._known.clear()
+        self.lengths.clear()
         self._places.clear()
         self._count = 0
 

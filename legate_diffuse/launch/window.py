@@ -88,8 +88,8 @@ class LaunchWindow:
                 continue
             # whoever needs the window before it is false again replaces the state
             state.recording = True
-            held, shared = self._examine(operation)
-            if not held:
+            shared = self._examine(operation)
+            if shared is None:
                 # nothing was changed
                 state.recording = False
                 self.submit_now(operation)
@@ -105,9 +105,9 @@ class LaunchWindow:
                     self._native.set_pending(True)
                 break
         self.counters.tasks_seen += 1
-        operations, policy = state.operations, self._policy
-        if policy.ends_at(operations) or (
-            len(operations) >= policy.capacity and policy.is_full(operations)
+        policy = self._policy
+        if (count in policy.lengths and policy.ends_at(state.operations)) or (
+            count >= policy.capacity and policy.is_full(state.operations)
         ):
             state.ended = True
         if shared:
@@ -154,15 +154,15 @@ class LaunchWindow:
             "on its arrays there"
         )
 
-    def _examine(self, operation: Any) -> tuple[bool, bool]:
-        """Return whether an operation can wait, and whether it reads shared memory."""
+    def _examine(self, operation: Any) -> bool | None:
+        """Return whether an operation reads shared memory, None if it cannot wait."""
         if type(operation) is Fill:
-            return self._examine_fill(operation), False
+            return self._examine_fill(operation)
         if not operation.holdable:
-            return False, False
+            return None
         kind = operation.kind or self.recognizer.recognize_task(operation)
         if kind is None:
-            return False, False
+            return None
         if not kind.covered:
             operation.check_scalars()
         views = operation.views
@@ -171,10 +171,10 @@ class LaunchWindow:
         for privilege, view in zip(operation.privileges, views, strict=True):
             root = view.root
             if not root.fusable:
-                return False, False
+                return None
             if root.shared and root.is_shared():
                 if privilege != READ:
-                    return False, False
+                    return None
                 shared = True
             if privilege != READ:
                 root.version += 1
@@ -182,19 +182,19 @@ class LaunchWindow:
                     self._change_constant(root)
             if shape is not None and view.shape != shape:
                 if kind.operation.task != "FILL":
-                    return False, False
-                return self._examine_fill(operation, kind), False
+                    return None
+                return self._examine_fill(operation, kind)
         operation.kind = kind
         if self.submitter.track_provenance:
             operation.provenance_ = self.submitter.provenance()
-        return True, shared
+        return shared
 
-    def _examine_fill(self, fill: Any, kind: Any = None) -> bool:
-        """Whether a fill can wait: its one-element value repeats over the target."""
+    def _examine_fill(self, fill: Any, kind: Any = None) -> bool | None:
+        """As ``_examine``; a fill's one-element value repeats over its target."""
         target = fill.views[0]
         root = target.root
         if not root.fusable or (root.shared and root.is_shared()):
-            return False
+            return None
         if len(fill.views) > 1:
             value = fill.views[1]
             if (
@@ -203,7 +203,7 @@ class LaunchWindow:
                 or value.shape not in ((), target.shape)
                 or not value.root.scalar_storage
             ):
-                return False
+                return None
             if target.volume > 1:
                 fill.views = [target, over(value, target.shape)]
         root.version += 1
@@ -212,7 +212,7 @@ class LaunchWindow:
         fill.kind = kind or self.recognizer.recognize_fill(fill)
         if self.submitter.track_provenance:
             fill.provenance_ = self.submitter.provenance()
-        return True
+        return False
 
     def _change_constant(self, root: Root) -> None:
         """Let what reads a root as a constant come before what changes it."""

@@ -78,7 +78,6 @@ class Root:
         self.constant = initial
         self.constant_bytes: bytes | None = None
         self.real: Any = None
-        self._keeper: Any = None
         self._handle = 0
         # grows whenever an operation that may change it is submitted to the window
         self.version = 0

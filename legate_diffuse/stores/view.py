@@ -28,7 +28,6 @@ class View:
         # by layout, or by the step that Legate had to apply
         self.derived: dict[Layout | tuple[Any, ...], View] = {}
         self.real: Any = None
-        self._keeper: Any = None
         self._handle = 0
 
     def materialize(self) -> Any:
@@ -177,6 +176,7 @@ class View:
             transformed=bool(real.transformed),
             substorage=mine.substorage,
             affine=False,
+            covers_root=mine.covers_root,
         )
         view = View(self.root, layout)
         view._keep(real)
