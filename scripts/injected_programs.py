@@ -17,7 +17,8 @@ class Program:
 
     Attributes:
         text: the statements, a line each.
-        cold: what is forgotten before each run: "plans", or "kernels" as well.
+        cold: what is forgotten before each run: "plans", "kernels" as well, or "cuts",
+            which are where full windows end.
         capacity: operations that wait at most, 0 for as many as ever.
         environment: settings of the process.
     """
@@ -48,6 +49,21 @@ _CHAIN = """
     x = np.where(y > 3.0, x, z)
     w = x - y * 0.5
     w /= 3.0
+"""
+
+_LONG_CHAIN = """
+    x = np.arange(12.0)
+    y = x * 2.0 + 1.0
+    x += y
+    y = y * x - 3.0
+    x = x - y * 0.125
+    y += x
+    z = np.sqrt(np.abs(x) + y * y)
+    x = x * 0.5 + z
+    y = y - x + 1.0
+    z *= y
+    x += z * 0.25
+    out.append(x.tolist())
 """
 
 PROGRAMS = {
@@ -108,23 +124,8 @@ PROGRAMS = {
         i = np.arange(6) // 2
     """
     ),
-    "full windows": Program(
-        """
-        x = np.arange(12.0)
-        y = x * 2.0 + 1.0
-        x += y
-        y = y * x - 3.0
-        x = x - y * 0.125
-        y += x
-        z = np.sqrt(np.abs(x) + y * y)
-        x = x * 0.5 + z
-        y = y - x + 1.0
-        z *= y
-        x += z * 0.25
-        out.append(x.tolist())
-    """,
-        capacity=9,
-    ),
+    "full windows": Program(_LONG_CHAIN, capacity=9),
+    "cut windows": Program(_LONG_CHAIN, cold="cuts", capacity=9),
     "unfused tasks": Program(
         """
         x = np.arange(12.0)[::1] * 3.0 % 5.0
@@ -135,6 +136,23 @@ PROGRAMS = {
         y = np.dot(x.reshape(3, 4), y.reshape(4, 3))
         y *= 2.0
         out.append(float(y[1, 1]))
+    """
+    ),
+    "selections": Program(
+        """
+        x = np.arange(12.0) % 5.0
+        m = x > 1.0
+        y = x[m] * 2.0
+        x[m] = y
+        y = x[m] + 1.0
+        z = x[m] - y
+        x[m] = np.sqrt(y) * z
+        out.append(float(y.sum()))
+        m[:3] = False
+        z += 1.0
+        x[m] = x[m] * 0.5
+        out.append(z.tolist())
+        y = x[x < 3.0]
     """
     ),
     "partitions": Program(

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy
 from injected_programs import PROGRAMS, Program
-from injection_points import POINTS, Tracer
+from injection_points import POINTS, Point, Tracer
 
 import legate_diffuse
 
@@ -52,7 +52,6 @@ import cupynumeric  # noqa: E402
 from legate_diffuse.codegen import Compiler  # noqa: E402
 from legate_diffuse.interpose.window import window  # noqa: E402
 from legate_diffuse.launch import policy  # noqa: E402
-from legate_diffuse.launch import window as window_module  # noqa: E402
 
 Space = dict[str, Any]
 
@@ -145,10 +144,13 @@ class Runner:
         self._cold = program.cold
         self._text = program.statements
         self._code = [compile(line, "<program>", "exec") for line in self._text]
+        self._known_points: dict[frozenset[int], list[Point]] = {}
         self._expected = [self._copy(space) for space in self._states()]
         if program.capacity:
-            window_module.CAPACITY = policy.CAPACITY = program.capacity
-            policy._PREFERRED = program.capacity // 2
+            # no window becomes longer, or is cut to fewer operations than three
+            policy._MAX_STEP, policy._LEAST, policy._CONTEXT = 0, 3, 2
+            window._policy.capacity = program.capacity
+            window._policy._preferred = program.capacity // 2
 
     def _states(self) -> Any:
         space: Space = {"np": numpy, "out": []}
@@ -169,7 +171,9 @@ class Runner:
         """Forget what the program is to meet for the first time."""
         submitter = window.submitter
         window.flush("test")
-        if self._cold:
+        if self._cold == "cuts":
+            window._policy._forget()
+        elif self._cold:
             submitter._plans.clear()
         if self._cold == "kernels":
             submitter._kernels._compiler = Compiler()
@@ -211,6 +215,9 @@ class Runner:
         space: Space = {"np": cupynumeric, "out": []}
         if kind in POINTS:
             where = self._run_traced(space, kind, number, bystander)
+            if not where:
+                # the order of a set was another one, and there are fewer points
+                return self.inject(kind, number - 1)
         elif kind in ("before", "after", "refuse"):
             where = self._run_failing(space, kind, number)
         elif kind in ("alarm", "alarm-read"):
@@ -242,9 +249,23 @@ class Runner:
             "work": bystander.work,
             "read": bystander.read,
         }
-        with Tracer(POINTS[kind], number, actions[kind]) as tracer:
+        points = self._points(kind)
+        # another process may have found more
+        wanted = points[min(number, len(points)) - 1]
+        with Tracer(POINTS[kind], wanted, actions[kind]) as tracer:
             self.run(space)
         return tracer.where
+
+    def _points(self, kind: str) -> list[Point]:
+        """Return the points of the program, which are the same in all runs."""
+        opcodes = POINTS[kind]
+        found = self._known_points.get(opcodes)
+        if found is None:
+            self.reset()
+            with Tracer(opcodes, None, raise_error) as tracer:
+                self.run({"np": cupynumeric, "out": []})
+            found = self._known_points[opcodes] = tracer.points
+        return found
 
     def _run_failing(self, space: Space, kind: str, number: int) -> str:
         with failing_native(number, kind):
@@ -299,14 +320,11 @@ class Runner:
 
     def count(self, kind: str) -> int:
         """Return the number of points or calls."""
-        self.reset()
-        space: Space = {"np": cupynumeric, "out": []}
         if kind in POINTS:
-            with Tracer(POINTS[kind], 0, raise_error) as tracer:
-                self.run(space)
-            return tracer.points
+            return len(self._points(kind))
+        self.reset()
         with failing_native(0, kind) as native:
-            self.run(space)
+            self.run({"np": cupynumeric, "out": []})
         return native.calls
 
     def measure(self) -> int:
@@ -378,7 +396,7 @@ def main() -> None:
             except Exception as error:
                 answer = f"{type(error).__name__}: {_essence(str(error))}"
         print(json.dumps(answer), flush=True)
-        gc.collect()
+        gc.collect(1)
 
 
 if __name__ == "__main__":
