@@ -255,8 +255,11 @@ class Runtime:
     def issue_execution_fence(self, block: bool = False) -> None:
         """Order the execution of everything before and after."""
         window.flush("fence")
+        if not block:
+            real.runtime.issue_execution_fence(False)
+            return
         with window.waiting():
-            real.runtime.issue_execution_fence(block)
+            real.runtime.issue_execution_fence(True)
 
     def add_shutdown_callback(self, callback: Callable[[], None]) -> None:
         """Call a function when the runtime shuts down."""

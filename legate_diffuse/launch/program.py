@@ -14,7 +14,6 @@ from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
-
 # As in mappers/program/program.h.
 _ONE_ROW: Final = -1
 NO_ROW: Final = -2

@@ -122,7 +122,9 @@ class FusedStep(Step):
         provenance = None
         if self._submitter.track_provenance:
             operations = self._operations
-            provenance = places([operations[n] for n in planned.tasks])
+            provenance = places(
+                tuple([operations[n].provenance_ for n in planned.tasks])
+            )
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
         views, shapes = self._views, self._shapes

@@ -7,7 +7,7 @@ the pattern is not tried again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -25,7 +25,7 @@ from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.ledger import Ledger
-from legate_diffuse.observe.location import locate
+from legate_diffuse.observe.location import locate_operation
 from legate_diffuse.observe.naming import task_name
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.view import View
@@ -78,11 +78,10 @@ class Submitter:
         if self.ledger is not None:
             self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
-        self.track_provenance = (
-            bool(runtime.config().provenance)
-            or self.explanation is not None
-            or self.checker is not None
-        )
+        self._locates = self.explanation is not None or checker is not None
+        self.track_provenance = self._locates or bool(runtime.config().provenance)
+        # the one that the program or a library has named
+        self._named_place: Callable[[], str] = legate.Scope.provenance
 
     @property
     def ledger(self) -> Ledger | None:
@@ -91,10 +90,7 @@ class Submitter:
 
     def provenance(self) -> str:
         """Return where the operation that is being recorded comes from."""
-        found: str = self.legate.Scope.provenance()
-        if found or (self.explanation is None and self.checker is None):
-            return found
-        return locate()
+        return self._named_place() or (locate_operation() if self._locates else "")
 
     def prepare(
         self, window: ClosedWindow, may_wait: bool

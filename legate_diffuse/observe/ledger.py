@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,35 +45,35 @@ class Ledger:
         function = getattr(owner, method)
 
         def run(*arguments: Any, **options: Any) -> Any:
-            with self._own_time(lambda seconds: self._spend(name, seconds)):
+            started, outer = self._begin()
+            try:
                 return function(*arguments, **options)
+            finally:
+                self.spent[name] = self.spent.get(name, 0.0) + self._end(started, outer)
 
         setattr(owner, method, run)
 
-    def waiting(self) -> AbstractContextManager[None]:
-        """Return a block whose time is summed under the program's current line."""
-        place = locate()
-        return self._own_time(lambda seconds: self._wait(place, seconds))
-
     @contextmanager
-    def _own_time(self, book: Callable[[float], None]) -> Iterator[None]:
-        """Book the time of a block, without that of the blocks in it."""
-        started, outer = time.perf_counter(), self._within
-        self._within = 0.0
+    def waiting(self) -> Iterator[None]:
+        """Sum the time of a block under the program's current line."""
+        started, outer = self._begin()
         try:
             yield
         finally:
-            seconds = time.perf_counter() - started
-            book(seconds - self._within)
-            self._within = outer + seconds
+            wait = self.waits.setdefault(locate(), Wait())
+            wait.seconds += self._end(started, outer)
+            wait.times += 1
 
-    def _spend(self, name: str, seconds: float) -> None:
-        self.spent[name] = self.spent.get(name, 0.0) + seconds
+    def _begin(self) -> tuple[float, float]:
+        outer, self._within = self._within, 0.0
+        return time.perf_counter(), outer
 
-    def _wait(self, place: str, seconds: float) -> None:
-        wait = self.waits.setdefault(place, Wait())
-        wait.seconds += seconds
-        wait.times += 1
+    def _end(self, started: float, outer: float) -> float:
+        """Return the seconds of a block, without those of the blocks in it."""
+        seconds = time.perf_counter() - started
+        own = seconds - self._within
+        self._within = outer + seconds
+        return own
 
     def note_passed(self, name: str) -> None:
         """Take note of something that is no task, and ended the window."""

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from legate_diffuse.observe.wording import verb
@@ -30,10 +31,10 @@ def place(provenance: str) -> str:
     return provenance
 
 
-def places(operations: Sequence[Any]) -> str:
-    """Return the provenances of operations, each once."""
-    found = dict.fromkeys(place(operation.provenance_) for operation in operations)
-    return "; ".join(filter(None, found))
+@lru_cache(4096)
+def places(provenances: tuple[str, ...]) -> str:
+    """Return what a person reads of the provenances of a task, each once."""
+    return "; ".join(filter(None, dict.fromkeys(map(place, provenances))))
 
 
 def file_and_line(provenance: str) -> tuple[str, int] | None:

@@ -176,7 +176,6 @@ class View:
             transformed=bool(real.transformed),
             substorage=mine.substorage,
             affine=False,
-            covers_root=mine.covers_root,
         )
         view = View(self.root, layout)
         view._keep(real)

@@ -16,6 +16,7 @@ from native_programs import (
     FLOAT,
     READ,
     READ_WRITE,
+    Buffer,
     NativeNest,
     filled,
     kernel,
@@ -318,12 +319,12 @@ def test_rows_at_both_ends_wait_for_each_other() -> None:
 
 def sweeps_between_walls(
     rows: int, sweeps: int
-) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+) -> tuple[tuple[NativeNest, ...], tuple[Buffer, ...]]:
     """Return nests that sweep over an array, and copy what lies beside its walls.
 
     Its other name is a scratch buffer; after an even number of sweeps it has its own.
     """
-    nests: list[bytes] = []
+    nests: list[NativeNest] = []
     names = 0, ~0
     for _ in range(sweeps):
         old, new = names
@@ -367,7 +368,7 @@ def test_rows_at_walls_follow_the_rows_beside_them(
     x = random(rows, 8)
     store = store_of(x)
     nests, buffers = sweeps_between_walls(rows, 6)
-    text = program(*nests, buffers=buffers)
+    text = scheduled_program([x.shape], *nests, buffers=buffers)
     with cache_of(size, threads):
         for _ in range(3):
             submit_program([store], [READ_WRITE], text)
@@ -385,7 +386,7 @@ def test_an_array_between_walls_has_a_circular_buffer(threads: int) -> None:
         size = _native.scratch_bytes(
             (store.raw_handle,),
             bytes([READ_WRITE]),
-            program(*nests, buffers=buffers),
+            scheduled_program([(3001, 8)], *nests, buffers=buffers),
         )
     assert 0 < size < threads * 100 * 8 * 8
 

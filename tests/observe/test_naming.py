@@ -53,7 +53,7 @@ def test_a_provenance_is_shown_as_people_read_it(provenance: str, shown: str) ->
 
 def test_places_are_listed_once() -> None:
     listed = ["a.py:3", '["a.py:3", {}]', "", "b.py:1"]
-    assert places([operation("add", each) for each in listed]) == "a.py:3; b.py:1"
+    assert places(tuple(listed)) == "a.py:3; b.py:1"
 
 
 def test_only_lines_of_files_are_lines() -> None:
