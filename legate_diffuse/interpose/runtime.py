@@ -179,7 +179,9 @@ class Runtime:
 
     def create_manual_task(self, *arguments: Any, **options: Any) -> ManualTask:
         """Create a task with an explicit launch domain."""
-        return ManualTask(real.runtime.create_manual_task(*arguments, **options))
+        with window.scope(window.place()):
+            made = real.runtime.create_manual_task(*arguments, **options)
+        return ManualTask(made)
 
     def submit(self, op: Any) -> None:
         """Submit a task, or hold it back in the window."""

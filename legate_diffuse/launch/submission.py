@@ -112,14 +112,6 @@ class Submitter:
             steps.append(_Tell(self.explanation, plan, window))
         return steps, waiting
 
-    def run_in_place(self, operation: Any) -> None:
-        """Run an operation that was not recorded."""
-        if not self.track_provenance:
-            operation.run()
-            return
-        with self.legate.Scope(provenance=self.provenance()):
-            operation.run()
-
     def steps(
         self,
         plan: Plan,

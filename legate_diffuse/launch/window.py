@@ -62,10 +62,11 @@ class LaunchWindow:
         self.state = WindowState()
         self.queue = LaunchQueue(legate.native)
         self.submitter = Submitter(legate, meanings, self.counters, checker)
+        self._scope = legate.Scope
         self._ledger = self.submitter.ledger
         if self._ledger is not None:
             self._ledger.clock(self, "_submit", "submission")
-            self._ledger.clock(self.submitter, "run_in_place", "submission")
+            self._ledger.clock(self, "_run", "submission")
         self._policy = WindowPolicy()
         self._thread = get_ident()
         # how many operations ran that were not recorded
@@ -117,7 +118,7 @@ class LaunchWindow:
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
         self._let_pass("task that cannot be fused")
-        self.submitter.run_in_place(operation)
+        self._run(operation)
 
     def let_pass(self, function: str) -> None:
         """Submit what is pending, and count the function of Legate's that follows."""
@@ -128,6 +129,18 @@ class LaunchWindow:
     def waiting(self) -> AbstractContextManager[None]:
         """Return a context in which the program waits for tasks."""
         return _NO_CONTEXT if self._ledger is None else self._ledger.waiting()
+
+    def place(self) -> str:
+        """Return the program's current line, '' if nobody looks on."""
+        return self.submitter.provenance() if self.submitter.track_provenance else ""
+
+    def scope(self, place: str) -> AbstractContextManager[object]:
+        """Return a scope in which all that is submitted comes from a place, if any."""
+        return self._scope(provenance=place) if place else _NO_CONTEXT
+
+    def _run(self, operation: Any) -> None:
+        with self.scope(self.place()):
+            operation.run()
 
     def _let_pass(self, cause: str) -> None:
         if self.is_in_program():

@@ -230,6 +230,7 @@ class Selections:
         thunk.cost = cost
         thunk.number = number
         thunk.origin = origin
+        thunk.place = window.place()
         return self._array(thunk)
 
     def _array(self, thunk: Any) -> Any:
@@ -246,18 +247,20 @@ class Selections:
         mask, origin = thunk.mask, thunk.origin
         # what is as it was need not be stored a second time
         places = self._show(mask.moment.view) if mask.moment.lasts() else mask.array
-        if origin is not None and origin.lasts():
-            thunk.values = None
-            try:
-                base = self.compact(self._show(origin.view), places)._thunk.base
-            except BaseException:
-                thunk.values = self._copy(origin.view)
-                raise
-        else:
-            base = self.compact(thunk.values, places)._thunk.base
+        # the program has asked for it where it has made the selection
+        with window.scope(thunk.place):
+            if origin is not None and origin.lasts():
+                thunk.values = None
+                try:
+                    base = self.compact(self._show(origin.view), places)._thunk.base
+                except BaseException:
+                    thunk.values = self._copy(origin.view)
+                    raise
+            else:
+                base = self.compact(thunk.values, places)._thunk.base
         thunk.__class__ = self._thunk_type
         thunk.base = base
-        del thunk.values, thunk.mask, thunk.origin
+        del thunk.values, thunk.mask, thunk.origin, thunk.place
         return base
 
     def _copy(self, view: View) -> Any:
