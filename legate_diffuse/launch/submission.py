@@ -128,6 +128,8 @@ class Submitter:
             fused = launch.fused
             if fused and not self._has_kernels(launch, shapes):
                 fused, deferred = False, ()
+                if self.ledger is not None:
+                    self.ledger.note_late(operations[n] for n in launch.tasks)
             originals: Sequence[int] = launch.hoisted if fused else launch.tasks
             if deferred:
                 originals = [n for n in originals if n not in deferred]

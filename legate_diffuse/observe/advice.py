@@ -18,7 +18,10 @@ OF_REFUSALS: Final = {
     Refusal.OTHER_TASK: "Move it before the operation that is not fused.",
     Refusal.FEW_POINTS: "",
     Refusal.SCALAR_CHANGES: "Give each step's value a name of its own.",
-    Refusal.NOT_AFFINE: "Index with slices that have one step.",
+    Refusal.NOT_AFFINE: (
+        "Index with slices that have one step, and roll along an axis: what is "
+        "flattened or reshaped has to be copied."
+    ),
     Refusal.LAUNCH_DOMAIN: _TOGETHER,
     Refusal.PROCESSORS: "Keep small arrays out of expressions with large ones.",
     Refusal.NOTHING_SHARED: "",
@@ -35,4 +38,10 @@ OF_REFUSALS: Final = {
 OF_WAITING: Final = (
     "The program's thread stands still until a value is there. Leave values in arrays, "
     "and read them every tenth step or at the end."
+)
+
+# Why a task ran as it is that was fused later, and what to do.
+OF_FIRST_TIMES: Final = (
+    "kernels for so little work are compiled when they are needed again",
+    "The next run finds them on disk.",
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
@@ -20,6 +21,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.facts import WindowFacts, describe
+from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
 from legate_diffuse.observe.ledger import Ledger, measure
 from legate_diffuse.observe.location import escaped
 from legate_diffuse.observe.page import write_page
@@ -71,10 +73,12 @@ class Explanation:
         found = self._described.get(id(plan))
         if found is None:
             facts = describe(window, plan, self._meanings)
-            found = self._described[id(plan)] = _Described(plan, facts)
-            if len(self._described) <= MAX_DESCRIBED:
-                self._writer.add(len(self._described), facts)
+            number = len(self._described)
+            found = self._described[id(plan)] = _Described(plan, number, facts)
+            if number < MAX_DESCRIBED:
+                self._writer.add(number + 1, facts)
         found.submissions += 1
+        self._writer.submitted(found.number)
 
     def _finish(self) -> None:
         self._writer.finish(
@@ -87,6 +91,7 @@ class _Described:
     """A plan, kept so that its id stays its own, and how often it was submitted."""
 
     plan: Plan
+    number: int
     facts: WindowFacts
     submissions: int = 0
 
@@ -103,6 +108,9 @@ class _Text:
 
     def add(self, number: int, facts: WindowFacts) -> None:
         self._write("\n".join(window_lines(number, facts)) + "\n")
+
+    def submitted(self, number: int) -> None:
+        """Do nothing: text tells how often windows came, and not in which order."""
 
     def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
         self._at_once = True
@@ -140,10 +148,17 @@ class _Page:
         self._advise: Callable[[str], str] = meanings.advise
         self._counters = counters
         self._fused = fused
+        self._trace: deque[Submission] = deque(maxlen=MAX_TRACE)
         self.ledger = Ledger()
 
     def add(self, number: int, facts: WindowFacts) -> None:
         """Do nothing: a page needs the times, which are known in the end."""
+
+    def submitted(self, number: int) -> None:
+        counters = self._counters
+        self._trace.append(
+            Submission(number, counters.tasks_seen, counters.tasks_submitted)
+        )
 
     def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
         counters = self._counters
@@ -153,6 +168,7 @@ class _Page:
             counters.tasks_seen,
             counters.tasks_submitted,
             windows,
+            find_iteration(self._trace, [facts for facts, _ in windows]),
             measure(self._legate, self.ledger, self._fused, counters.compile_seconds),
             self._advise,
         )

@@ -23,10 +23,12 @@ from legate_diffuse.observe.wording import Names, extents, verb
 class OperationFacts:
     """An operation as the program has submitted it.
 
-    ``moved`` are the bytes of arrays that it reads and writes when it runs alone.
+    ``task`` is its name in the IR. ``moved`` are the bytes of arrays that it reads and
+    writes when it runs alone.
     """
 
     provenance: str
+    task: str
     verb: str
     text: str
     moved: int
@@ -126,7 +128,11 @@ def describe(window: Any, plan: Plan, meanings: Meanings) -> WindowFacts:
     return WindowFacts(
         tuple(
             OperationFacts(
-                one.provenance_, verb(one), names.operation(one), _moved(one)
+                one.provenance_,
+                one.kind.operation.task,
+                verb(one),
+                names.operation(one),
+                _moved(one),
             )
             for one in window.operations
         ),

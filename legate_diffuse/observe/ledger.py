@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,12 +31,15 @@ class Ledger:
         waits: by the line that waits for a value, or for all tasks.
         passed: what the program did between windows that is no task, by its line and
             the name of Legate's function.
+        late: operations that ran as they were because their kernels were not compiled
+            yet, by their line and the name of their task.
     """
 
     started: float = field(default_factory=time.perf_counter)
     spent: dict[str, float] = field(default_factory=dict)
     waits: dict[str, Wait] = field(default_factory=dict)
     passed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    late: set[tuple[str, str]] = field(default_factory=set)
     # seconds of the finished blocks in the current one
     _within: float = 0.0
 
@@ -74,6 +77,12 @@ class Ledger:
         own = seconds - self._within
         self._within = outer + seconds
         return own
+
+    def note_late(self, operations: Iterable[Any]) -> None:
+        """Take note of operations whose kernels are compiled later."""
+        self.late.update(
+            (one.provenance_, one.kind.operation.task) for one in operations
+        )
 
     def note_passed(self, name: str) -> None:
         """Take note of something that is no task, and ended the window."""

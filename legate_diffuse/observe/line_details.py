@@ -13,7 +13,7 @@ from legate_diffuse.observe.advice import OF_REFUSALS
 from legate_diffuse.observe.facts import LaunchFacts, LoopFacts, WindowFacts
 from legate_diffuse.observe.lines import Line, LineCosts, Wall, short_name
 from legate_diffuse.observe.naming import file_and_line
-from legate_diffuse.observe.quantities import in_bytes, in_seconds
+from legate_diffuse.observe.quantities import average, in_bytes, in_seconds
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.wording import plural
 
@@ -46,6 +46,12 @@ def line_details(
     for wall in walls:
         text = f"{wall.what}. {wall.advice}"
         yield f"<p><strong>Wall:</strong> {escape(text)}</p>"
+    lines = {} if report.iteration is None else report.iteration.lines
+    if (one := lines.get(line)) is not None:
+        yield (
+            f"<p>In each iteration: {average(one.operations, 'operation')} in "
+            f"{average(one.loops, 'loop')} of {average(one.tasks, 'task')}</p>"
+        )
     for task in cost.others:
         yield (
             f"<p>{escape(short_name(task.name))} as it is: {task.times:,} times, "

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from legate_diffuse.fusion.legality import Refusal
-from legate_diffuse.observe.advice import OF_REFUSALS, OF_WAITING
+from legate_diffuse.observe.advice import OF_FIRST_TIMES, OF_REFUSALS, OF_WAITING
 from legate_diffuse.observe.facts import OperationFacts, WindowFacts
 from legate_diffuse.observe.ledger import Measured, TaskTime, Wait
 from legate_diffuse.observe.naming import file_and_line, place
@@ -102,15 +103,8 @@ def find_walls(
     advise: Callable[[str], str],
 ) -> list[Wall]:
     """Return what keeps tasks apart, the costliest first."""
-    walls = [
-        Wall(
-            file_and_line(task.place),
-            f"{short_name(task.name)} runs as it is ({_times(task.times)})",
-            advise(task.name),
-            task.seconds,
-        )
-        for task in measured.other_tasks
-    ]
+    reasons = _reasons(windows, measured.ledger.late)
+    walls = [_as_it_is(task, reasons, advise) for task in measured.other_tasks]
     walls += [
         Wall(
             file_and_line(where),
@@ -135,9 +129,63 @@ def find_walls(
         _new_task(window.operations[launch.operations[0]], launch.refusal)
         for window, _ in windows
         for launch in window.launches or ()
-        if launch.refusal is not None and launch.tasks > 0
+        if launch.loops and launch.refusal not in _OF_OTHERS
     )
     return sorted(walls, key=lambda wall: -wall.seconds)
+
+
+# Nothing was refused, or the wall is what comes before.
+_OF_OTHERS: Final = (None, Refusal.OTHER_TASK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """What a task that runs as it is does, why, and what to write instead."""
+
+    verb: str
+    why: str = ""
+    advice: str = ""
+
+
+# By the line of a task and the letters of its name.
+_Reasons = dict[tuple[Line | None, str], _Reason]
+
+
+def _reasons(
+    windows: Sequence[tuple[WindowFacts, int]], late: Collection[tuple[str, str]]
+) -> _Reasons:
+    found: _Reasons = {}
+    for window, _ in windows:
+        for launch in window.launches or ():
+            for n in launch.operations:
+                operation = window.operations[n]
+                key = file_and_line(operation.provenance), _letters(operation.task)
+                if n not in launch.alone:
+                    if (operation.provenance, operation.task) in late:
+                        reason = _Reason(operation.verb, *OF_FIRST_TIMES)
+                        found.setdefault(key, reason)
+                elif launch.refusal not in _OF_OTHERS:
+                    refusal = launch.refusal
+                    found[key] = _Reason(
+                        operation.verb, refusal.value, OF_REFUSALS[refusal]
+                    )
+                else:
+                    found[key] = _Reason(operation.verb)
+    return found
+
+
+def _as_it_is(task: TaskTime, reasons: _Reasons, advise: Callable[[str], str]) -> Wall:
+    line, name = file_and_line(task.place), short_name(task.name)
+    reason = reasons.get((line, _letters(name)), _Reason(name))
+    what = f"{reason.verb} runs as it is ({_times(task.times)})"
+    if reason.why:
+        what += f", because {reason.why}"
+    return Wall(line, what, advise(task.name) or reason.advice, task.seconds)
+
+
+def _letters(name: str) -> str:
+    """Return what names of a task in the IR and in Legate have in common."""
+    return name.replace("_", "").lower()
 
 
 def _new_task(first: OperationFacts, refusal: Refusal) -> Wall:

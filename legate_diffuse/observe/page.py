@@ -18,12 +18,15 @@ from legate_diffuse.observe.lines import (
     costs_of_lines,
     find_walls,
 )
-from legate_diffuse.observe.quantities import in_bytes, in_seconds, percent
+from legate_diffuse.observe.quantities import average, in_bytes, in_seconds, percent
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.wording import PAGE_MARK, TITLE
 
 MOST: Final = 5  # lines and walls at the top
 _MOST_WALLS: Final = 200
+
+# the lines of files, by name
+Sources = dict[str, list[str]]
 
 
 def write_page(path: str, report: Report) -> None:
@@ -35,6 +38,7 @@ def write_page(path: str, report: Report) -> None:
 def page_lines(report: Report) -> Iterator[str]:
     """Yield the lines of the page."""
     costs = costs_of_lines(report.windows, report.measured)
+    sources = {file: _read(os.path.join(report.folder, file)) for file, _ in costs}
     walls = find_walls(report.windows, report.measured, report.advise)
     style = files("legate_diffuse.observe").joinpath("page.css").read_text("utf-8")
     title = f"{TITLE}{report.program}"
@@ -46,10 +50,10 @@ def page_lines(report: Report) -> Iterator[str]:
     yield f"<header><h1>{escape(title)}</h1></header>\n<main>"
     yield from _totals(report)
     yield from _times(report.measured)
-    yield from _costliest_lines(costs)
-    yield from _walls(walls)
+    yield from _costliest_lines(costs, sources)
+    yield from _walls(walls, sources)
     for file in _by_cost(costs):
-        yield from _source(file, costs, walls, report)
+        yield from _source(file, sources[file], costs, walls, report)
     yield "</main>\n</body>\n</html>"
 
 
@@ -73,6 +77,12 @@ def _totals(report: Report) -> Iterator[str]:
     ):
         name += ", unfused and fused"
         yield f"<div><dt>{name}</dt><dd>{before} → {after}</dd></div>"
+    if (one := report.iteration) is not None:
+        yield (
+            f"<div><dt>tasks in each of {one.seen:,} iterations</dt><dd>"
+            f"{average(one.operations)} → {average(one.tasks)}, "
+            f"with {average(one.loops, 'loop')}</dd></div>"
+        )
     yield (
         "<div><dt>the program took</dt><dd>"
         f"{in_seconds(report.measured.elapsed)}</dd></div></dl></section>"
@@ -128,7 +138,7 @@ def _time_table(
     yield "</tbody></table>"
 
 
-def _costliest_lines(costs: dict[Line, LineCosts]) -> Iterator[str]:
+def _costliest_lines(costs: dict[Line, LineCosts], sources: Sources) -> Iterator[str]:
     total = sum(cost.seconds for cost in costs.values())
     top = sorted(costs, key=lambda line: (-costs[line].seconds, line))[:MOST]
     yield '<section aria-labelledby="lines"><h2 id="lines">Lines that cost most</h2>'
@@ -137,29 +147,40 @@ def _costliest_lines(costs: dict[Line, LineCosts]) -> Iterator[str]:
         seconds = costs[line].seconds
         if seconds > 0:
             share = percent(seconds, total)
-            yield f"<li>{link(line)}: {in_seconds(seconds)} in tasks, {share}</li>"
+            yield f"<li>{link(line)}: {in_seconds(seconds)} in tasks, {share}"
+            yield f"{_quote(line, sources)}</li>"
     yield "</ol></section>"
 
 
-def _walls(walls: Sequence[Wall]) -> Iterator[str]:
+def _quote(line: Line | None, sources: Sources) -> str:
+    """Return a line of the program, '' if its file cannot be read."""
+    if line is None:
+        return ""
+    file, number = line
+    text = "".join(sources.get(file, [])[number - 1 : number]).strip()
+    return f'<code class="quote">{escape(text)}</code>' if text else ""
+
+
+def _walls(walls: Sequence[Wall], sources: Sources) -> Iterator[str]:
     yield '<section aria-labelledby="walls"><h2 id="walls">Walls that cost most</h2>'
     if not walls:
         yield "<p>Nothing keeps tasks apart.</p>"
     else:
-        yield from _wall_list(walls[:MOST])
+        yield from _wall_list(walls[:MOST], sources)
     if len(walls) > MOST:
         rest = walls[MOST:_MOST_WALLS]
         yield f"<details><summary>{len(rest)} more</summary>"
-        yield from _wall_list(rest)
+        yield from _wall_list(rest, sources)
         yield "</details>"
     yield "</section>"
 
 
-def _wall_list(walls: Sequence[Wall]) -> Iterator[str]:
+def _wall_list(walls: Sequence[Wall], sources: Sources) -> Iterator[str]:
     yield "<ol>"
     for wall in walls:
         seconds = f", {in_seconds(wall.seconds)}" if wall.seconds else ""
         yield f"<li>{link(wall.line)}: {escape(wall.what)}{seconds}."
+        yield _quote(wall.line, sources)
         if wall.advice:
             yield f'<p class="advice">{escape(wall.advice)}</p>'
         yield "</li>"
@@ -167,14 +188,18 @@ def _wall_list(walls: Sequence[Wall]) -> Iterator[str]:
 
 
 def _source(
-    file: str, costs: dict[Line, LineCosts], walls: Sequence[Wall], report: Report
+    file: str,
+    source: Sequence[str],
+    costs: dict[Line, LineCosts],
+    walls: Sequence[Wall],
+    report: Report,
 ) -> Iterator[str]:
     """Yield a file's source, each line with what became of it."""
     heading = escape(file)
     yield f'<section aria-label="{heading}"><h2>{heading}</h2><div class="source">'
     most = max(cost.seconds for cost in costs.values())
     total = sum(cost.seconds for cost in costs.values())
-    for number, text in enumerate(_read(os.path.join(report.folder, file)), 1):
+    for number, text in enumerate(source, 1):
         cost = costs.get((file, number))
         shown = f'<span class="number">{number}</span><code>{escape(text)}</code>'
         if cost is None:
@@ -184,12 +209,21 @@ def _source(
         yield (
             f'<details class="line" id="{anchor((file, number))}" '
             f'style="--heat:{heat:.2f}"><summary>{shown}'
+            f'<span class="counts">{_counts((file, number), report)}</span>'
             f'<span class="cost">{percent(cost.seconds, total)}</span></summary>'
         )
         own = [wall for wall in walls if wall.line == (file, number)]
         yield from line_details((file, number), cost, own, report)
         yield "</details>"
     yield "</div></section>"
+
+
+def _counts(line: Line, report: Report) -> str:
+    """Return in how many loops and tasks of an iteration a line takes part."""
+    lines = {} if report.iteration is None else report.iteration.lines
+    if (found := lines.get(line)) is None:
+        return ""
+    return f"{average(found.loops, 'loop')}, {average(found.tasks, 'task')}"
 
 
 def _read(path: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times and sizes for people."""
+"""Times, sizes and numbers for people."""
 
 from __future__ import annotations
 
@@ -23,3 +23,9 @@ def in_bytes(count: int) -> str:
 def percent(part: float, whole: float) -> str:
     """Return a share in whole percent."""
     return f"{100 * part / whole:.0f}%" if whole > 0 else "0%"
+
+
+def average(count: float, noun: str = "") -> str:
+    """Return a number of things that need not be whole, as in '1.5 tasks'."""
+    number = f"{count:,.1f}".removesuffix(".0")
+    return f"{number} {noun}{'' if number == '1' else 's'}" if noun else number

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from legate_diffuse.observe.facts import WindowFacts
+from legate_diffuse.observe.iterations import Iteration
 from legate_diffuse.observe.ledger import Measured
 
 
@@ -16,7 +17,8 @@ class Report:
 
     ``folder`` is what names of files are relative to. ``operations`` became ``tasks``;
     those that cannot wait are in no window. ``windows`` have how often each was
-    submitted. ``advise`` says what to write instead of a task.
+    submitted. ``iteration`` is what the program's loop takes, if it has one.
+    ``advise`` says what to write instead of a task.
     """
 
     program: str
@@ -24,5 +26,6 @@ class Report:
     operations: int
     tasks: int
     windows: Sequence[tuple[WindowFacts, int]]
+    iteration: Iteration | None
     measured: Measured
     advise: Callable[[str], str]

@@ -35,11 +35,12 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
-def explain(program: Path, *options: str) -> str:
+def explain(program: Path, *options: str, **environment: str) -> str:
     """Return the text of a program's page."""
     target = program.parent / "report.html"
     arguments = ["--html", str(target), *options, str(program)]
-    done = run(sys.executable, "-m", "legate_diffuse", "explain", *arguments)
+    command = (sys.executable, "-m", "legate_diffuse", "explain")
+    done = run(*command, *arguments, **environment)
     assert done.returncode == 0, done.stderr
     assert "What legate_diffuse makes of" not in done.stdout
     text = target.read_text()
@@ -52,14 +53,73 @@ def walls(page: str) -> str:
     return " ".join(unescape(re.sub("<[^>]*>", " ", section)).split())
 
 
+def walls_of_lines(page: str) -> dict[int, list[str]]:
+    """Return the texts of walls by their lines, without how long they take."""
+    found: dict[int, list[str]] = {}
+    for line, text in re.findall(
+        r"app\.py:(\d+) : (.*?)(?=app\.py:\d+ : |\d+ more|$)", walls(page)
+    ):
+        found.setdefault(int(line), []).append(
+            re.sub(r", [\d.]+ [mµ]?s\.", ".", text).strip()
+        )
+    return found
+
+
 def test_walls_are_named_at_their_lines_with_advice(program: Path) -> None:
-    found = walls(explain(program, *LEGATE_OPTIONS))
-    mask = r"app\.py:8 : AdvancedIndexing runs as it is \(4 times\), [\d.]+ [mµ]?s\. "
-    assert re.search(mask + r"A mask as an index .* Write where\(mask, a, b\)", found)
-    product = r"app\.py:9 : MatMul runs as it is \(4 times\), [\d.]+ [mµ]?s\. "
-    assert re.search(product + "A large matrix product runs", found)
-    assert re.search(r"app\.py:10 : Sort runs as it is .* Sorting moves", found)
-    assert "app.py:13 : the program waits for its tasks (4 times)" in found
+    found = walls_of_lines(explain(program, *LEGATE_OPTIONS))
+    mask = "AdvancedIndexing runs as it is (4 times). picked = y[y > 3.0].shape A mask"
+    assert any(text.startswith(mask) for text in found[8])
+    (product,) = found[9]
+    assert product.startswith("MatMul runs as it is (4 times). z = a @ y A large")
+    assert any("Sorting moves elements" in text for text in found[10])
+    assert any("program waits for its tasks (4 times)" in text for text in found[13])
+
+
+WALLS = """\
+import cupynumeric as cn
+n = 64
+x = cn.arange(n * n, dtype="float64").reshape(n, n)
+a = cn.ones((n, n))
+for step in range(4):
+    y = 2.0 * x - 1.0
+    y[y > 1e6] = 0.0
+    picked = y[y > 3.0]
+    near = cn.roll(y, 1, axis=0)
+    far = cn.roll(y, 3)
+    corner = y[3, 4] * 2.0
+    value = float(y[5, 6])
+    z = a @ (y + value)
+    x = z * 1e-9 + near + far + corner
+    print(picked.size)
+"""
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_masks_rolls_elements_and_products_are_walls_where_they_are_not_fused(
+    program: Path, partitioned: bool
+) -> None:
+    program.write_text(WALLS)
+    if partitioned:
+        options = ("--cpus", "2", *LEGATE_OPTIONS[2:])
+        names = ("LEGATE_TEST", "CUPYNUMERIC_TEST", "LEGATE_DIFFUSE_THREADS")
+        page = explain(program, *options, **dict.fromkeys(names, "1"))
+    else:
+        page = explain(program, *LEGATE_OPTIONS)
+    found = walls_of_lines(page)
+
+    def named(line: int, what: str, advice: str) -> bool:
+        return any(
+            text.startswith(what) and advice in text for text in found.get(line, ())
+        )
+
+    assert named(8, "AdvancedIndexing runs as it is (4", "Write where(mask, a, b)")
+    assert named(10, "copy runs as it is", "roll along an axis")
+    assert named(12, "the program waits for its tasks (4", "Leave values in arrays")
+    assert named(13, "MatMul runs as it is", "A large matrix product")
+    # a masked write, a roll along an axis and a single element that is computed with
+    assert 7 not in found
+    assert named(11, "read runs as it is (4", "Reading or writing one") == partitioned
+    assert (9 in found or 11 in found) == partitioned
 
 
 def test_loops_have_times_and_a_librarys_lines_are_the_callers(program: Path) -> None:
@@ -71,6 +131,25 @@ def test_loops_have_times_and_a_librarys_lines_are_the_callers(program: Path) ->
     assert max(shown.values()) == 1.0
     assert shown[9] > 0.0
     assert re.search(r"<p>Loop 1 of \d over 64 x 64, [1-9][\d.]* [mµ]s in all", page)
+
+
+ITERATIONS = """\
+import cupynumeric as cn
+x = cn.ones((64, 64))
+for step in range(8):
+    x = x * 0.5 + 1.0
+    y = x[:, 0] * 3.0 + 2.0
+    print(float(y.sum()))
+"""
+
+
+def test_an_iteration_is_counted(program: Path) -> None:
+    program.write_text(ITERATIONS)
+    page = explain(program, *LEGATE_OPTIONS)
+    # four operations, a sum and the fill of its result
+    assert "iterations</dt><dd>6 → 1, with 2 loops</dd>" in page
+    assert page.count(">1 loop, 1 task</span>") == 3
+    assert "In each iteration: 2 operations in 1 loop of 1 task<" in page
 
 
 def test_the_variable_asks_for_a_page_too(program: Path) -> None:

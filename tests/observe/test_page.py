@@ -22,6 +22,7 @@ from legate_diffuse.observe.facts import (
     OperationFacts,
     WindowFacts,
 )
+from legate_diffuse.observe.iterations import Iteration, LineCounts
 from legate_diffuse.observe.ledger import Ledger, Measured, TaskTime, Wait
 from legate_diffuse.observe.lines import costs_of_lines, find_walls
 from legate_diffuse.observe.page import page_lines
@@ -45,10 +46,10 @@ def nest(kernel: int | None, *tasks: int) -> PlannedNest:
 def report(tmp_path: Path) -> Report:
     (tmp_path / "app.py").write_text(SOURCE)
     operations = (
-        OperationFacts("app.py:1", "add", "a1 = add(a2, 1)", 1_000),
-        OperationFacts("app.py:2", "less", "a3 = less(a1, 1)", 2_000),
-        OperationFacts("app.py:2", "copy", "a4[1:, :] = copy(a3)", 3_000),
-        OperationFacts("", "fill", "a5 = fill(1)", 4_000),
+        OperationFacts("app.py:1", "BINARY_OP", "add", "a1 = add(a2, 1)", 1_000),
+        OperationFacts("app.py:2", "BINARY_OP", "less", "a3 = less(a1, 1)", 2_000),
+        OperationFacts("app.py:2", "UNARY_OP", "copy", "a4[1:, :] = copy(a3)", 3_000),
+        OperationFacts("", "FILL", "fill", "a5 = fill(1)", 4_000),
     )
     launches = (
         LaunchFacts(
@@ -90,7 +91,11 @@ def report(tmp_path: Path) -> Report:
         return {"lib::MatMulTask": "Do <less>.", "issue_gather": "Use slices."}[task]
 
     windows = [(window, 5), (failed, 1)]
-    return Report("app.py <a>", str(tmp_path), 21, 11, windows, measured, advise)
+    lines = {("app.py", 2): LineCounts(operations=2, loops=1.5, tasks=1)}
+    iteration = Iteration(4, 2.5, 2, 5, lines)
+    return Report(
+        "app.py <a>", str(tmp_path), 21, 11, windows, iteration, measured, advise
+    )
 
 
 class Page(HTMLParser):
@@ -145,12 +150,15 @@ def test_a_page_tells_totals_lines_and_walls(report: Report) -> None:
     # five times 10,000 and the window that was not analysed, whose bytes stay
     assert "51 kB → 28.5 kB" in text
     assert (
-        "app.py:2: 3 s in tasks, 38% app.py:3: 3 s in tasks, 38% "
-        "app.py:1: 2 s in tasks, 25%"
+        "app.py:2: 3 s in tasks, 38% y = x + 1 app.py:3: 3 s in tasks, 38% z = y @ y "
+        'app.py:1: 2 s in tasks, 25% x = <first> & "second"'
     ) in text
-    assert "MatMul runs as it is (7 times), 3 s. Do <less>." in text
+    assert "tasks in each of 5 iterations 4 → 2, with 2.5 loops" in text
+    assert "y = x + 11.5 loops, 1 task 38%" in text
+    assert "In each iteration: 2 operations in 1.5 loops of 1 task" in text
+    assert "MatMul runs as it is (7 times), 3 s. z = y @ y Do <less>." in text
     assert "the program waits for its tasks (4 times), 2 s." in text
-    assert "gather is no task that can be fused (2 times). Use slices." in text
+    assert "gather is no task that can be fused (2 times). z = y @ y Use" in text
     assert f"add begins a new task: {Refusal.ANTI_DEPENDENCE.value}." in text
     assert "Window 1, submitted 5 times: 2 operations in 2 loops of 1 task" in text
     assert "Loop 1 of 2 over 3 x 4, 4 s in all, with the lines app.py:1, app.py:2" in (
