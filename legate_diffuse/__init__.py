@@ -31,6 +31,13 @@ def enable() -> None:
     boot.enable()
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Answer ``%load_ext legate_diffuse``: ``%%diffuse`` shows the page of a cell."""
+    from legate_diffuse import notebook
+
+    notebook.load(shell)
+
+
 def stats() -> dict[str, Any]:
     """Return the counts since the start of the program.
 

@@ -112,11 +112,16 @@ def _number(name: str, least: int, most: int, advice: str) -> int | None:
     return int(value)
 
 
+# What ``LEGATE_DIFFUSE_EXPLAIN`` says in a notebook.
+CELLS = "%%diffuse"
+
+
 def explanation_path() -> str:
     """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation.
 
-    '-' is the standard output at the end of the program, '' is nowhere. Like the other
-    variables it may be 1 or 0; a file of such a name is written as ./1.
+    '-' is the standard output at the end of the program, '' is nowhere, and ``CELLS``
+    the output of a notebook's cells. Like the other variables it may be 1 or 0; a file
+    of such a name is written as ./1.
     """
     value = os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")
     if value.lower() in _ON:
@@ -126,4 +131,5 @@ def explanation_path() -> str:
 
 def explains_on_page() -> bool:
     """Whether the explanation is a page of HTML, which needs measured times."""
-    return explanation_path().endswith(".html")
+    path = explanation_path()
+    return path == CELLS or path.endswith(".html")

@@ -133,7 +133,7 @@ def _check_explanation() -> None:
     An explanation replaces an earlier one, and nothing else.
     """
     path = settings.explanation_path()
-    if path in ("", "-"):
+    if path in ("", "-", settings.CELLS):
         return
     try:
         open(path, "a").close()

@@ -23,6 +23,7 @@ ORDER: Final = (
     "",
     "__main__",
     "cli",
+    "notebook",
     "boot",
     "startup",
     "shortcuts",

@@ -11,7 +11,7 @@ import atexit
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
@@ -22,9 +22,9 @@ from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.facts import WindowFacts, describe
 from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
-from legate_diffuse.observe.ledger import Ledger, measure
+from legate_diffuse.observe.ledger import Ledger, Measured, measure
 from legate_diffuse.observe.location import escaped
-from legate_diffuse.observe.page import write_page
+from legate_diffuse.observe.page import page_lines, write_page
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.text import total_lines, window_lines
 from legate_diffuse.observe.wording import TITLE
@@ -80,10 +80,22 @@ class Explanation:
         found.submissions += 1
         self._writer.submitted(found.number)
 
+    def begin(self) -> None:
+        """Forget what was explained, before a part that has a page of its own."""
+        assert isinstance(self._writer, _Page)
+        self._described = {}
+        self._writer.begin()
+
+    def page(self, program: str) -> Iterator[str]:
+        """Yield the lines of the page of what ran since ``begin``."""
+        assert isinstance(self._writer, _Page)
+        return page_lines(self._writer.report(program, self._windows()))
+
+    def _windows(self) -> list[tuple[WindowFacts, int]]:
+        return [(one.facts, one.submissions) for one in self._described.values()]
+
     def _finish(self) -> None:
-        self._writer.finish(
-            [(one.facts, one.submissions) for one in self._described.values()]
-        )
+        self._writer.finish(self._windows())
 
 
 @dataclass(slots=True)
@@ -142,12 +154,13 @@ class _Page:
         fused: Collection[str],
     ) -> None:
         # the program may change its folder
-        self._path = os.path.abspath(path)
+        self._path = None if path == settings.CELLS else os.path.abspath(path)
         self._folder = os.getcwd()
         self._legate = legate
         self._advise: Callable[[str], str] = meanings.advise
         self._counters = counters
         self._fused = fused
+        self._before = Measured()
         self._trace: deque[Submission] = deque(maxlen=MAX_TRACE)
         self.ledger = Ledger()
 
@@ -160,22 +173,33 @@ class _Page:
             Submission(number, counters.tasks_seen, counters.tasks_submitted)
         )
 
-    def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
-        counters = self._counters
-        report = Report(
-            _program(),
+    def begin(self) -> None:
+        """Let all that was counted and measured count no more."""
+        self._trace.clear()
+        self._before = self._measure()
+        self.ledger.clear()
+
+    def report(self, program: str, windows: list[tuple[WindowFacts, int]]) -> Report:
+        """Return what there is to tell since the beginning."""
+        return Report(
+            program,
             self._folder,
-            counters.tasks_seen,
-            counters.tasks_submitted,
             windows,
             find_iteration(self._trace, [facts for facts, _ in windows]),
-            measure(self._legate, self.ledger, self._fused, counters.compile_seconds),
+            self._measure().since(self._before),
             self._advise,
         )
+
+    def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
+        if self._path is None:
+            return
         try:
-            write_page(self._path, report)
+            write_page(self._path, self.report(_program(), windows))
         except OSError as error:
             say(f"the explanation cannot be written: {error}")
+
+    def _measure(self) -> Measured:
+        return measure(self._legate, self.ledger, self._fused, self._counters)
 
 
 def _program() -> str:

@@ -7,9 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
+from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.location import locate
 
 
@@ -43,6 +45,12 @@ class Ledger:
     # seconds of the finished blocks in the current one
     _within: float = 0.0
 
+    def clear(self) -> None:
+        """Begin anew."""
+        self.started, self._within = time.perf_counter(), 0.0
+        for notes in (self.spent, self.waits, self.passed, self.late):
+            notes.clear()
+
     def clock(self, owner: object, method: str, name: str) -> None:
         """Sum the time of an object's method under a name."""
         function = getattr(owner, method)
@@ -57,13 +65,13 @@ class Ledger:
         setattr(owner, method, run)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Sum the time of a block under the program's current line."""
+    def waiting(self, place: str | None = None) -> Iterator[None]:
+        """Sum the time of a block under a place, by default the current line."""
         started, outer = self._begin()
         try:
             yield
         finally:
-            wait = self.waits.setdefault(locate(), Wait())
+            wait = self.waits.setdefault(locate() if place is None else place, Wait())
             wait.seconds += self._end(started, outer)
             wait.times += 1
 
@@ -98,40 +106,72 @@ class TaskTime:
     seconds: float
     times: int
 
+    def since(self, before: TaskTime | None) -> TaskTime:
+        """Return what was added after an earlier time."""
+        if before is None:
+            return self
+        return replace(
+            self,
+            seconds=self.seconds - before.seconds,
+            times=self.times - before.times,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the clocks say when the program ends, in seconds.
+    """What the clocks and counters say, in seconds.
 
-    ``kernels`` are by number, summed over threads, as ``other_tasks`` are.
+    ``operations`` became ``tasks``, those that could not wait included. ``kernels`` are
+    by number, summed over threads, as ``other_tasks`` are.
     """
 
-    elapsed: float
-    processors: int
-    kernels: list[float]
-    other_tasks: list[TaskTime]
-    compiling: float
-    ledger: Ledger
+    elapsed: float = 0.0
+    processors: int = 1
+    operations: int = 0
+    tasks: int = 0
+    kernels: list[float] = field(default_factory=list)
+    other_tasks: list[TaskTime] = field(default_factory=list)
+    compiling: float = 0.0
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def since(self, before: Measured) -> Measured:
+        """Return what was measured after an earlier time, when the ledger was empty."""
+        kernels = zip_longest(self.kernels, before.kernels, fillvalue=0.0)
+        earlier = {(task.name, task.place): task for task in before.other_tasks}
+        tasks = [
+            task.since(earlier.get((task.name, task.place)))
+            for task in self.other_tasks
+        ]
+        return replace(
+            self,
+            operations=self.operations - before.operations,
+            tasks=self.tasks - before.tasks,
+            kernels=[after - already for after, already in kernels],
+            other_tasks=[task for task in tasks if task.times],
+            compiling=self.compiling - before.compiling,
+        )
 
 
 def measure(
-    legate: Any, ledger: Ledger, fused: Collection[str], compiling: float
+    legate: Any, ledger: Ledger, fused: Collection[str], counters: Counters
 ) -> Measured:
     """Wait for all tasks, and read the clocks; ``fused`` are names of fused tasks."""
     # only the first of several ranks explains, and all would have to wait
     if legate.runtime.node_count == 1:
-        with ledger.waiting():
+        with ledger.waiting(place=""):
             legate.runtime.issue_execution_fence(block=True)
     native = legate.native
     return Measured(
         time.perf_counter() - ledger.started,
         legate.runtime.get_machine().count(),
+        counters.tasks_seen,
+        counters.tasks_submitted,
         [nanoseconds * 1e-9 for nanoseconds in native.kernel_nanoseconds()],
         [
             TaskTime(name, place, nanoseconds * 1e-9, times)
             for name, place, nanoseconds, times in native.task_times()
             if name not in fused
         ],
-        compiling,
+        counters.compile_seconds,
         ledger,
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -66,13 +67,14 @@ def _by_cost(costs: dict[Line, LineCosts]) -> list[str]:
 
 
 def _totals(report: Report) -> Iterator[str]:
+    measured = report.measured
     unfused = fused = 0
     for window, submissions in report.windows:
         unfused += submissions * sum(one.moved for one in window.operations)
         fused += submissions * window.moved
     yield '<section aria-label="Totals"><dl class="totals">'
     for name, before, after in (
-        ("tasks", f"{report.operations:,}", f"{report.tasks:,}"),
+        ("tasks", f"{measured.operations:,}", f"{measured.tasks:,}"),
         ("bytes of arrays read and written", in_bytes(unfused), in_bytes(fused)),
     ):
         name += ", unfused and fused"
@@ -85,7 +87,7 @@ def _totals(report: Report) -> Iterator[str]:
         )
     yield (
         "<div><dt>the program took</dt><dd>"
-        f"{in_seconds(report.measured.elapsed)}</dd></div></dl></section>"
+        f"{in_seconds(measured.elapsed)}</dd></div></dl></section>"
     )
 
 
@@ -227,9 +229,10 @@ def _counts(line: Line, report: Report) -> str:
 
 
 def _read(path: str) -> list[str]:
-    """Return the lines of a file; a cell of a notebook, for one, cannot be read."""
+    """Return the lines of a file; IPython knows those of a cell."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().splitlines()
     except OSError:
-        return []
+        cell = next(filter(linecache.cache.get, (path, os.path.basename(path))), path)
+        return [line.rstrip("\n") for line in linecache.getlines(cell)]

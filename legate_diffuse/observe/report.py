@@ -15,16 +15,13 @@ from legate_diffuse.observe.ledger import Measured
 class Report:
     """What a page tells.
 
-    ``folder`` is what names of files are relative to. ``operations`` became ``tasks``;
-    those that cannot wait are in no window. ``windows`` have how often each was
-    submitted. ``iteration`` is what the program's loop takes, if it has one.
+    ``folder`` is what names of files are relative to. ``windows`` have how often
+    each was submitted. ``iteration`` is what the program's loop takes, if it has one.
     ``advise`` says what to write instead of a task.
     """
 
     program: str
     folder: str
-    operations: int
-    tasks: int
     windows: Sequence[tuple[WindowFacts, int]]
     iteration: Iteration | None
     measured: Measured

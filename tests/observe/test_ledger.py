@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from legate_diffuse.observe import ledger as module
-from legate_diffuse.observe.ledger import Ledger, TaskTime, Wait, measure
+from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.ledger import Ledger, Measured, TaskTime, Wait, measure
 
 HERE = "test_ledger.py"
 
@@ -90,9 +91,30 @@ def test_fused_tasks_are_not_among_those_that_run_as_they_are(ranks: int) -> Non
             ],
         ),
     )
-    measured = measure(legate, Ledger(started=0.0), {"add a.py:1"}, 0.25)
+    counters = Counters(tasks_seen=9, tasks_submitted=7, compile_seconds=0.25)
+    measured = measure(legate, Ledger(started=0.0), {"add a.py:1"}, counters)
     # a rank that explains cannot wait alone
     assert fences == [True] * (ranks == 1)
     assert measured.kernels == [0.5, 0.0]
     assert measured.other_tasks == [TaskTime("lib::Sort", "a.py:2", 2.0, 4)]
     assert (measured.processors, measured.compiling) == (2, 0.25)
+    assert (measured.operations, measured.tasks) == (9, 7)
+
+
+def test_what_was_measured_before_is_taken_off() -> None:
+    tasks = [TaskTime("Sort", "a.py:2", 2.0, 4), TaskTime("Sort", "a.py:3", 1.0, 1)]
+    before = Measured(3.0, 2, 10, 5, [1.0], tasks, 0.5)
+    later = [TaskTime("Sort", "a.py:2", 3.5, 5), tasks[1], TaskTime("Sum", "", 1.0, 1)]
+    after = Measured(1.0, 2, 12, 6, [1.5, 2.0], later, 0.75).since(before)
+    assert (after.elapsed, after.operations, after.tasks) == (1.0, 2, 1)
+    assert (after.kernels, after.compiling) == ([0.5, 2.0], 0.25)
+    assert after.other_tasks == [TaskTime("Sort", "a.py:2", 1.5, 1), later[2]]
+
+
+def test_a_ledger_begins_anew() -> None:
+    ledger = Ledger(started=0.0, spent={"planning": 1.0}, late={("a.py:1", "ADD")})
+    with ledger.waiting():
+        ledger.note_passed("issue_copy")
+    ledger.clear()
+    assert ledger == Ledger(started=ledger.started)
+    assert ledger.started > 0.0

@@ -81,6 +81,8 @@ def report(tmp_path: Path) -> Report:
     measured = Measured(
         elapsed=10.0,
         processors=2,
+        operations=21,
+        tasks=11,
         kernels=[4.0, 1.0],
         other_tasks=[TaskTime("lib::MatMulTask", "app.py:3", 3.0, 7)],
         compiling=1.0,
@@ -93,9 +95,7 @@ def report(tmp_path: Path) -> Report:
     windows = [(window, 5), (failed, 1)]
     lines = {("app.py", 2): LineCounts(operations=2, loops=1.5, tasks=1)}
     iteration = Iteration(4, 2.5, 2, 5, lines)
-    return Report(
-        "app.py <a>", str(tmp_path), 21, 11, windows, iteration, measured, advise
-    )
+    return Report("app.py <a>", str(tmp_path), windows, iteration, measured, advise)
 
 
 class Page(HTMLParser):
