@@ -56,7 +56,8 @@ class LaunchFacts:
         waiting: those that wait until the program reads their result.
         loops: of the fused task; empty if nobody needs what it would compute.
         refusal: why they are not in the task before.
-        fates: what becomes of arrays that the fused task makes, and their names.
+        stored: names of the arrays that the fused task writes.
+        fates: what becomes of the others that it makes, and their names.
         moved: the bytes of arrays that the fused task reads and writes.
     """
 
@@ -68,6 +69,7 @@ class LaunchFacts:
     waiting: tuple[int, ...]
     loops: tuple[LoopFacts, ...]
     refusal: Refusal | None
+    stored: str
     fates: tuple[tuple[str, str], ...]
     moved: int
 
@@ -180,6 +182,7 @@ def _launch(
         planned.deferrable,
         tuple(_loop(window, planned, group) for group in launch.groups) if runs else (),
         launch.groups[0].refusal,
+        _stored(window, names, planned) if runs else "",
         tuple(_fates(window, names, planned)) if runs else (),
         _moved_by_nests(window, planned) if runs else 0,
     )
@@ -249,6 +252,28 @@ def _moved_by_nests(window: Any, planned: PlannedLaunch) -> int:
     counts once; the task's own memory does not count.
     """
     largest: dict[tuple[Any, int], int] = {}
+    for view, privilege in _arguments(window, planned):
+        for access in (READ, WRITE):
+            if privilege & access or privilege >= REDUCE:
+                key = view.root, access
+                largest[key] = max(largest.get(key, 0), _bytes(view))
+    return sum(largest.values())
+
+
+def _stored(window: Any, names: Names, planned: PlannedLaunch) -> str:
+    """Return the names of the arrays that a fused task writes."""
+    return names.roots(
+        view.root
+        for view, privilege in _arguments(window, planned)
+        if privilege & WRITE or privilege >= REDUCE
+    )
+
+
+def _arguments(window: Any, planned: PlannedLaunch) -> Iterator[tuple[Any, int]]:
+    """Yield views that a fused task reads or writes, with privileges, again and again.
+
+    Those in the task's own memory are left out.
+    """
     for nest in planned.nests:
         lowered = nest.lowered
         # an aligned task has no memory of its own
@@ -256,11 +281,5 @@ def _moved_by_nests(window: Any, planned: PlannedLaunch) -> int:
         for place, number, privilege in zip(
             places, lowered.arguments, lowered.privileges, strict=True
         ):
-            if place < 0:
-                continue
-            view = window.views[number]
-            for access in (READ, WRITE):
-                if privilege & access or privilege >= REDUCE:
-                    key = view.root, access
-                    largest[key] = max(largest.get(key, 0), _bytes(view))
-    return sum(largest.values())
+            if place >= 0:
+                yield window.views[number], privilege

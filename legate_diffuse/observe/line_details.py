@@ -10,7 +10,12 @@ from typing import Final
 
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.observe.advice import OF_REFUSALS
-from legate_diffuse.observe.facts import LaunchFacts, LoopFacts, WindowFacts
+from legate_diffuse.observe.facts import (
+    LaunchFacts,
+    LoopFacts,
+    OperationFacts,
+    WindowFacts,
+)
 from legate_diffuse.observe.lines import Line, LineCosts, Wall, short_name
 from legate_diffuse.observe.naming import file_and_line
 from legate_diffuse.observe.quantities import average, in_bytes, in_seconds
@@ -20,6 +25,7 @@ from legate_diffuse.observe.wording import plural
 # A line may be part of many windows, and many lines of a loop.
 _MOST_WINDOWS: Final = 3
 _MOST_LINES: Final = 40
+_MOST_OPERATIONS: Final = 6  # more are folded
 
 
 def anchor(line: Line) -> str:
@@ -54,12 +60,13 @@ def line_details(
         )
     for task in cost.others:
         yield (
-            f"<p>{escape(short_name(task.name))} as it is: {task.times:,} times, "
+            f"<p>{escape(short_name(task.name))} as it is: "
+            f"{plural(task.times, 'time')}, "
             f"{in_seconds(task.seconds)}</p>"
         )
     if cost.waited.times:
         yield (
-            f"<p>The program waited here: {cost.waited.times:,} times, "
+            f"<p>The program waited here: {plural(cost.waited.times, 'time')}, "
             f"{in_seconds(cost.waited.seconds)}</p>"
         )
     found = sorted(
@@ -94,19 +101,27 @@ def _in_window(
     yield (
         f"<h3>Window {number}, submitted {plural(submissions, 'time')}: "
         f"{plural(len(own), 'operation')} in {plural(loops, 'loop')} of "
-        f"{plural(sum(launch.tasks > 0 for launch in launches), 'task')}</h3><ul>"
+        f"{plural(sum(launch.tasks > 0 for launch in launches), 'task')}</h3>"
     )
-    for n in sorted(own):
-        operation = window.operations[n]
-        yield (
-            f"<li><code>{escape(operation.text)}</code>, alone "
-            f"{in_bytes(operation.moved)}</li>"
-        )
-    yield "</ul>"
+    operations = [window.operations[n] for n in sorted(own)]
+    yield from _operation_list(operations[:_MOST_OPERATIONS])
+    if len(operations) > _MOST_OPERATIONS:
+        rest = operations[_MOST_OPERATIONS:]
+        yield f"<details><summary>and {plural(len(rest), 'operation')} more</summary>"
+        yield from _operation_list(rest)
+        yield "</details>"
     if window.launches is None:
         yield "<p>The analysis failed, so all operations run as submitted.</p>"
     for launch in launches:
         yield from _in_launch(window, launch, own, report)
+
+
+def _operation_list(operations: Sequence[OperationFacts]) -> Iterator[str]:
+    yield "<ul>"
+    for one in operations:
+        moved = in_bytes(one.moved)
+        yield f"<li><code>{escape(one.text)}</code>, alone {moved}</li>"
+    yield "</ul>"
 
 
 def _in_launch(
@@ -123,6 +138,8 @@ def _in_launch(
     for number, loop in enumerate(launch.loops, 1):
         if own.intersection(loop.operations):
             yield from _in_loop(number, window, launch, loop, report)
+    if launch.stored:
+        yield f"<p>Arrays stored: {escape(launch.stored)}</p>"
     if launch.loops:
         yield f"<p>The task reads and writes {in_bytes(launch.moved)} of arrays.</p>"
     for text, names in launch.fates:

@@ -28,7 +28,7 @@ def window(*lines: int, alone: int | None = None) -> WindowFacts:
         LoopFacts("3", (n,), None, ()) for n in range(len(lines)) if n not in hoisted
     )
     launch = LaunchFacts(
-        Form.PROGRAM, tuple(range(len(lines))), hoisted, "", (), loops, None, (), 0
+        Form.PROGRAM, tuple(range(len(lines))), hoisted, "", (), loops, None, "", (), 0
     )
     return WindowFacts(operations, "read", "", (), (launch,))
 

@@ -64,10 +64,11 @@ def report(tmp_path: Path) -> Report:
                 LoopFacts("2 x 4", (2,), Refusal.LAUNCH_DOMAIN, (nest(1, 2),)),
             ),
             refusal=Refusal.ANTI_DEPENDENCE,
+            stored="a4",
             fates=(("never stored", "a1"),),
             moved=1_500,
         ),
-        LaunchFacts(False, False, (3,), (3,), ", because", (), (), None, (), 0),
+        LaunchFacts(False, False, (3,), (3,), ", because", (), (), None, "", (), 0),
     )
     legend = (("a1-a5", "3 x 4 float64"),)
     window = WindowFacts(operations, "read", "app.py:4", legend, launches)
@@ -165,6 +166,7 @@ def test_a_page_tells_totals_lines_and_walls(report: Report) -> None:
         text
     )
     assert "Arrays never stored: a1" in text
+    assert "Arrays stored: a4" in text
     assert "The analysis failed, so all operations run as submitted." in text
 
 
