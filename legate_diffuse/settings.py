@@ -82,6 +82,18 @@ def maths(environment: Mapping[str, str] = os.environ) -> str:
     return value or MATHS[0]
 
 
+def dumps_passes(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether ``LEGATE_DIFFUSE_DUMP`` asks for what each pass makes of a window.
+
+    Raises:
+        ValueError: the value is not ``pass``.
+    """
+    value = environment.get("LEGATE_DIFFUSE_DUMP", "")
+    if value not in ("", "pass"):
+        raise ValueError(f"LEGATE_DIFFUSE_DUMP={value} is not understood; use pass")
+    return bool(value)
+
+
 def cache_bytes() -> int | None:
     """Return the bytes of cache that loops are blocked for; None: the machine's own.
 

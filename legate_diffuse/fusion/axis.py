@@ -83,14 +83,14 @@ def row_loop(nest: Nest) -> int | None:
     loop: int | None = None
     most = 0
     for view in nest.views:
-        rank = len(view.region or ())
+        rank = 0 if view.store.replicated else len(view.region or ())
         if 0 in view.dims and rank > most:
             loop, most = view.dims.index(0), rank
     return loop
 
 
 def _rows(view: View, loop: int | None) -> Rows | None:
-    if not view.region:
+    if not view.region or view.store.replicated:
         return None
     interval = view.region[0]
     if loop is None:

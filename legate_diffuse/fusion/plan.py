@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
+from legate_diffuse.fusion.launches_text import render_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
@@ -21,7 +22,9 @@ from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.nest import Turn, alone
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
+from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.ir.text import render
 from legate_diffuse.ir.verify import verify_window
 
 
@@ -102,12 +105,24 @@ def unfused_plan(length: int) -> Plan:
     return Plan((PlannedLaunch(tuple(range(length)), fused=False),), length)
 
 
-def make_plan(window: Window, meanings: Meanings) -> Plan:
-    """Analyse a window of operations with these meanings."""
+Show = Callable[[str, str], None]
+"""Takes the name of a pass, and the text of what it has made."""
+
+
+def make_plan(window: Window, meanings: Meanings, show: Show | None = None) -> Plan:
+    """Analyse a window of operations with these meanings.
+
+    ``show`` is called after each pass (``fusion/README.md``) with what it has made.
+    """
     verify_window(window)
     planned = []
     analysis = analyse(window, meanings)
     renaming = analysis.renaming
+    if show:
+        verify_window(renaming.window)
+        show("window", render(window))
+        show("renaming", render(renaming.window))
+        show("launches", render_launches(analysis.launches))
     for launch, liveness in analysis.launches:
         if not launch.fused:
             found = PlannedLaunch(
@@ -116,7 +131,7 @@ def make_plan(window: Window, meanings: Meanings) -> Plan:
         elif launch.partitioned:
             found = _plan_partitioned(renaming.window, launch, liveness, meanings)
         else:
-            found = _plan_whole(window, renaming, launch, liveness, meanings)
+            found = _plan_whole(window, renaming, launch, liveness, meanings, show)
         planned.append(found)
     return Plan(tuple(planned), len(window.tasks))
 
@@ -213,6 +228,7 @@ def _plan_whole(
     launch: Launch,
     liveness: Liveness,
     meanings: Meanings,
+    show: Show | None,
 ) -> PlannedLaunch:
     lowered = [
         nest
@@ -223,6 +239,8 @@ def _plan_whole(
     scheduled = schedule(
         nests_of([nest for nest, _ in lowered], views), liveness.scratch
     )
+    if show:
+        show("schedule", render_program(scheduled))
     turns = [turn for band in scheduled.bands for turn in band.turns]
     lowered = [lowered[turn.nest.number] for turn in turns]
     users = _Users(liveness.scratch, liveness.undefined)

@@ -13,7 +13,7 @@ from distances alone. A band ends where a nest needs what is not at a constant
 distance, such as the result of a reduction, and at a nest that has no rows.
 
 A store that lives in a band only needs memory for as many rows as are in use at a time:
-storage folding, as Halide's ``StorageFolding.cpp`` has it.
+storage folding, as Halide has it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ the pattern is not tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -65,6 +66,7 @@ class Submitter:
         # fused tasks by name, the numbers of the program and of the aligned loop
         self._named: dict[str, int] = {}
         self._warned = False
+        self._show = _print_pass if settings.dumps_passes() else None
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
         if (threads := settings.threads()) is not None:
@@ -80,8 +82,6 @@ class Submitter:
         self.checker = checker
         self._locates = self.explanation is not None or checker is not None
         self.track_provenance = self._locates or bool(runtime.config().provenance)
-        # the one that the program or a library has named
-        self._named_place: Callable[[], str] = legate.Scope.provenance
 
     @property
     def ledger(self) -> Ledger | None:
@@ -89,8 +89,13 @@ class Submitter:
         return None if self.explanation is None else self.explanation.ledger
 
     def provenance(self) -> str:
-        """Return where the operation that is being recorded comes from."""
-        return self._named_place() or (locate_operation() if self._locates else "")
+        """Return where the operation that is being recorded comes from.
+
+        The place that the program or a library has named comes first.
+        """
+        return self.legate.Scope.provenance() or (
+            locate_operation() if self._locates else ""
+        )
 
     def prepare(
         self, window: ClosedWindow, may_wait: bool
@@ -184,7 +189,8 @@ class Submitter:
             return self._remember(window, unfused_plan(length))
 
     def _make_plan(self, window: ClosedWindow) -> Plan:
-        plan = make_plan(translate(window, self._meanings), self._meanings)
+        translated = translate(window, self._meanings)
+        plan = make_plan(translated, self._meanings, self._show)
         self.counters.plans_made += 1
         return self._remember(window, plan)
 
@@ -287,3 +293,7 @@ class _Tell(Step):
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Explain it."""
         self._explanation.add(self._window, self._plan)
+
+
+def _print_pass(name: str, text: str) -> None:
+    print(f"# {name}\n{text}", file=sys.stderr, flush=True)

@@ -65,7 +65,7 @@ class Names:
             return name
         if not view.affine:
             return f"{name}, rearranged"
-        if not view.layout.covers_root:
+        if view.extents != root.shape:
             part = ", ".join(
                 f"{low}:{low + extent}"
                 for low, extent in zip(view.low, view.extents, strict=True)

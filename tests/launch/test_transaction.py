@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from recorder import Recorder
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.launch.state import ClosedWindow, close
@@ -93,9 +92,7 @@ def test_what_follows_from_a_step_is_noted_while_it_is_the_head(is_head: bool) -
     """Nested work may have finished it and gone on."""
     recorder = Recorder()
     views = [recorder.scalar(), recorder.scalar()]
-    launch = SimpleNamespace(
-        form=Form.PROGRAM, nests=(None,), arguments=(0, 1), privileges=(WRITE, WRITE)
-    )
+    launch = SimpleNamespace(nests=(None,), arguments=(0, 1), privileges=(WRITE, WRITE))
     step = FusedStep(None, launch, [], views, [], (), Waiting())
     queue = LaunchQueue(None)
     queue.head = step if is_head else None

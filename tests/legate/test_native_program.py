@@ -378,8 +378,8 @@ INVALID_PARTITIONED: dict[str, Callable[[], bytes]] = {
     "scratch": lambda: program(
         nest(kernel("double"), (3, 4), whole(0, 2)), buffers=(scratch(0, 0, (3,)),)
     ),
-    "words left": lambda: program(
-        nest(kernel("double"), (3, 4), whole(0, 2)), b"12345678"
+    "words left": lambda: (
+        program(nest(kernel("double"), (3, 4), whole(0, 2))) + words(0)
     ),
     "unknown kernel": lambda: program(nest(1 << 30, (3, 4), whole(0, 2))),
     "too many operands": lambda: program(

@@ -185,6 +185,17 @@ def test_statistics_at_exit_count_the_last_flush() -> None:
     assert shown["flushes"] == "shutdown 1"
 
 
+def test_passes_are_printed() -> None:
+    done = run_python(
+        "import cupynumeric as cn\nx = cn.ones(10) * 2.0\nprint(float(x[3]))",
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_DUMP="pass",
+    )
+    titles = [line for line in done.stderr.splitlines() if line.startswith("# ")]
+    assert titles[:4] == ["# window", "# renaming", "# launches", "# schedule"]
+    assert done.stdout == "2.0\n"
+
+
 MISTAKES = {
     "LEGATE_DIFFUSE": "legate_diffuse: LEGATE_DIFFUSE=maybe is not understood; use "
     "LEGATE_DIFFUSE=1 or LEGATE_DIFFUSE=0\n",
@@ -196,6 +207,8 @@ MISTAKES = {
     "not understood; use LEGATE_DIFFUSE_FAST_MATH=1 or LEGATE_DIFFUSE_FAST_MATH=0\n",
     "LEGATE_DIFFUSE_MATH": "legate_diffuse: LEGATE_DIFFUSE_MATH=maybe is not "
     "understood; use vector or libm\n",
+    "LEGATE_DIFFUSE_DUMP": "legate_diffuse: LEGATE_DIFFUSE_DUMP=maybe is not "
+    "understood; use pass\n",
     "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
     "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
     "LEGATE_DIFFUSE_THREADS": "legate_diffuse: LEGATE_DIFFUSE_THREADS=maybe is not "

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from legate_diffuse.fusion.launches import Form
 from legate_diffuse.observe.facts import (
     LaunchFacts,
     LoopFacts,
@@ -28,7 +27,7 @@ def window(*lines: int, alone: int | None = None) -> WindowFacts:
         LoopFacts("3", (n,), None, ()) for n in range(len(lines)) if n not in hoisted
     )
     launch = LaunchFacts(
-        Form.PROGRAM, tuple(range(len(lines))), hoisted, "", (), loops, None, "", (), 0
+        True, False, tuple(range(len(lines))), hoisted, "", (), loops, None, "", (), 0
     )
     return WindowFacts(operations, "read", "", (), (launch,))
 

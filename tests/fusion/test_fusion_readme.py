@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page that describes the passes is right."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import legate_diffuse.fusion
+from legate_diffuse.fusion.plan import make_plan
+from legate_diffuse.ir.text import parse
+from legate_diffuse.libraries.cupynumeric import meanings
+
+FOLDER = Path(legate_diffuse.fusion.__file__).parent
+PAGE = (FOLDER / "README.md").read_text("utf-8")
+
+
+def test_each_pass_makes_what_the_page_shows() -> None:
+    shown = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+    made: list[tuple[str, str]] = []
+    make_plan(parse(shown[0][1]), meanings, lambda *each: made.append(each))
+    assert made == shown
+
+
+def test_the_page_names_files_that_are_there() -> None:
+    named = set(re.findall(r"`(\w+\.py)`", PAGE))
+    assert len(named) > 8
+    assert {name for name in named if not (FOLDER / name).exists()} == set()
