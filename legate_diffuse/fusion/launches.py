@@ -23,7 +23,7 @@ from legate_diffuse.fusion.legality import (
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
-MAX_NESTS: Final = 1024
+MAX_NESTS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ that begins with them ends there at once. (Apophenia, arXiv 2406.18111, has this
 A window is full as soon as it holds a loop's body a few times. So one that does not
 repeat itself goes on, until a step of a long loop is in it. Where such a step has loops
 of its own, it falls into windows that come again and again, in the same order. From
-then on a window may hold the whole step, too: if it is more than a short loop, or its
-loop sweeps over arrays, as sweeps that share a task take turns on what is in the cache.
+then on a window may hold the whole step, too.
 
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
@@ -23,8 +22,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
 
-from legate_diffuse.ir.privilege import REDUCE
-
 # At least so many operations wait, unless the window is known to end before.
 CAPACITY: Final = 192
 # Without a long loop a full window is cut after about this many operations: more than
@@ -35,8 +32,6 @@ _LEAST: Final = CAPACITY // 3
 # Steps of loops have at most so many operations (shallow_water's have 487, those of
 # multigrid 896) in at most so many windows. To plan a thousand takes 0.2 s.
 _MAX_STEP: Final = 1024
-# Steps of sweeps may have more operations: their kernels are few.
-_MAX_SWEEPS: Final = 2048
 _MAX_WINDOWS: Final = 32
 # At most so many windows are remembered.
 _MAX_KNOWN: Final = 4096
@@ -121,16 +116,10 @@ class WindowPolicy:
         alike = bool(last) and last[-1] == kinds
         last.append(kinds)
         if alike:
-            # a step of one window, as short loops have it
-            return
-        windows = _step(last)
-        step = sum(map(len, windows))
-        if not (
-            (step <= _MAX_STEP and _differ(windows))
-            or (step <= _MAX_SWEEPS and _are_sweeps(windows, operations))
-        ):
+            # as in ``_step``: nothing would be gained
             return
         # the step's end must be a place where a full window may be cut
+        step = _step(last)
         capacity = 4 * step // 3 + _CONTEXT
         if capacity > self.capacity:
             self.capacity = capacity
@@ -158,38 +147,22 @@ def _body(kinds: tuple[int, ...]) -> int:
     return 0
 
 
-def _step(last: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Return the windows of the loop's step that the last one belongs to.
+def _step(last: Sequence[tuple[int, ...]]) -> int:
+    """Return how many operations a step of the loop has to which windows belong.
 
-    There are none if they have come for the first time.
+    0 if they have come for the first time, or most of them are alike, as those of short
+    loops are: nothing is gained if these are longer.
     """
     for count in range(1, len(last) // 2 + 1):
         if last[-1 - count] != last[-1]:
             continue
         windows = list(last)[-2 * count :]
-        if windows[count:] == windows[:count]:
-            return windows[count:]
-    return []
-
-
-def _differ(step: list[tuple[int, ...]]) -> bool:
-    """Whether most windows of a step are not alike, as those of short loops are.
-
-    Nothing is gained if these are longer.
-    """
-    return 1 < len(step) <= 2 * len(set(step))
-
-
-def _are_sweeps(step: list[tuple[int, ...]], operations: list[Any]) -> bool:
-    """Whether most windows of a step are like the last one, which sweeps over arrays.
-
-    Reductions would have one sweep wait for the other.
-    """
-    return (
-        1 < len(step) < 2 * step.count(step[-1])
-        and any(not view.root.scalar_storage for o in operations for view in o.views)
-        and not any(p >= REDUCE for o in operations for p in o.privileges)
-    )
+        step = windows[count:]
+        if step == windows[:count]:
+            length = sum(map(len, step))
+            differ = 1 < count <= 2 * len(set(step))
+            return length if differ and length <= _MAX_STEP else 0
+    return 0
 
 
 def _kinds(operations: list[Any]) -> tuple[int, ...]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
 
 
@@ -30,7 +29,6 @@ class Operation:
 
     number: int
     roots: list[Root] = field(default_factory=list)
-    privileges: list[int] = field(default_factory=list)
 
     @property
     def kind(self) -> Any:
@@ -199,31 +197,6 @@ def test_so_do_those_of_a_long_loop_with_a_short_one_in_it() -> None:
     windows = run(WindowPolicy(), [each for _ in range(12) for each in body()])
     assert len(windows[0]) < CAPACITY
     assert numbers(windows[-3:]) == numbers([body()]) * 3
-
-
-@pytest.mark.parametrize(
-    ("privilege", "sweeps", "whole"),
-    [(WRITE, 40, True), (REDUCE, 40, False), (WRITE, 80, False)],
-)
-def test_so_do_those_that_are_mostly_sweeps_over_arrays(
-    privilege: int, sweeps: int, whole: bool
-) -> None:
-    """But not if a reduction ends each sweep, or there are too many of them."""
-    array = Root()
-
-    def body() -> list[Operation]:
-        operations = step(100)
-        for _ in range(sweeps):
-            sweep = step(30)
-            for operation in sweep:
-                operation.number += 200
-            sweep[-1].roots.append(array)
-            sweep[-1].privileges.append(privilege)
-            operations += sweep
-        return operations
-
-    windows = run(WindowPolicy(), [each for _ in range(9) for each in body()])
-    assert ([len(window) for window in windows[-3:]] == [len(body())] * 3) == whole
 
 
 def test_steps_of_a_long_loop_are_not_cut_although_nothing_is_in_use() -> None:
