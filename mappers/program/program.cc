@@ -74,7 +74,8 @@ Program::Program(Words& words) : nests{words} {
   const auto num_bands = words.take();
 
   num_nests = words.take();
-  if (num_scratch < 0 || num_bands < 0 || num_nests < 0) throw InvalidProgram{"a count is negative"};
+  if (num_scratch < 0 || num_bands < 0 || num_nests < 0)
+    throw InvalidProgram{"a count is negative"};
   for (std::int64_t index = 0; index < num_scratch; ++index) buffers.emplace_back(words);
   for (std::int64_t index = 0; index < num_bands; ++index) bands.push_back(words.take());
   nests = words;
