@@ -35,13 +35,6 @@ def may_overlap(one: View, other: View) -> bool:
     )
 
 
-def covers(one: View, other: View) -> bool:
-    """Whether the first view shows all elements that the second one shows."""
-    if one.region is None or other.region is None or one.points is Points.NONE:
-        return False
-    return _covers(one.region, other.region, _zones(one))
-
-
 def covers_store(view: View) -> bool:
     """Whether a view shows all elements of its store."""
     region = view.region
