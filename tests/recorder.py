@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from types import SimpleNamespace
 from typing import Any
 
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import OperationKind, Window
+from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.window import LaunchWindow
@@ -154,6 +155,23 @@ class Recorder:
         assert closed.spells_operations()
         self._found = closed.key, translate(closed, meanings)
         return self._found
+
+
+def nests_of(window: Window, stores: Sequence[int]) -> list[Nest]:
+    """Return a nest for each task of a window, whose stores get other numbers."""
+    renumbered = {s.id: replace(s, id=stores[s.id]) for s in window.stores}
+    return [
+        Nest(
+            number,
+            task.shape,
+            task.accesses[0].view.points,
+            tuple(
+                replace(a, view=replace(a.view, store=renumbered[a.view.store.id]))
+                for a in task.accesses
+            ),
+        )
+        for number, task in enumerate(window.tasks)
+    ]
 
 
 def root_layout(root: Root) -> Any:

@@ -56,6 +56,7 @@ class Located:
     """Where the rows of a nest are, and what each of them touches.
 
     Attributes:
+        loop: the nest's loop along the rows, None if it has a single one.
         first: the place of the first row.
         end: the place behind the last row.
         distances: for each access how far what it touches is from the row, None if the
@@ -64,6 +65,7 @@ class Located:
             one that it touches in all turns, as far as they are known.
     """
 
+    loop: int | None
     first: Place
     end: Place
     distances: tuple[int | None, ...]
@@ -72,10 +74,11 @@ class Located:
     @classmethod
     def nowhere(cls, accesses: int) -> Located:
         """Return what is known of a nest that has no rows."""
-        return cls(_START, _START, (None,) * accesses, ((None, None),) * accesses)
+        nothing = (None,) * accesses
+        return cls(None, _START, _START, nothing, ((None, None),) * accesses)
 
 
-def row_loop(nest: Nest) -> int | None:
+def _row_loop(nest: Nest) -> int | None:
     """Return the loop of a nest that runs along rows, None if there is none.
 
     It is that of the view of the store with most dimensions.
@@ -118,7 +121,7 @@ class Axis:
         In the last one the nest has nothing to do with what is on the axis; its rows
         are those of the first store that is not there yet.
         """
-        loop = row_loop(nest)
+        loop = _row_loop(nest)
         rows = tuple(_rows(view, loop) for view in nest.views)
         moving = [
             (view, row.interval)
@@ -128,7 +131,7 @@ class Axis:
         tried: set[tuple[int | None, ...]] = set()
         for view, interval in sorted(moving, key=lambda m: not self._knows(m[0])):
             axis = Axis(dict(self.known), set(self.stores), dict(self.same))
-            located = axis._locate(nest, rows, view, interval)
+            located = axis._locate(nest, loop, rows, view, interval)
             if located is not None and located.distances not in tried:
                 tried.add(located.distances)
                 yield located, axis
@@ -144,22 +147,25 @@ class Axis:
             if begin is None or begin.symbol is not None:
                 return None
             known = Place((store, at.landmark), begin.offset)
-        found = known.moved(at.offset)
-        while found.symbol in self.same:
-            found = self.same[found.symbol].moved(found.offset)
-        return found
+        return self._resolved(known.moved(at.offset))
+
+    def _resolved(self, place: Place) -> Place:
+        """Return a place from the symbol that stands for all that are the same."""
+        while place.symbol in self.same:
+            place = self.same[place.symbol].moved(place.offset)
+        return place
 
     def _locate(
         self,
         nest: Nest,
+        loop: int | None,
         rows: tuple[Rows | None, ...],
         leader: View,
         interval: Interval,
     ) -> Located | None:
         """Lay a nest along the axis so that its row is that of one of its views."""
         if not self._knows(leader):
-            self.known[leader.store.id, BEGIN] = _START
-            self.stores.add(leader.store.id)
+            self._learn(leader, Endpoint(BEGIN, 0), _START)
         first = self.place(leader, interval.low)
         if first is None:
             return None
@@ -182,7 +188,7 @@ class Axis:
             )
             for other, row in zip(nest.views, rows, strict=True)
         )
-        return Located(first, end, distances, touched)
+        return Located(loop, first, end, distances, touched)
 
     def _knows(self, view: View) -> bool:
         return view.store.id in self.stores
@@ -216,8 +222,7 @@ class Axis:
             self.known[view.store.id, at.landmark] = place.moved(-at.offset)
             self.stores.add(view.store.id)
             return
-        while place.symbol in self.same:
-            place = self.same[place.symbol].moved(place.offset)
+        place = self._resolved(place)
         if known.symbol == place.symbol:
             return
         if known.symbol is None:

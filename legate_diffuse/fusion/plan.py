@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -118,6 +118,7 @@ def make_plan(window: Window, meanings: Meanings, show: Show | None = None) -> P
     planned = []
     analysis = analyse(window, meanings)
     renaming = analysis.renaming
+    views = {view.id: view for view in renaming.window.views}
     if show:
         verify_window(renaming.window)
         show("window", render(window))
@@ -129,9 +130,13 @@ def make_plan(window: Window, meanings: Meanings, show: Show | None = None) -> P
                 launch.tasks, fused=False, deferrable=liveness.deferrable
             )
         elif launch.partitioned:
-            found = _plan_partitioned(renaming.window, launch, liveness, meanings)
+            found = _plan_partitioned(
+                renaming.window, views, launch, liveness, meanings
+            )
         else:
-            found = _plan_whole(window, renaming, launch, liveness, meanings, show)
+            found = _plan_whole(
+                window, renaming, views, launch, liveness, meanings, show
+            )
         planned.append(found)
     return Plan(tuple(planned), len(window.tasks))
 
@@ -191,7 +196,11 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
 
 
 def _plan_partitioned(
-    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
+    window: Window,
+    views: Mapping[int, View],
+    launch: Launch,
+    liveness: Liveness,
+    meanings: Meanings,
 ) -> PlannedLaunch:
     (group,), (nest,) = launch.groups, liveness.nests
     tasks = {position: window.tasks[position] for position in group.tasks}
@@ -204,7 +213,6 @@ def _plan_partitioned(
     )
     lowered = lower_nest(tasks, nest.dropped, meanings.lower)
     if lowered is not None:
-        views = {view.id: view for view in window.views}
         (own,) = nests_of([lowered], views)
         (turn,) = alone(own).turns
         operands = tuple(range(len(lowered.arguments)))
@@ -225,6 +233,7 @@ def _plan_partitioned(
 def _plan_whole(
     window: Window,
     renaming: Renaming,
+    views: Mapping[int, View],
     launch: Launch,
     liveness: Liveness,
     meanings: Meanings,
@@ -235,7 +244,6 @@ def _plan_whole(
         for group, dead in zip(launch.groups, liveness.nests, strict=True)
         for nest in _lower_with_hoisted(renaming.window, group, dead, meanings)
     ]
-    views = {view.id: view for view in renaming.window.views}
     scheduled = schedule(
         nests_of([nest for nest, _ in lowered], views), liveness.scratch
     )
@@ -320,7 +328,7 @@ class _Users:
         self._in_scratch = in_scratch
         self._undefined = undefined
 
-    def add(self, number: int, lowered: LoweredNest, views: dict[int, View]) -> None:
+    def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
         accesses = [
             (views[view], privilege)
             for view, privilege in zip(

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from legate_diffuse.fusion.axis import Axis, Located, row_loop
+from legate_diffuse.fusion.axis import Axis, Located
 from legate_diffuse.ir import View
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
@@ -46,7 +46,7 @@ def schedule(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Program:
             bands += open_.bands(before)
             open_ = open_.only(set(range(len(open_.turns))) - before)
     bands += open_.bands(range(len(open_.turns)))
-    return fold_storage(Program(tuple(map(divide, bands))), scratch)
+    return fold_storage(Program(tuple(bands)), scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,6 @@ class Use:
 
     Attributes:
         turn: position of the nest in the band.
-        shift: that of the nest.
         located: where the nest is on the axis.
         number: position of the access.
         view: what it touches.
@@ -63,7 +62,6 @@ class Use:
     """
 
     turn: int
-    shift: int
     located: Located
     number: int
     view: View
@@ -76,12 +74,8 @@ class Use:
 
 
 def conflict(one: Use, other: Use) -> bool:
-    """Whether the order of two accesses matters."""
-    return (
-        one.view.store.id == other.view.store.id
-        and (one.changes or other.changes)
-        and may_overlap(one.view, other.view)
-    )
+    """Whether the order of two accesses of a store matters."""
+    return (one.changes or other.changes) and may_overlap(one.view, other.view)
 
 
 class BandBuilder:
@@ -100,18 +94,20 @@ class BandBuilder:
             pairs = list(self._conflicts(uses))
             lags = [_lag(earlier, later) for earlier, later in pairs]
             needed = [
-                earlier.shift + lag
+                self.turns[earlier.turn].shift + lag
                 for (earlier, _), lag in zip(pairs, lags, strict=True)
                 if lag is not None
             ]
             if len(needed) < len(lags):
                 continue
             shift = max(needed) if needed else min(self._wanted(uses), default=0)
+            margin = self._margin(pairs)
             self._axis = axis
-            self.turns.append(Turn(nest, row_loop(nest), shift, located.distances))
+            self.turns.append(
+                Turn(nest, located.loop, shift, located.distances, margin)
+            )
             for use in uses:
-                of_store = self._uses.setdefault(use.view.store.id, [])
-                of_store.append(replace(use, shift=shift))
+                self._uses.setdefault(use.view.store.id, []).append(use)
             return True
         return False
 
@@ -145,10 +141,12 @@ class BandBuilder:
         while rest:
             together = self.related({min(rest)})
             rest -= together
-            yield Band(tuple(self.only(together).turns))
+            yield _band(self.only(together).turns)
 
     def only(self, turns: AbstractSet[int]) -> BandBuilder:
         """Return a builder that has taken in some of the nests."""
+        if len(turns) == len(self.turns):
+            return self
         builder = BandBuilder()
         for turn in sorted(turns):
             joined = builder.join(self.turns[turn].nest)
@@ -157,7 +155,7 @@ class BandBuilder:
 
     def _uses_of(self, nest: Nest, located: Located) -> list[Use]:
         return [
-            Use(len(self.turns), 0, located, number, view, nest.changes(number))
+            Use(len(self.turns), located, number, view, nest.changes(number))
             for number, view in enumerate(nest.views)
         ]
 
@@ -168,6 +166,22 @@ class BandBuilder:
                 if conflict(earlier, later):
                     yield earlier, later
 
+    def _margin(self, pairs: Sequence[tuple[Use, Use]]) -> Margin | None:
+        """Return the margin of a new nest, given the conflicts with those before it.
+
+        Margins grow from the first nest to the last: split tiling. There is none where
+        what a nest touches is at no distance.
+        """
+        before = after = 0
+        for earlier, later in pairs:
+            margin = self.turns[earlier.turn].margin
+            if margin is None or earlier.distance is None or later.distance is None:
+                return None
+            apart = later.distance - earlier.distance
+            before = max(before, margin.before - apart)
+            after = max(after, margin.after + apart)
+        return Margin(before, after)
+
     def _wanted(self, uses: Sequence[Use]) -> Iterator[int]:
         """Yield the smallest shift for which no more rows of a store are in use."""
         distances: dict[int, list[int]] = {}
@@ -176,7 +190,7 @@ class BandBuilder:
                 distances.setdefault(use.view.store.id, []).append(use.distance)
         for store, own in distances.items():
             times = [
-                use.shift - use.distance
+                self.turns[use.turn].shift - use.distance
                 for use in self._uses.get(store, ())
                 if use.distance is not None
             ]
@@ -204,45 +218,11 @@ def _lag(earlier: Use, later: Use) -> int | None:
     return min((lag for lag in lags if lag is not None), default=None)
 
 
-def divide(band: Band) -> Band:
-    """Return a band with margins, if threads can take parts of its rows.
-
-    Margins grow from the first nest to the last: split tiling. They follow from
-    distances alone.
-    """
-    if all(distance is None for turn in band.turns for distance in turn.distances):
-        return band
-    margins: list[Margin] = []
-    uses: dict[int, list[tuple[View, int | None, bool, int]]] = {}
-    for number, turn in enumerate(band.turns):
-        nest = turn.nest
-        own = [
-            (view, distance, nest.changes(n))
-            for n, (view, distance) in enumerate(
-                zip(nest.views, turn.distances, strict=True)
-            )
-        ]
-        before = after = 0
-        for view, distance, changes in own:
-            for other, other_distance, changed, earlier in uses.get(view.store.id, ()):
-                if not (changes or changed) or not may_overlap(view, other):
-                    continue
-                if distance is None or other_distance is None:
-                    return band
-                apart = distance - other_distance
-                before = max(before, margins[earlier].before - apart)
-                after = max(after, margins[earlier].after + apart)
-        for view, distance, changes in own:
-            touched = view, distance, changes, number
-            uses.setdefault(view.store.id, []).append(touched)
-        margins.append(Margin(before, after))
-    return replace(
-        band,
-        turns=tuple(
-            replace(turn, margin=margin)
-            for turn, margin in zip(band.turns, margins, strict=True)
-        ),
-    )
+def _band(turns: Sequence[Turn]) -> Band:
+    """Return a band, which threads cannot divide unless all nests have margins."""
+    if any(turn.margin is None for turn in turns):
+        turns = [replace(turn, margin=None) for turn in turns]
+    return Band(tuple(turns))
 
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:

@@ -63,7 +63,7 @@ class Submitter:
         self._meanings = meanings
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
-        # fused tasks by name, the numbers of the program and of the aligned loop
+        # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
         self._show = _print_pass if settings.dumps_passes() else None
@@ -73,7 +73,7 @@ class Submitter:
             native.set_num_threads(threads)
         runtime = legate.runtime
         self._kernels = KernelTable(native, runtime.node_count, counters)
-        # for a person who looks on; both are None in ordinary runs
+        # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
             legate, meanings, counters, self._named
         )

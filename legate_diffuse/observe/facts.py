@@ -276,10 +276,8 @@ def _arguments(window: Any, planned: PlannedLaunch) -> Iterator[tuple[Any, int]]
     """
     for nest in planned.nests:
         lowered = nest.lowered
-        # an aligned task has no memory of its own
-        places = nest.operands or (0,) * len(lowered.arguments)
         for place, number, privilege in zip(
-            places, lowered.arguments, lowered.privileges, strict=True
+            nest.operands, lowered.arguments, lowered.privileges, strict=True
         ):
             if place >= 0:
                 yield window.views[number], privilege

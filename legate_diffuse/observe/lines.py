@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.fusion.legality import Refusal
+from legate_diffuse.fusion.plan import PlannedNest
 from legate_diffuse.observe.advice import OF_FIRST_TIMES, OF_REFUSALS, OF_WAITING
 from legate_diffuse.observe.facts import OperationFacts, WindowFacts
 from legate_diffuse.observe.ledger import Measured, TaskTime, Wait
@@ -66,8 +67,8 @@ def costs_of_lines(
         for operation in window.operations:
             at(operation.provenance).loops.setdefault(number, 0.0)
         for nest in _nests(window):
-            share = nest.seconds(measured) / len(nest.operations)
-            for position in nest.operations:
+            share = _seconds(nest, measured) / len(nest.tasks)
+            for position in nest.tasks:
                 at(window.operations[position].provenance).loops[number] += share
     for task in measured.other_tasks:
         at(task.place).others.append(task)
@@ -76,25 +77,19 @@ def costs_of_lines(
     return costs
 
 
-@dataclass(frozen=True, slots=True)
-class _Nest:
-    kernel: int | None
-    operations: tuple[int, ...]
-
-    def seconds(self, measured: Measured) -> float:
-        return 0.0 if self.kernel is None else measured.kernels[self.kernel]
-
-
-def _nests(window: WindowFacts) -> Iterator[_Nest]:
+def _nests(window: WindowFacts) -> Iterator[PlannedNest]:
     for launch in window.launches or ():
         for loop in launch.loops:
-            for nest in loop.nests:
-                yield _Nest(nest.kernel, nest.tasks)
+            yield from loop.nests
+
+
+def _seconds(nest: PlannedNest, measured: Measured) -> float:
+    return 0.0 if nest.kernel is None else measured.kernels[nest.kernel]
 
 
 def loop_seconds(window: WindowFacts, measured: Measured) -> float:
     """Return the time of a window's loops."""
-    return sum(nest.seconds(measured) for nest in _nests(window))
+    return sum(_seconds(nest, measured) for nest in _nests(window))
 
 
 def find_walls(

@@ -152,6 +152,7 @@ void check_turn(const NestHead& nest) {
   require(is_small(nest.shift) && is_small(nest.before) && is_small(nest.after) &&
               nest.before >= NO_MARGIN,
           "a shift or a margin is too large");
+  require(nest.rows != NO_ROW || nest.before == NO_MARGIN, "a nest without rows has a margin");
   require(std::all_of(nest.distances, nest.distances + nest.num_operands,
                       [&](auto distance) { return distance == STANDS || is_small(distance); }),
           "a distance is too large");

@@ -150,15 +150,11 @@ class Scheduler {
     const auto& [head, operands] = nests_[nest];
     std::optional<std::int64_t> row;
 
-    for (std::size_t number = 0; number < operands.size(); ++number) {
+    for (std::size_t number = 0; number < operands.size() && !row; ++number) {
       if (head.distances[number] == STANDS) continue;
 
-      const auto low = operands[number].low[0] - head.distances[number];
       const auto& origin = root_of(operands[number]).origin;
-      if (origin) {
-        require_same(row.value_or(*origin + low), *origin + low);
-        row = *origin + low;
-      }
+      if (origin) row = *origin + operands[number].low[0] - head.distances[number];
     }
     for (std::size_t number = 0; number < operands.size(); ++number) {
       if (head.distances[number] == STANDS) continue;
@@ -167,13 +163,11 @@ class Scheduler {
       auto& origin = root_of(operands[number]).origin;
       if (!row) row = low;
       if (!origin) origin = *row - low;
-      require_same(*row, *origin + low);
+      if (*row != *origin + low) {
+        throw InvalidProgram{"a nest moves along roots in different ways"};
+      }
     }
     return row.value_or(0);
-  }
-
-  static void require_same(std::int64_t row, std::int64_t other) {
-    if (row != other) throw InvalidProgram{"a nest moves along roots in different ways"};
   }
 
   std::int64_t num_rows(std::size_t nest) const {

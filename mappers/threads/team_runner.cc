@@ -311,7 +311,6 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
   for (std::size_t index = 0; index < members.size(); ++index) {
     const auto& member = members[index];
 
-    if (member.row_dim == NO_ROW) run(member.nest, member.kernel);
     if (member.row_dim < 0) continue;
     partials[index].reset(member.kernel, num_tiles - 1);
     if (tiled_rows == 0) tiled_rows = member.num_rows;
@@ -340,15 +339,13 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
       const auto row = before(member, tile, member.begin);
       const auto row_end = before(member, tile + 1, member.end);
 
-      if (member.row_dim == NO_ROW || row >= row_end) continue;
+      if (row >= row_end) continue;
       start = std::min(start, member.shift + row);
       finish = std::max(finish, member.shift + row_end);
     }
     for (auto time = start; time < finish; time += band.block) {
       for (std::size_t index = 0; index < members.size(); ++index) {
         const auto& member = members[index];
-        if (member.row_dim == NO_ROW) continue;
-
         const auto row = std::max(time - member.shift, before(member, tile, member.begin));
         const auto row_end =
             std::min(time + band.block - member.shift, before(member, tile + 1, member.end));
@@ -361,7 +358,6 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
   Team::run(num_tiles - 1, [&](std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
-      if (member.row_dim == NO_ROW) continue;
 
       run_rows(tile, index, before(member, tile + 1, member.end),
                before(member, tile + 1, member.begin));

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from recorder import Machine, Recorder
+from recorder import nests_of as nests_of_window
 
 from legate_diffuse.ir import Privilege, Window
 from legate_diffuse.ir.nest import Nest
@@ -139,19 +140,7 @@ def key_of(steps: Steps, sizes: Sequence[int]) -> tuple[int, ...]:
 def nests_of(steps: Steps) -> list[Nest]:
     """Return the nests of a program, whose stores have the numbers of its arrays."""
     _, window, used = window_of(steps, SIZES[0])
-    stores = {s.id: replace(s, id=used[s.id]) for s in window.stores}
-    return [
-        Nest(
-            number,
-            task.shape,
-            task.accesses[0].view.points,
-            tuple(
-                replace(a, view=replace(a.view, store=stores[a.view.store.id]))
-                for a in task.accesses
-            ),
-        )
-        for number, task in enumerate(window.tasks)
-    ]
+    return nests_of_window(window, used)
 
 
 def random_steps(seed: int) -> Steps | None:

@@ -296,29 +296,29 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     # margins
     "margins do not grow": (
-        schedule.divide,
-        "margins[earlier].before - apart",
+        schedule.BandBuilder._margin,
+        "margin.before - apart",
         "-apart",
     ),
     "margins have no distance": (
-        schedule.divide,
-        "apart = distance - other_distance",
+        schedule.BandBuilder._margin,
+        "apart = later.distance - earlier.distance",
         "apart = 0",
     ),
     "margins do not mind what stands": (
-        schedule.divide,
-        "                    return band\n                apart",
-        "                    continue\n                apart",
+        schedule.BandBuilder._margin,
+        "return None",
+        "continue",
     ),
     "ends are exchanged": (
-        schedule.divide,
-        "apart = distance - other_distance",
-        "apart = other_distance - distance",
+        schedule.BandBuilder._margin,
+        "apart = later.distance - earlier.distance",
+        "apart = earlier.distance - later.distance",
     ),
     "only writes that overlap conflict in parts": (
-        schedule.divide,
-        "not (changes or changed)",
-        "not (changes and changed)",
+        schedule.conflict,
+        "(one.changes or other.changes)",
+        "(one.changes and other.changes)",
     ),
 }
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from struct import pack
 from typing import Any, NamedTuple
 
 import legate.core
 import numpy as np
-from recorder import Machine, Recorder
+from recorder import Machine, Recorder, nests_of
 
 from legate_diffuse import _native
 from legate_diffuse.codegen import Compiler
@@ -232,19 +231,7 @@ def _nests_of(
         recorder.task("STEP", views, [WRITE] * each.written + [READ] * read)
     places = [[root.root for root in roots].index(r) for r in recorder.roots]
     _, window = recorder.finish()
-    stores = {s.id: replace(s, id=places[s.id]) for s in window.stores}
-    return [
-        Nest(
-            number,
-            task.shape,
-            task.accesses[0].view.points,
-            tuple(
-                replace(a, view=replace(a.view, store=stores[a.view.store.id]))
-                for a in task.accesses
-            ),
-        )
-        for number, task in enumerate(window.tasks)
-    ]
+    return nests_of(window, places)
 
 
 def _turn_words(

@@ -42,6 +42,7 @@ from native_programs import (
 
 from legate_diffuse import _native
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.ir.nest import Margin
 from legate_diffuse.ir.privilege import OPERATORS
 from legate_diffuse.kernel import Argument, Builder
 
@@ -345,6 +346,10 @@ INVALID: dict[str, Callable[[], bytes]] = {
     ),
     "what moves without rows": lambda: program(
         nest(kernel("double"), (3, 4), whole(0, 2)), turns=((-2, 0, None, [0]),)
+    ),
+    "a margin without rows": lambda: program(
+        nest(kernel("double"), (3, 4), whole(0, 2)),
+        turns=((-2, 0, Margin(0, 0), [None]),),
     ),
     "what moves along another dimension": lambda: program(
         nest(kernel("double"), (3, 4), whole(0, 2)), turns=((1, 0, None, [0]),)
