@@ -6,6 +6,7 @@ Import ``legate.core`` before this module: it is linked to the libraries that
 """
 
 from collections.abc import Callable, Sequence
+from types import CodeType
 
 def start() -> None:
     """Create the Legate library and register its task. Idempotent.
@@ -13,6 +14,21 @@ def start() -> None:
     Raises:
         RuntimeError: the Legate runtime is not running.
     """
+
+class Places:
+    """Where in the program its operations come from, by code and instruction."""
+
+    def find(self, kind: int) -> str:
+        """Return the place of the program's innermost frame, '' if it is not known.
+
+        Frames are tried that were the program's when operations of this kind came.
+        """
+
+    def learn(self, code: CodeType, instruction: int, place: str) -> None:
+        """Take note of an instruction's place, '' if it is not the program's."""
+
+    def learn_depth(self, kind: int, depth: int) -> None:
+        """Take note of how many frames above the caller's the program's frame was."""
 
 def register_kernel(
     address: int,

@@ -28,6 +28,7 @@
 #include "interposition/net.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
+#include "places.h"
 #include "program/kernel_table.h"
 #include "program/program.h"
 #include "program/schedule.h"
@@ -372,6 +373,11 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);
   module.doc() = "Submission of programs. Import legate.core first.";
   nb::class_<Keeper>(module, "Keeper").def(nb::init<nb::object>());
+  nb::class_<Places>(module, "Places")
+      .def(nb::init<>())
+      .def("find", &Places::find, nb::arg("kind"))
+      .def("learn", &Places::learn, nb::arg("code"), nb::arg("instruction"), nb::arg("place"))
+      .def("learn_depth", &Places::learn_depth, nb::arg("kind"), nb::arg("depth"));
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
              nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);

@@ -81,6 +81,7 @@ class Submitter:
             self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
         self._locates = self.explanation is not None or checker is not None
+        self._places = native.Places()
         self.track_provenance = self._locates or bool(runtime.config().provenance)
 
     @property
@@ -88,14 +89,15 @@ class Submitter:
         """The clocks of the program's thread, if somebody wants times."""
         return None if self.explanation is None else self.explanation.ledger
 
-    def provenance(self) -> str:
-        """Return where the operation that is being recorded comes from.
+    def provenance(self, kind: int = -1) -> str:
+        """Return where the operation of a kind that is being recorded comes from.
 
         The place that the program or a library has named comes first.
         """
-        return self.legate.Scope.provenance() or (
-            locate_operation() if self._locates else ""
-        )
+        place: str = self.legate.Scope.provenance()
+        if place or not self._locates:
+            return place
+        return self._places.find(kind) or locate_operation(self._places, kind)
 
     def prepare(
         self, window: ClosedWindow, may_wait: bool

@@ -199,7 +199,7 @@ class LaunchWindow:
                 return self._examine_fill(operation, kind)
         operation.kind = kind
         if self.submitter.track_provenance:
-            operation.provenance_ = self.submitter.provenance()
+            operation.provenance_ = self.submitter.provenance(kind.id)
         return shared
 
     def _examine_fill(self, fill: Any, kind: Any = None) -> bool | None:
@@ -224,7 +224,7 @@ class LaunchWindow:
             self._change_constant(root)
         fill.kind = kind or self.recognizer.recognize_fill(fill)
         if self.submitter.track_provenance:
-            fill.provenance_ = self.submitter.provenance()
+            fill.provenance_ = self.submitter.provenance(fill.kind.id)
         return False
 
     def _change_constant(self, root: Root) -> None:

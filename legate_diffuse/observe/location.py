@@ -10,8 +10,8 @@ import os
 import sys
 import sysconfig
 from functools import cache
-from types import CodeType, FrameType
-from typing import Final
+from types import FrameType
+from typing import Any, Final
 
 _frame: Final = sys._getframe
 
@@ -28,57 +28,29 @@ def locate() -> str:
     Files below the current directory are named relative to it. What is no UTF-8 in a
     name is escaped.
     """
-    return _walk(_frame(1))[0]
+    return _walk(_frame(1), None)[0]
 
 
-def locate_operation() -> str:
-    """Return what ``locate`` does, faster if the program was at this place before.
-
-    A frame that is looked at takes time. So those are tried first that were the
-    program's, counted from here, when it submitted operations before.
-    """
-    try:
-        for depth in _depths:
-            frame = _frame(depth)
-            place = _places.get((id(frame.f_code), frame.f_lasti))
-            if place:
-                return place
-            if place is None:
-                break
-    except ValueError:
-        pass  # there are fewer frames
-    place, depth = _walk(_frame())
-    if depth not in _depths and len(_depths) < _MAX_DEPTHS:
-        _depths.append(depth)
-        _depths.sort()
+def locate_operation(places: Any, kind: int) -> str:
+    """Return what ``locate`` does, and let ``places`` (``_native.Places``) learn it."""
+    place, depth = _walk(_frame(1), places)
+    places.learn_depth(kind, depth)
     return place
 
 
-# Places in the program by the id of the code and the instruction, '' for what is not
-# the program's. The codes are kept, so that their ids stay their own.
-_places: Final[dict[tuple[int, int], str]] = {}
-_codes: Final[dict[int, CodeType]] = {}
-# where the program's frames were, the nearest first
-_depths: Final[list[int]] = []
-_MAX_DEPTHS: Final = 4
-
-
-def _walk(frame: FrameType | None) -> tuple[str, int]:
+def _walk(frame: FrameType | None, places: Any) -> tuple[str, int]:
     """Return the place of the user's innermost frame, and how far up it is."""
     installed = "", 0
     depth = 0
     while frame is not None:
-        code = frame.f_code
-        name = code.co_filename
-        key = id(code), frame.f_lasti
-        place = _places.get(key)
-        if place is None:
-            _codes[id(code)] = code
-            ours = _is_ours(name) or _is_installed(name)
-            place = _places[key] = "" if ours else _describe(frame)
+        name = frame.f_code.co_filename
+        ours = _is_ours(name)
+        place = "" if ours or _is_installed(name) else _describe(frame)
+        if places is not None:
+            places.learn(frame.f_code, frame.f_lasti, place)
         if place:
             return place, depth
-        if not installed[0] and not _is_ours(name):
+        if not installed[0] and not ours:
             installed = _describe(frame), depth
         frame = frame.f_back
         depth += 1

@@ -133,6 +133,36 @@ def test_loops_have_times_and_a_librarys_lines_are_the_callers(program: Path) ->
     assert re.search(r"<p>Loop 1 of \d over 64 x 64, [1-9][\d.]* [mµ]s in all", page)
 
 
+TIMED = """\
+import time
+import legate.core
+start = time.perf_counter()
+import cupynumeric as cn
+x = cn.ones((600, 600))
+while time.perf_counter() - start < 4.0:
+    x[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])
+    float(x.sum())
+print(time.perf_counter() - start)
+"""
+UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
+
+
+def test_times_add_up_to_the_programs(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(TIMED)
+    target = tmp_path / "report.html"
+    command = (sys.executable, "-m", "legate_diffuse", "explain", "--html", str(target))
+    done = run(*command, *LEGATE_OPTIONS, str(tmp_path / "app.py"))
+    assert done.returncode == 0, done.stderr
+    page = target.read_text()
+    (took,) = re.findall(r"the program took</dt><dd>([\d.]+) s<", page)
+    table = page.split('<h2 id="times">')[1].split("</section>")[0]
+    times = re.findall(r'<th scope="row">.*?</th><td>([\d.]+) ([mµ]?s)</td>', table)
+    seconds = [float(value) * UNITS[unit] for value, unit in times]
+    # those of the program's own thread come first, then those of the processors
+    assert sum(seconds[:-3]) == pytest.approx(float(took), rel=0.02)
+    assert float(took) == pytest.approx(float(done.stdout.split()[-1]), rel=0.1)
+
+
 ITERATIONS = """\
 import cupynumeric as cn
 x = cn.ones((64, 64))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import legate_diffuse
+from legate_diffuse import _native
 from legate_diffuse.observe.location import locate, locate_operation
 
 HERE = "test_location.py"
@@ -16,7 +17,11 @@ OURS = """
 def inside(depth, call):
     if depth:
         return inside(depth - 1, call)
-    return call() if call is not None else (locate(), locate_operation())
+    return call() if call is not None else (locate(), locate_one())
+
+
+def locate_one():
+    return places.find(7) or locate_operation(places, 7)
 """
 Inside = Callable[..., Any]
 
@@ -24,7 +29,11 @@ Inside = Callable[..., Any]
 def _of_this_package() -> Inside:
     """Return a function that stands for the package's own."""
     file = Path(legate_diffuse.__file__).parent / "not_a_file.py"
-    names = {"locate": locate, "locate_operation": locate_operation}
+    names = {
+        "locate": locate,
+        "locate_operation": locate_operation,
+        "places": _native.Places(),
+    }
     exec(compile(OURS, file, "exec"), names)
     inside: Inside = names["inside"]  # type: ignore[assignment]
     return inside
