@@ -107,9 +107,15 @@ def _are_apart(a: Interval, b: Interval, zones: Zones) -> bool:
 def _at_most(
     x: Endpoint, y: Endpoint, of_x: Interval, of_y: Interval, zones: Zones
 ) -> bool:
-    """Whether x <= y; they are ends of the intervals ``of_x`` and ``of_y``."""
+    """Whether x <= y; they are ends of the intervals ``of_x`` and ``of_y``.
+
+    Intervals are not empty.
+    """
     if x.landmark == y.landmark:
         return x.offset <= y.offset
+    last = of_x.high + -1
+    if x == of_x.low and last.landmark == y.landmark and last.offset <= y.offset:
+        return True
     # only ranges are never nearer to the ends of the dimension than they are written
     if x.landmark == BEGIN:
         return x.offset == 0 or not of_y.point

@@ -47,6 +47,16 @@ view %5.50 shape 0 many [:, :]
 store %6 int8
 view %6.60 shape 0 many [:, :]
 view %6.61 shape 0 many [1:, :]
+store %7 int8 live single
+view %7.70 shape 0 many [:, :]
+view %7.71 shape 2 many [1:-1, :]
+view %7.72 shape 3 many [-1, :]
+view %7.73 shape 3 many [-2, :]
+view %7.74 shape 3 many [0, :]
+view %7.75 shape 3 many [1, :]
+store %8 int8 single undefined
+view %8.80 shape 0 many [:, :]
+view %8.81 shape 2 many [1:-1, :]
 """
 COPY = "COPY(int8) -> (int8) shape 0: write %{}, read %{}\n"
 PART = "COPY(int8) -> (int8) shape 1: write %{}, read %{}\n"
@@ -109,6 +119,23 @@ def test_two_sweeps_over_an_array_write_another_one_and_it_again() -> None:
         "write %b.20, read %c.0",
         "write %0.1, read %c.21, read %c.21",
         "write %0.2, read %0.1",
+    ]
+
+
+def test_rows_beside_walls_may_be_copied_from_their_neighbours() -> None:
+    walled = COPY.format("8.80", "7.70") + "".join(
+        f"COPY(int8) -> (int8) shape {shape}: write %7.7{a}, read %{b}\n"
+        for shape, a, b in ((2, 1, "8.81"), (3, 2, "7.73"), (3, 4, "7.75"))
+    )
+    assert renamed(2 * walled) == [
+        "write %a.80, read %7.70",
+        "write %c.71, read %7.71",
+        "write %c.72, read %c.73",
+        "write %c.74, read %c.75",
+        "write %b.80, read %c.70",
+        "write %7.71, read %c.71",
+        "write %7.72, read %7.73",
+        "write %7.74, read %7.75",
     ]
 
 

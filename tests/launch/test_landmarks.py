@@ -352,6 +352,16 @@ BROKEN_COVERS: Final[dict[str, tuple[str, Any]]] = {
         "_precedes",
         precedes_where(lambda x, y, zones: True if x.at[0] == BEGIN else None),
     ),
+    "whatever is near the end lies after a part's first position": (
+        "_precedes",
+        precedes_where(
+            lambda x, y, zones: (
+                True
+                if x.at == x.of.low and x.of.high.landmark == y.at.landmark
+                else None
+            )
+        ),
+    ),
     "what is taken away was all of it": (
         "_without",
         lambda piece, taken, of_store: [],
