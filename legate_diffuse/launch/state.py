@@ -52,6 +52,8 @@ class WindowState:
         count: how many of them are recorded.
         recording: an operation is being recorded, or its recording was broken off.
         ended: the window must be submitted before the next operation is recorded.
+        awaits: it has ended where such windows do, and takes one operation more into
+            ``rest``: what that one's result replaces in the program is dead then.
         rest: operations that were recorded after the window, which was cut.
         key: what their plan depends on, but for the roots' liveness.
         views: number of each view, in the order of first appearance.
@@ -66,6 +68,7 @@ class WindowState:
     __slots__ = (
         "_landmarks",
         "_ranged",
+        "awaits",
         "carried",
         "count",
         "ended",
@@ -86,6 +89,7 @@ class WindowState:
         self.count = 0
         self.recording = False
         self.ended = False
+        self.awaits = False
         self.rest: tuple[Any, ...] = ()
         self.key: list[int] = []
         self.views: dict[View, int] = {}

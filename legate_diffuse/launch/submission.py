@@ -81,7 +81,7 @@ class Submitter:
             self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
         self._locates = self.explanation is not None or checker is not None
-        self._places = native.Places()
+        self._places: Any = native.Places() if self._locates else None
         self.track_provenance = self._locates or bool(runtime.config().provenance)
 
     @property

@@ -84,7 +84,12 @@ class LaunchWindow:
             self.counters.fills_seen += 1
         while True:
             state = self.state
-            if state.recording or state.ended or self.queue.head is not None:
+            awaits = state.awaits
+            if (
+                state.recording
+                or (state.ended and not awaits)
+                or self.queue.head is not None
+            ):
                 self._make_ready(state)
                 continue
             # whoever needs the window before it is false again replaces the state
@@ -95,6 +100,13 @@ class LaunchWindow:
                 state.recording = False
                 self.submit_now(operation)
                 return
+            if awaits:
+                kept = frozenset([view.root for view in operation.views])
+                if self.state is state and state.awaits:
+                    state.rest, state.kept = (operation,), kept
+                    state.recording = state.awaits = False
+                    break
+                continue
             if not state.count:
                 state.single_below = self._single_below()
             state.add(operation)
@@ -106,14 +118,18 @@ class LaunchWindow:
                     self._native.set_pending(True)
                 break
         self.counters.tasks_seen += 1
-        policy = self._policy
-        if (count in policy.lengths and policy.ends_at(state.operations)) or (
-            count >= policy.capacity and policy.is_full(state.operations)
-        ):
-            state.ended = True
+        if not awaits:
+            self._end_where_full(state, count)
         if shared:
             # as soon as the application could have expected it without a window
             self._flush_at_once("read of shared memory")
+
+    def _end_where_full(self, state: WindowState, count: int) -> None:
+        policy = self._policy
+        if count in policy.lengths and policy.ends_at(state.operations):
+            state.ended = state.awaits = True
+        elif count >= policy.capacity and policy.is_full(state.operations):
+            state.ended = True
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
@@ -329,7 +345,7 @@ class LaunchWindow:
                 continue
             if not state.count:
                 break
-            state.ended = True
+            state.ended, state.awaits = True, False
             steps, waiting = self.submitter.prepare(close(state, cause), may_wait)
             if waiting.operations or state.rest:
                 steps.append(_Carry(self, waiting, state.rest))

@@ -122,6 +122,43 @@ def test_a_read_submits_all_of_a_window_that_was_cut() -> None:
     assert submitted == operations
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_window_of_a_known_length_waits_for_one_operation_more(reads: bool) -> None:
+    """What its result replaces is dead then; a read while it comes submits all."""
+    recorder = Recorder()
+    x, y, z = (recorder.array(8) for _ in range(3))
+    operations = [Recorder().task("COPY", views) for views in ([x, y], [y, z], [z, x])]
+    fourth = Recorder().task("COPY", [x, z])
+    window = recorder.window
+    windows: list[ClosedWindow] = []
+
+    def prepare(closed: ClosedWindow, may_wait: bool) -> tuple[list[Step], Waiting]:
+        windows.append(closed)
+        return [], Waiting()
+
+    def examine(operation: Any) -> bool:
+        if reads and operation is operations[2] and window.state.operations:
+            window.flush_for(x.root)
+        return False
+
+    window.submitter.prepare = prepare
+    window._examine = examine
+    window.queue.native = SimpleNamespace(last_launch=lambda: 0)
+    window._policy.lengths = {2}
+    window._policy.ends_at = lambda pending: pending == operations[:2]
+    for operation in operations:
+        window.submit(operation)
+    assert [one.operations for one in windows] == ([operations[:2]] if reads else [])
+    assert window.state.rest == (() if reads else (operations[2],))
+    recorder._owners.clear()
+    window.submit(fourth)
+    assert [one.operations for one in windows] == [operations[:2]]
+    assert window.state.operations == [operations[2], fourth]
+    assert window.counters.tasks_seen == 4
+    # the one that waited uses z and x
+    assert windows[0].alive == ([True] * 3 if reads else [True, False, True])
+
+
 class Done(Step):
     """An operation that is done as soon as it is submitted."""
 
