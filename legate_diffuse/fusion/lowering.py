@@ -45,12 +45,13 @@ ScalarSource = ConstantSource | TaskScalarSource
 class LoweredNest:
     """A kernel, and what its arguments and scalars are.
 
-    ``arguments`` are view ids, and ``privileges`` has a byte for each. The kernel's
-    arguments name the operators of reductions. What is written comes first, then what
-    is reduced to. ``shape`` is the class of the launch domain; a view of a one-element
-    store may have another shape.
+    ``tasks`` are the operations in it, by position. ``arguments`` are view ids, and
+    ``privileges`` has a byte for each. The kernel's arguments name the operators of
+    reductions. What is written comes first, then what is reduced to. ``shape`` is the
+    class of the launch domain; a view of a one-element store may have another shape.
     """
 
+    tasks: tuple[int, ...]
     kernel: Kernel
     shape: int
     arguments: tuple[int, ...]
@@ -126,6 +127,7 @@ def lower_nest(
     shapes = {task.shape for task in needed.values() if not is_scalar_work(task)}
     (shape,) = shapes or {next(iter(needed.values())).shape}
     return LoweredNest(
+        tuple(tasks),
         builder.build(),
         shape,
         tuple(view.id for view in views.values()),

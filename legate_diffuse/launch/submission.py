@@ -13,8 +13,10 @@ from math import prod
 from typing import Any, Final, Protocol
 
 from legate_diffuse import settings
+from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.plan import Plan, PlannedLaunch, make_plan, unfused_plan
+from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.failure import FailureError, attempt
@@ -66,7 +68,9 @@ class Submitter:
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
-        self._show = _print_pass if settings.dumps_passes() else None
+        self._watch: Watch | None = verify_pass if checker is not None else None
+        if settings.dumps_passes():
+            self._watch = _print_pass
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
         if (threads := settings.threads()) is not None:
@@ -192,7 +196,7 @@ class Submitter:
 
     def _make_plan(self, window: ClosedWindow) -> Plan:
         translated = translate(window, self._meanings)
-        plan = make_plan(translated, self._meanings, self._show)
+        plan = make_plan(translated, self._meanings, self._watch)
         self.counters.plans_made += 1
         return self._remember(window, plan)
 
@@ -297,5 +301,6 @@ class _Tell(Step):
         self._explanation.add(self._window, self._plan)
 
 
-def _print_pass(name: str, text: str) -> None:
-    print(f"# {name}\n{text}", file=sys.stderr, flush=True)
+def _print_pass(step: Pass, draft: Draft) -> None:
+    print(f"# {step.name}\n{step.render(draft)}", file=sys.stderr, flush=True)
+    verify_pass(step, draft)

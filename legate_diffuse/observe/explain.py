@@ -45,17 +45,16 @@ def open_explanation(
     if not path or legate.runtime.node_id != 0:
         return None
     if settings.explains_on_page():
-        return Explanation(meanings, _Page(path, legate, meanings, counters, fused))
+        return Explanation(_Page(path, legate, meanings, counters, fused))
     if path != "-":
-        return Explanation(meanings, _Text(open(path, "w", encoding="utf-8"), True))
-    return Explanation(meanings, _Text(sys.stdout, at_once=False))
+        return Explanation(_Text(open(path, "w", encoding="utf-8"), True))
+    return Explanation(_Text(sys.stdout, at_once=False))
 
 
 class Explanation:
     """Describes windows, as text or on a page."""
 
-    def __init__(self, meanings: Meanings, writer: _Text | _Page) -> None:
-        self._meanings = meanings
+    def __init__(self, writer: _Text | _Page) -> None:
         self._writer = writer
         self._described: dict[int, _Described] = {}
         if self.ledger is not None:
@@ -72,7 +71,7 @@ class Explanation:
         """Take note of a window that was submitted."""
         found = self._described.get(id(plan))
         if found is None:
-            facts = describe(window, plan, self._meanings)
+            facts = describe(window, plan)
             number = len(self._described)
             found = self._described[id(plan)] = _Described(plan, number, facts)
             if number < MAX_DESCRIBED:

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import Refusal
-from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest, analyse
-from legate_diffuse.fusion.translate import translate
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, verb
@@ -111,22 +107,9 @@ class WindowFacts:
         )
 
 
-def describe(window: Any, plan: Plan, meanings: Meanings) -> WindowFacts:
+def describe(window: Any, plan: Plan) -> WindowFacts:
     """Return the facts of a ``ClosedWindow`` that was submitted."""
     names = Names(window)
-    launches: tuple[LaunchFacts, ...] | None
-    try:
-        analysed = analyse(translate(window, meanings), meanings)
-    except Exception:
-        # the submitter has told the user what it was
-        launches = None
-    else:
-        launches = tuple(
-            _launch(window, names, planned, launch, liveness)
-            for planned, (launch, liveness) in zip(
-                plan.launches, analysed.launches, strict=True
-            )
-        )
     return WindowFacts(
         tuple(
             OperationFacts(
@@ -141,7 +124,9 @@ def describe(window: Any, plan: Plan, meanings: Meanings) -> WindowFacts:
         window.cause,
         locate(),
         tuple(names.legend()),
-        launches,
+        tuple(_launch(window, names, launch) for launch in plan.launches)
+        if all(launch.groups for launch in plan.launches)
+        else None,
     )
 
 
@@ -163,40 +148,32 @@ def _passes(privilege: int) -> int:
     return (privilege & READ != 0) + (privilege & WRITE != 0)
 
 
-def _launch(
-    window: Any,
-    names: Names,
-    planned: PlannedLaunch,
-    launch: Launch,
-    liveness: Liveness,
-) -> LaunchFacts:
+def _launch(window: Any, names: Names, planned: PlannedLaunch) -> LaunchFacts:
     candidates = planned.hoisted if planned.fused else planned.tasks
     alone = tuple(n for n in candidates if n not in planned.deferrable)
     runs = planned.fused and bool(planned.nests)
     return LaunchFacts(
         planned.fused,
         planned.partitioned,
-        launch.tasks,
+        planned.tasks,
         alone,
-        _why_alone(window, planned, launch, alone),
+        _why_alone(window, planned, alone),
         planned.deferrable,
-        tuple(_loop(window, planned, group) for group in launch.groups) if runs else (),
-        launch.groups[0].refusal,
+        tuple(_loop(window, planned, one) for one in planned.groups) if runs else (),
+        planned.groups[0].refusal,
         _stored(window, names, planned) if runs else "",
         tuple(_fates(window, names, planned)) if runs else (),
         _moved_by_nests(window, planned) if runs else 0,
     )
 
 
-def _why_alone(
-    window: Any, planned: PlannedLaunch, launch: Launch, alone: Sequence[int]
-) -> str:
+def _why_alone(window: Any, planned: PlannedLaunch, alone: Sequence[int]) -> str:
     operations = window.operations
     if all(operations[n].kind.operation.task == "FILL" for n in alone):
         return ", because fills cost Legate little"
     if planned.fused:
         return ", because other tasks or the program need the result too"
-    if launch.fused:
+    if planned.nests:
         return ", because something failed before"
     return ""
 
@@ -210,7 +187,7 @@ def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
         extents(largest.shape),
         tuple(group.tasks),
         group.refusal,
-        tuple(nest for nest in planned.nests if members.issuperset(nest.tasks)),
+        tuple(nest for nest in planned.nests if members.issuperset(nest.lowered.tasks)),
     )
 
 

@@ -67,8 +67,8 @@ def costs_of_lines(
         for operation in window.operations:
             at(operation.provenance).loops.setdefault(number, 0.0)
         for nest in _nests(window):
-            share = _seconds(nest, measured) / len(nest.tasks)
-            for position in nest.tasks:
+            share = _seconds(nest, measured) / len(nest.lowered.tasks)
+            for position in nest.lowered.tasks:
                 at(window.operations[position].provenance).loops[number] += share
     for task in measured.other_tasks:
         at(task.place).others.append(task)

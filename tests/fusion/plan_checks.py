@@ -12,11 +12,14 @@ from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.plan import Plan, make_plan
+from legate_diffuse.fusion.pipeline import Watch, make_plan
+from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.libraries.cupynumeric import meanings
 
 
-def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:
+def check(
+    program: Program, watch: Watch | None = None
+) -> tuple[tuple[Grouping, ...], Plan]:
     """Assert that no point of a nest depends on another point, and that the plan works.
 
     Whatever the application can read afterwards must be as if the tasks had run
@@ -24,7 +27,7 @@ def check(program: Program) -> tuple[tuple[Grouping, ...], Plan]:
     """
     groups = group_window(program.window, covered)
     check_groups(program, groups)
-    made = make_plan(program.window, meanings)
+    made = make_plan(program.window, meanings, watch)
     check_launches(program, made)
     expected = run_in_order(program)
     for defer, replay in ((False, 0.0), (True, 0.0), (True, 0.5)):

@@ -13,11 +13,12 @@ from plan_checks import fails
 from random_programs import random_program
 
 from legate_diffuse.fusion import (
+    arguments,
     grouping,
     launches,
     legality,
     liveness,
-    plan,
+    pipeline,
     renaming,
 )
 from legate_diffuse.fusion.launches import Launch
@@ -106,7 +107,7 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "views never overlap": (legality, "may_overlap", _never),
     "all views are aligned": (legality, "aligned", _always),
     "every view covers its store": (liveness, "covers_store", _always),
-    "every view covers its store in privileges": (plan, "covers_store", _always),
+    "every view covers its store in privileges": (arguments, "covers_store", _always),
     "partitioned tasks run in programs": (launches, "is_single", _always),
     "no task is scalar work for liveness": (liveness, "is_scalar_work", _never),
     "only one direction is a conflict": (
@@ -271,7 +272,7 @@ def test_wrong_liveness_is_noticed(
             for found, launch in zip(analyse(window, formed), formed, strict=True)
         )
 
-    monkeypatch.setattr(plan, "analyse_liveness", worse)
+    monkeypatch.setattr(pipeline, "analyse_liveness", worse)
     assert counterexample() is not None
 
 
@@ -386,8 +387,8 @@ BROKEN_NAMES: dict[str, tuple[Any, str, Any]] = {
         "_last_uses",
         lambda splits, copies: [*splits[:-1], -1, -1],
     ),
-    "tasks run in any launch": (plan, "_scattered", lambda *_: frozenset()),
-    "everything is a copy": (plan, "copies", lambda _, task: len(task.reads) == 1),
+    "tasks run in any launch": (pipeline, "_scattered", lambda *_: frozenset()),
+    "everything is a copy": (pipeline, "copies", lambda _, task: len(task.reads) == 1),
 }
 
 
@@ -423,30 +424,30 @@ def test_names_depend_on_relations_of_views(
 def test_programs_need_their_privileges(
     lost: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan_whole = plan._plan_whole
+    plan_whole = arguments._plan_whole
 
-    def with_less(*arguments: Any) -> PlannedLaunch:
-        launch = plan_whole(*arguments)
+    def with_less(*given: Any) -> PlannedLaunch:
+        launch = plan_whole(*given)
         launch.privileges = bytes(
             privilege & ~lost or privilege for privilege in launch.privileges
         )
         return launch
 
-    monkeypatch.setattr(plan, "_plan_whole", with_less)
+    monkeypatch.setattr(arguments, "_plan_whole", with_less)
     assert counterexample() is not None
 
 
 def test_a_root_that_is_written_in_part_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    use = plan._use
+    use = arguments._use
 
     def as_if_covered(argument: Any, *rest: Any) -> None:
         privilege = next(r for r in rest if isinstance(r, int) and r is not True)
-        if privilege == plan.WRITE:
-            argument.privilege |= plan.WRITE
+        if privilege == arguments.WRITE:
+            argument.privilege |= arguments.WRITE
         else:
             use(argument, *rest)
 
-    monkeypatch.setattr(plan, "_use", as_if_covered)
+    monkeypatch.setattr(arguments, "_use", as_if_covered)
     assert counterexample() is not None

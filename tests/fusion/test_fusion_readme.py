@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import legate_diffuse.fusion
-from legate_diffuse.fusion.plan import make_plan
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan
 from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric import meanings
 
@@ -18,8 +19,17 @@ PAGE = (FOLDER / "README.md").read_text("utf-8")
 def test_each_pass_makes_what_the_page_shows() -> None:
     shown = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
     made: list[tuple[str, str]] = []
-    make_plan(parse(shown[0][1]), meanings, lambda *each: made.append(each))
+
+    def note(step: Pass, draft: Draft) -> None:
+        made.append((step.name, step.render(draft)))
+
+    make_plan(parse(shown[0][1]), meanings, note)
     assert made == shown
+
+
+def test_the_page_lists_the_passes() -> None:
+    rows = re.findall(r"^\| (\w+) \|", PAGE, re.MULTILINE)
+    assert rows == ["pass", *(step.name for step in PASSES)]
 
 
 def test_the_page_names_files_that_are_there() -> None:

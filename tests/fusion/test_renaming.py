@@ -7,7 +7,8 @@ import pytest
 from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import copied
 
-from legate_diffuse.fusion.plan import analyse, make_plan
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.pipeline import make_plan, run_passes, verify_pass
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
@@ -311,9 +312,11 @@ def test_a_fill_stays_where_a_part_of_it_lives_on() -> None:
 def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
     assert not unchanged(text)
-    analysis = analyse(window_of(text), meanings)
-    assert analysis.renaming == Renaming(window_of(text))
-    assert [form_of(launch) for launch, _ in analysis.launches] == [
+    window = window_of(text)
+    draft = Draft(window, meanings, Renaming(window))
+    run_passes(draft, verify_pass)
+    assert draft.renaming == Renaming(window)
+    assert [form_of(launch) for launch in draft.launches] == [
         WHOLE,
         ORIGINAL,
         WHOLE,
@@ -322,7 +325,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     text = sweep(1) + sweep(2)
-    (launch,) = make_plan(window_of(text), meanings).launches
+    (launch,) = make_plan(window_of(text), meanings, verify_pass).launches
     assert launch.tasks == tuple(range(6))
     # what sweeps write and read, in the layouts of the window's views
     assert [nest.lowered.arguments for nest in launch.nests] == [

@@ -14,6 +14,7 @@ from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
+from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.ir.text import parse, render
 
 WINDOWS = 10_000
@@ -26,7 +27,7 @@ def test_random_windows_run_as_planned() -> None:
     for seed in range(WINDOWS):
         program = random_program(seed)
         try:
-            groups, made = check(program)
+            groups, made = check(program, verify_pass)
         except Exception:
             culprit = render(smallest(program, fails).window)
             print(f"\nseed {seed} fails, and so does this part of it:\n{culprit}")

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import Final
 
-from legate_diffuse.fusion import plan
+from legate_diffuse.fusion import pipeline
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
@@ -18,9 +18,9 @@ from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric import meanings
 
-covered: Final = partial(plan.covered, meanings)
+covered: Final = partial(pipeline.covered, meanings)
 """Whether a kernel can express a task."""
-copied: Final = partial(plan.copies, meanings)
+copied: Final = partial(pipeline.copies, meanings)
 """Whether a task copies its input to its output."""
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n

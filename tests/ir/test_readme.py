@@ -9,7 +9,7 @@ from pathlib import Path
 
 import legate_diffuse.ir
 from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.plan import covered
+from legate_diffuse.fusion.pipeline import covered
 from legate_diffuse.ir import Points, Privilege
 from legate_diffuse.ir.text import _STORE_FLAGS, parse, render
 from legate_diffuse.ir.verify import OPERATORS, verify_window

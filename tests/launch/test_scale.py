@@ -13,7 +13,8 @@ from typing import Any
 
 from recorder import Machine, Recorder, part, spread
 
-from legate_diffuse.fusion.plan import Plan, make_plan
+from legate_diffuse.fusion.pipeline import make_plan
+from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.ir.text import render

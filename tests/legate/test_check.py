@@ -255,12 +255,29 @@ WRONG_RULES = {
 }
 
 
+UNVERIFIED = """
+from legate_diffuse.fusion.pipeline import PASSES
+for step in PASSES:
+    object.__setattr__(step, "verify", lambda draft: None)
+"""
+
+
 @pytest.mark.parametrize("rule", WRONG_RULES)
 def test_a_wrong_plan_is_caught(rule: str) -> None:
+    """Also where the verifier knows nothing of it."""
     patch, program = map(dedent, WRONG_RULES[rule])
-    done = _check(patch + program, "1")
+    done = _check(UNVERIFIED + patch + program, "1")
     assert done.returncode == 1
     assert "found a wrong result" in done.stderr
+
+
+def test_plans_are_verified() -> None:
+    patch, program = map(dedent, WRONG_RULES["order"])
+    patch = patch.replace(
+        "grouping.conflicts = launches.conflicts", "grouping.conflicts"
+    )
+    done = _check(patch + program, "1")
+    assert "ValueError: after the pass 'groups': task 2 comes before" in done.stderr
 
 
 def _check(program: str, cpus: str) -> subprocess.CompletedProcess[str]:

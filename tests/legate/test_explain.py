@@ -218,8 +218,8 @@ def test_there_is_nothing_to_explain() -> None:
 
 def test_a_failed_analysis_is_explained(program: Path) -> None:
     program.write_text(
-        "import legate_diffuse.fusion.plan as plan\n"
-        "plan.group_window = None\n" + PROGRAM
+        "import legate_diffuse.fusion.pipeline as passes\n"
+        "passes.group_window = None\n" + PROGRAM
     )
     done = run(sys.executable, "-m", "legate_diffuse", "explain", str(program), **ONE)
     assert done.returncode == 0

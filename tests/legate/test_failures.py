@@ -30,15 +30,15 @@ def broken(*arguments, **options):
 STAGES = {
     "analysis": (
         "analysis",
-        "import legate_diffuse.fusion.plan as plan; plan.group_window = broken",
+        "import legate_diffuse.fusion.pipeline as m; m.group_window = broken",
     ),
     "liveness": (
         "analysis",
-        "import legate_diffuse.fusion.plan as plan; plan.analyse_liveness = broken",
+        "import legate_diffuse.fusion.pipeline as m; m.analyse_liveness = broken",
     ),
     "lowering": (
         "analysis",
-        "import legate_diffuse.fusion.plan as plan; plan.lower_nest = broken",
+        "import legate_diffuse.fusion.pipeline as m; m.lower_nest = broken",
     ),
     "compilation": (
         "compilation",
@@ -145,7 +145,7 @@ def test_a_full_standard_error_loses_no_work() -> None:
 
 
 INTERRUPTS = {
-    "analysis": "import legate_diffuse.fusion.plan as m; at = m, 'group_window'",
+    "analysis": "import legate_diffuse.fusion.pipeline as m; at = m, 'group_window'",
     "compilation": "from legate_diffuse.codegen import Compiler; at = Compiler, "
     "'compile'",
     "preparation": "from legate_diffuse.stores.root import Root\n"

@@ -192,7 +192,7 @@ def test_passes_are_printed() -> None:
         LEGATE_DIFFUSE_DUMP="pass",
     )
     titles = [line for line in done.stderr.splitlines() if line.startswith("# ")]
-    assert titles[:4] == ["# window", "# renaming", "# launches", "# schedule"]
+    assert titles[:4] == ["# window", "# renaming", "# groups", "# launches"]
     assert done.stdout == "2.0\n"
 
 

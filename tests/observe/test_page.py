@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from legate_diffuse.fusion.legality import Refusal
+from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedNest
 from legate_diffuse.observe.advice import OF_REFUSALS
 from legate_diffuse.observe.facts import (
@@ -38,8 +39,9 @@ VOID = {"meta"}
 
 
 def nest(kernel: int | None, *tasks: int) -> PlannedNest:
-    lowered: Any = None  # a page doesn't look into the kernel
-    return PlannedNest(lowered, tasks, kernel)
+    no_kernel: Any = None  # a page doesn't look into it
+    lowered = LoweredNest(tasks, no_kernel, 0, (), b"", ())
+    return PlannedNest(lowered, kernel)
 
 
 @pytest.fixture

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of what the passes make, for people and for tests.
+
+Operations are named by their positions in the window. Of the groups each has a line,
+and so has each launch: ``|`` separates its loop nests, and ``registers``, ``scratch``,
+``hoisted`` and ``waits`` are what ``fusion/liveness.py`` has found::
+
+    0 1 2
+    3 5: its loop has another shape than the group's
+    4 by itself: no kernel is known for this operation and these types
+
+    fused: 0 1 2 | 3 5, scratch %1, registers %4
+    partitioned: 6 7, hoisted 6
+    original: 8
+
+Kernels come after the arguments of a nest (``kernel/text.py``), and programs are
+written as ``ir/program_text.py`` says. In the end a launch names arguments of its task
+and buffers in scratch memory, with the nests that use them::
+
+    fused
+    argument %0.1 read write
+    scratch %2.2 nests 0 1 circular 1
+    never made %1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.grouping import Grouping
+from legate_diffuse.fusion.launches import Launch
+from legate_diffuse.fusion.liveness import Liveness
+from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.program_text import render_program
+from legate_diffuse.ir.text import render
+from legate_diffuse.kernel import print_kernel
+
+
+def window(draft: Draft) -> str:
+    """Return the text of the window as it was recorded."""
+    return render(draft.window)
+
+
+def renaming(draft: Draft) -> str:
+    """Return the text of the window with new names."""
+    return render(draft.renaming.window)
+
+
+def groups(draft: Draft) -> str:
+    """Return a line for each group."""
+    return _lines(map(_group, draft.groups))
+
+
+def launches(draft: Draft) -> str:
+    """Return a line for each launch, with its liveness once that is known."""
+    found = draft.liveness or (Liveness(()),) * len(draft.launches)
+    return _lines(map(_launch, draft.launches, found))
+
+
+def kernels(draft: Draft) -> str:
+    """Return the kernels of all nests."""
+    names = _names(draft.renaming.window)
+    return "".join(
+        f"nest {number} shape {nest.shape}: {_accesses(nest, names)}\n"
+        f"{print_kernel(nest.kernel)}"
+        for nests in draft.nests
+        for number, nest in enumerate(nests)
+    )
+
+
+def schedule(draft: Draft) -> str:
+    """Return the schedules of all launches."""
+    return "".join(map(render_program, draft.programs))
+
+
+def arguments(draft: Draft) -> str:
+    """Return what each launch names."""
+    names = _names(draft.window)
+    return _lines(line for launch in draft.planned for line in _planned(launch, names))
+
+
+def _group(group: Grouping) -> str:
+    text = " ".join(map(str, group.tasks))
+    text += "" if group.fused else " by itself"
+    return text if group.refusal is None else f"{text}: {group.refusal.value}"
+
+
+def _launch(launch: Launch, liveness: Liveness) -> str:
+    groups = " | ".join(" ".join(map(str, group.tasks)) for group in launch.groups)
+    dropped: set[int] = set().union(*(nest.dropped for nest in liveness.nests))
+    hoisted = [task for nest in liveness.nests for task in nest.hoisted]
+    parts = [
+        f"{_form(launch)}: {groups}",
+        *(f"scratch %{store}" for store in sorted(liveness.scratch)),
+        *(f"registers %{store}" for store in sorted(dropped - liveness.scratch)),
+        *(f"hoisted {task}" for task in hoisted),
+        *(f"waits {task}" for task in liveness.deferrable),
+    ]
+    return ", ".join(parts)
+
+
+def _accesses(nest: LoweredNest, names: dict[int, str]) -> str:
+    accesses = zip(nest.privileges, nest.arguments, strict=True)
+    return ", ".join(f"{_privilege(p)} {names[view]}" for p, view in accesses)
+
+
+def _form(launch: Launch | PlannedLaunch) -> str:
+    if not launch.fused:
+        return "original"
+    return "partitioned" if launch.partitioned else "fused"
+
+
+def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
+    yield _form(launch)
+    for view, privilege in zip(launch.arguments, launch.privileges, strict=True):
+        yield f"argument {names[view]} {_privilege(privilege)}"
+    for (view, first, last), rows in zip(launch.scratch, launch.circular, strict=True):
+        circular = "" if rows is None else f" circular {rows}"
+        yield f"scratch {names[view]} nests {first} {last}{circular}"
+    if launch.temporaries:
+        yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
+
+
+def _privilege(privilege: int) -> str:
+    if privilege >= REDUCE:
+        return "reduce"
+    words = ["read"] * bool(privilege & READ) + ["write"] * bool(privilege & WRITE)
+    return " ".join(words)
+
+
+def _names(window: Window) -> dict[int, str]:
+    return {view.id: f"%{view.store.id}.{view.id}" for view in window.views}
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

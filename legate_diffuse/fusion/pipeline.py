@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes from a window to its plan, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from legate_diffuse.fusion import draft_text, verify
+from legate_diffuse.fusion.arguments import plan_launch
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.grouping import group_window
+from legate_diffuse.fusion.launches import Launch, form_launches
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
+from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.fusion.rematerialize import rematerialize_scalars
+from legate_diffuse.fusion.renaming import Renaming, rename
+from legate_diffuse.fusion.schedule import schedule
+from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.ir.nest import Program, alone
+from legate_diffuse.ir.verify import verify_window
+
+
+def _window(draft: Draft) -> None:
+    # in every run, as libraries say what their tasks do
+    verify_window(draft.window)
+
+
+def _renaming(draft: Draft) -> None:
+    draft.renaming = rename(draft.window, partial(copies, draft.meanings), draft.kept)
+
+
+def _groups(draft: Draft) -> None:
+    draft.groups = group_window(draft.renaming.window, partial(covered, draft.meanings))
+
+
+def _launches(draft: Draft) -> None:
+    meanings = draft.meanings
+    draft.launches = form_launches(
+        draft.renaming.window, draft.groups, lambda task: meanings.traps(task.kind)
+    )
+    draft.kept |= _scattered(draft.renaming, draft.launches)
+
+
+def _scalars(draft: Draft) -> None:
+    draft.launches = rematerialize_scalars(draft.renaming.window, draft.launches)
+
+
+def _liveness(draft: Draft) -> None:
+    draft.liveness = analyse_liveness(draft.renaming.window, draft.launches)
+
+
+def _kernels(draft: Draft) -> None:
+    window, meanings = draft.renaming.window, draft.meanings
+    found = zip(draft.launches, draft.liveness, strict=True)
+    draft.nests = tuple([tuple(_lower(window, *each, meanings)) for each in found])
+
+
+def _schedule(draft: Draft) -> None:
+    views = {view.id: view for view in draft.renaming.window.views}
+    found = zip(draft.launches, draft.liveness, draft.nests, strict=True)
+    draft.programs = tuple([_program(*each, views) for each in found])
+
+
+def _arguments(draft: Draft) -> None:
+    found = zip(
+        draft.launches, draft.liveness, draft.nests, draft.programs, strict=True
+    )
+    draft.planned = tuple(
+        [plan_launch(draft.window, draft.renaming, *each) for each in found]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A step from a window to its plan.
+
+    Attributes:
+        name: what ``LEGATE_DIFFUSE_DUMP=pass`` calls it.
+        run: does it.
+        render: returns the text of what it has made.
+        verify: raises ``ValueError`` if that breaks a rule. Windows and kernels are
+            verified in every run.
+    """
+
+    name: str
+    run: Callable[[Draft], None]
+    render: Callable[[Draft], str]
+    verify: Callable[[Draft], None] = lambda draft: None
+
+
+PASSES: Final = (
+    Pass("window", _window, draft_text.window),
+    Pass("renaming", _renaming, draft_text.renaming, verify.renaming),
+    Pass("groups", _groups, draft_text.groups, verify.groups),
+    Pass("launches", _launches, draft_text.launches, verify.launches),
+    Pass("scalars", _scalars, draft_text.launches, verify.launches),
+    Pass("liveness", _liveness, draft_text.launches, verify.liveness),
+    Pass("kernels", _kernels, draft_text.kernels),
+    Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
+    Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
+)
+
+Watch = Callable[[Pass, Draft], None]
+"""Takes a pass, and what has been made after it."""
+
+
+def make_plan(window: Window, meanings: Meanings, watch: Watch | None = None) -> Plan:
+    """Analyse a window of operations with these meanings.
+
+    ``watch`` is called after each pass (``fusion/README.md``).
+    """
+    draft = Draft(window, meanings, Renaming(window))
+    run_passes(draft, watch)
+    return Plan(draft.planned, len(window.tasks))
+
+
+def run_passes(draft: Draft, watch: Watch | None = None) -> None:
+    """Run all passes, from the first one again if more names have to stay."""
+    kept = draft.kept
+    for each in PASSES:
+        each.run(draft)
+        if draft.kept != kept:
+            return run_passes(draft, watch)
+        if watch is not None:
+            watch(each, draft)
+
+
+def verify_pass(step: Pass, draft: Draft) -> None:
+    """Verify what a pass has made.
+
+    Raises:
+        ValueError: it breaks a rule; the message says which pass has made what.
+    """
+    try:
+        step.verify(draft)
+    except ValueError as error:
+        raise ValueError(f"after the pass '{step.name}': {error}") from error
+
+
+def copies(meanings: Meanings, task: IndexTask) -> bool:
+    """Whether a task copies its input to its output."""
+    return meanings.copies(task.kind)
+
+
+def covered(meanings: Meanings, task: IndexTask) -> bool:
+    """Whether a kernel can express a task.
+
+    Scalar work may be folded into a nest of any shape, where it has no index.
+    """
+    if meanings.depends_on_index(task.kind) and is_scalar_work(task):
+        return False
+    return meanings.covers(task.kind)
+
+
+def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
+    """Return the stores whose tasks do not all run in one program."""
+    programs = [set(one.tasks) for one in launches if one.fused and not one.partitioned]
+    return frozenset(
+        store
+        for store, tasks in renaming.families.items()
+        if not any(tasks <= program for program in programs)
+    )
+
+
+def _lower(
+    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
+) -> Iterator[LoweredNest]:
+    """Yield the kernels of a launch.
+
+    In a program scalar work that is hoisted has nests of its own.
+    """
+    if not launch.fused:
+        return
+    for group, dead in zip(launch.groups, liveness.nests, strict=True):
+        hoisted = () if launch.partitioned else dead.hoisted
+        for positions, dropped, scalar in (
+            (hoisted, frozenset[int](), True),
+            (group.tasks, dead.dropped, False),
+        ):
+            tasks = {position: window.tasks[position] for position in positions}
+            nest = lower_nest(tasks, dropped, meanings.lower, scalar=scalar)
+            if nest is not None:
+                yield nest
+
+
+def _program(
+    launch: Launch,
+    liveness: Liveness,
+    lowered: Sequence[LoweredNest],
+    views: Mapping[int, View],
+) -> Program:
+    nests = nests_of(lowered, views)
+    if launch.partitioned:
+        return Program(tuple(map(alone, nests)))
+    return schedule(nests, liveness.scratch)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must be true of a draft after each pass, whatever the pass does.
+
+Each function raises ``ValueError`` if it is not; the message says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.verify import verify_window
+
+
+def renaming(draft: Draft) -> None:
+    """Verify the window with new names: no task has become another one."""
+    window = draft.renaming.window
+    verify_window(window)
+    kinds = [(task.kind, task.shape) for task in draft.window.tasks]
+    _require(
+        [(task.kind, task.shape) for task in window.tasks] == kinds,
+        "tasks have changed",
+    )
+    _require(window.carried == draft.window.carried, "other tasks are carried")
+
+
+def groups(draft: Draft) -> None:
+    """Verify that groups hold each task once, in an order that keeps conflicts."""
+    window = draft.renaming.window
+    found = [position for group in draft.groups for position in group.tasks]
+    _require(
+        sorted(found) == list(range(len(window.tasks))), "a task is not in one group"
+    )
+    _verify_order(window, [group.tasks for group in draft.groups])
+
+
+def launches(draft: Draft) -> None:
+    """Verify that launches hold all tasks, in an order that keeps conflicts.
+
+    Only scalar work whose results nobody else can see may be in several ones.
+    """
+    window = draft.renaming.window
+    first: set[int] = set()
+    again: set[int] = set()
+    for launch in draft.launches:
+        own = launch.tasks
+        _require(len(own) == len(set(own)), "a launch has a task twice")
+        again |= first.intersection(own)
+        first.update(own)
+        whole = launch.fused and not launch.partitioned
+        _require(
+            not whole or all(is_single(window.tasks[position]) for position in own),
+            f"tasks {own} run on one processor and are partitioned",
+        )
+        _require(
+            not launch.partitioned or len(launch.groups) == 1,
+            f"tasks {own} are partitioned, and more than one loop nest",
+        )
+    _require(first == set(range(len(window.tasks))), "a task is in no launch")
+    for position in again:
+        task = window.tasks[position]
+        _require(
+            is_scalar_work(task) and not any(view.store.live for view in task.changes),
+            f"task {position} is in several launches",
+        )
+    _verify_order(
+        window,
+        [
+            [position for position in group.tasks if position not in again]
+            for launch in draft.launches
+            for group in launch.groups
+        ],
+    )
+
+
+def liveness(draft: Draft) -> None:
+    """Verify that what is not stored is dead, and not needed by a later launch."""
+    window = draft.renaming.window
+    live = {store.id for store in window.stores if store.live}
+    for number, (launch, found) in enumerate(
+        zip(draft.launches, draft.liveness, strict=True)
+    ):
+        _require(len(found.nests) == len(launch.groups), "a nest has no liveness")
+        gone = found.scratch.union(*(nest.dropped for nest in found.nests))
+        _require(
+            gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
+        )
+        known = set(gone)
+        for later in draft.launches[number + 1 :]:
+            for position in later.tasks:
+                task = window.tasks[position]
+                lost = known & {view.store.id for view in task.reads}
+                _require(
+                    not lost,
+                    f"task {position} reads stores {sorted(lost)} that are gone",
+                )
+                known -= {view.store.id for view in task.writes}
+
+
+def schedule(draft: Draft) -> None:
+    """Verify that each nest has one turn in the program of its launch."""
+    for nests, program in zip(draft.nests, draft.programs, strict=True):
+        found = sorted(nest.number for nest in program.nests)
+        _require(found == list(range(len(nests))), "a nest does not have one turn")
+
+
+def arguments(draft: Draft) -> None:
+    """Verify that tasks name, with its privilege, what their nests touch."""
+    stores = {view.id: view.store.id for view in draft.window.views}
+    renamed = {view.id: view.store.id for view in draft.renaming.window.views}
+    for nests, program, launch in zip(
+        draft.nests, draft.programs, draft.planned, strict=True
+    ):
+        named = [stores[view] for view in launch.arguments]
+        whole = launch.fused and not launch.partitioned
+        _require(not whole or len(named) == len(set(named)), "a root is named twice")
+        written: set[int] = set()
+        for number, (nest, planned) in enumerate(
+            zip(program.nests, launch.nests, strict=True)
+        ):
+            lowered = nests[nest.number]
+            for view, privilege, place in zip(
+                lowered.arguments, lowered.privileges, planned.operands, strict=True
+            ):
+                store = renamed[view]
+                where = f"nest {number} of tasks {launch.tasks}, store {store}"
+                if place < 0:
+                    _, first, last = launch.scratch[~place]
+                    _require(first <= number <= last, f"{where}: no buffer is left")
+                    continue
+                _require(named[place] == store, f"{where}: the task names another one")
+                has = launch.privileges[place]
+                changes = privilege & (WRITE | REDUCE)
+                _require(
+                    not changes or bool(has & WRITE) or has >= REDUCE,
+                    f"{where}: it may not be changed",
+                )
+                _require(
+                    not privilege & READ or bool(has & READ) or store in written,
+                    f"{where}: it may not be read",
+                )
+            written |= {
+                renamed[view]
+                for view, privilege in zip(
+                    lowered.arguments, lowered.privileges, strict=True
+                )
+                if privilege & WRITE
+            }
+
+
+def _verify_order(window: Window, groups: Sequence[Sequence[int]]) -> None:
+    """Verify that tasks of different groups come in program order if they conflict."""
+    place = {position: n for n, group in enumerate(groups) for position in group}
+    earlier: list[int] = []
+    for position in sorted(place):
+        for other in earlier:
+            _require(
+                place[other] <= place[position]
+                or not conflicts(window.tasks[other], window.tasks[position]),
+                f"task {position} comes before task {other}, with which it conflicts",
+            )
+        earlier.append(position)
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pass does wrong is noticed after it."""
+# ruff: noqa: E501 (the lines of windows)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.launches import Launch
+from legate_diffuse.fusion.liveness import NestLiveness
+from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan, verify_pass
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.text import parse
+from legate_diffuse.libraries.cupynumeric import meanings
+
+# A stencil with a temporary and a sum on one processor, and a product on several.
+WINDOW = """
+store %0 float64 live single
+store %1 float64 single undefined
+store %2 float64 replicated
+store %3 float64 live
+store %4 float64 replicated
+view %0.0 shape 0 many [:]
+view %1.1 shape 0 many [:]
+view %0.2 shape 1 many [1:-1]
+view %1.3 shape 1 many [:-2]
+view %2.4 shape 2 one []
+view %0.5 shape 1 many [2:]
+view %3.6 shape 3 many [:]
+view %4.7 shape 2 one []
+view %4.8 shape 3 many [] as (*)
+UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %1.1, read %0.0
+COPY(float64) -> (float64) shape 1: write %0.2, read %1.3
+FILL(float64) -> (float64) shape 2: write %2.4
+SCALAR_UNARY_RED.SUM(float64) -> (float64) shape 1: reduce(add) %2.4, read %0.5
+UNARY_OP.NEGATIVE(float64) -> (float64) shape 2: write %4.7, read %2.4
+BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 3: write %3.6, read %3.6, read %4.8
+"""
+
+
+def drafts() -> dict[str, Draft]:
+    """Return what each pass has made, by its name."""
+    found: dict[str, Draft] = {}
+
+    def note(step: Pass, draft: Draft) -> None:
+        verify_pass(step, draft)
+        found[step.name] = replace(draft)
+
+    make_plan(parse(WINDOW), meanings, note)
+    return found
+
+
+def _other_window(draft: Draft, window: Window) -> Draft:
+    return replace(draft, renaming=replace(draft.renaming, window=window))
+
+
+def _without_the_last_task(draft: Draft) -> Draft:
+    return _other_window(draft, Window(draft.renaming.window.tasks[:-1]))
+
+
+def _carried(draft: Draft) -> Draft:
+    return _other_window(draft, replace(draft.renaming.window, carried=1))
+
+
+def _constants_change(draft: Draft) -> Draft:
+    text = WINDOW.replace("store %3 float64 live", "store %3 float64 constant")
+    return _other_window(draft, parse(text))
+
+
+def _launch(number: int, **changes: Any) -> Callable[[Draft], Draft]:
+    def broken(draft: Draft) -> Draft:
+        launches = list(draft.launches)
+        launches[number] = replace(launches[number], **changes)
+        return replace(draft, launches=tuple(launches))
+
+    return broken
+
+
+def _all_in_one_program(draft: Draft) -> Draft:
+    groups = tuple(group for launch in draft.launches for group in launch.groups)
+    return replace(draft, launches=(Launch(groups),))
+
+
+def _task_again(position: int) -> Callable[[Draft], Draft]:
+    def broken(draft: Draft) -> Draft:
+        *rest, last = draft.launches
+        (group,) = last.groups
+        group = replace(group, tasks=(position, *group.tasks))
+        return replace(draft, launches=(*rest, replace(last, groups=(group,))))
+
+    return broken
+
+
+def _not_stored(store: int) -> Callable[[Draft], Draft]:
+    def broken(draft: Draft) -> Draft:
+        first, *rest = draft.liveness
+        nests = (NestLiveness(frozenset({store})), *first.nests[1:])
+        return replace(draft, liveness=(replace(first, nests=nests), *rest))
+
+    return broken
+
+
+def _program(change: Callable[[Any], Any]) -> Callable[[Draft], Draft]:
+    def broken(draft: Draft) -> Draft:
+        first, *rest = draft.programs
+        return replace(draft, programs=(change(first), *rest))
+
+    return broken
+
+
+def _planned(change: Callable[[PlannedLaunch], None]) -> Callable[[Draft], Draft]:
+    def broken(draft: Draft) -> Draft:
+        change(draft.planned[0])
+        return draft
+
+    return broken
+
+
+def _takes_privilege(privilege: int) -> Callable[[PlannedLaunch], None]:
+    def change(launch: PlannedLaunch) -> None:
+        launch.privileges = bytes(each & ~privilege for each in launch.privileges)
+
+    return change
+
+
+def _swaps_arguments(launch: PlannedLaunch) -> None:
+    launch.arguments = launch.arguments[::-1]
+
+
+def _names_a_root_twice(launch: PlannedLaunch) -> None:
+    launch.arguments = launch.arguments[:1] * len(launch.arguments)
+
+
+def _frees_a_buffer(launch: PlannedLaunch) -> None:
+    launch.scratch = tuple((view, first, first) for view, first, _ in launch.scratch)
+
+
+BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {
+    "a task is lost": ("renaming", _without_the_last_task, "tasks have changed"),
+    "other tasks are carried": ("renaming", _carried, "other tasks are carried"),
+    "names break the IR": ("renaming", _constants_change, "constant 3 is changed"),
+    "a group is lost": (
+        "groups",
+        lambda draft: replace(draft, groups=draft.groups[1:]),
+        "a task is not in one group",
+    ),
+    "a group is there twice": (
+        "groups",
+        lambda draft: replace(draft, groups=(*draft.groups, draft.groups[0])),
+        "a task is not in one group",
+    ),
+    "groups change places": (
+        "groups",
+        lambda draft: replace(draft, groups=draft.groups[::-1]),
+        "with which it conflicts",
+    ),
+    "a launch is lost": (
+        "launches",
+        lambda draft: replace(draft, launches=draft.launches[1:]),
+        "a task is in no launch",
+    ),
+    "launches change places": (
+        "launches",
+        lambda draft: replace(draft, launches=draft.launches[::-1]),
+        "with which it conflicts",
+    ),
+    "what is partitioned runs on one processor": (
+        "launches",
+        _all_in_one_program,
+        "run on one processor and are partitioned",
+    ),
+    "a program is partitioned": (
+        "launches",
+        _launch(0, partitioned=True),
+        "are partitioned, and more than one loop nest",
+    ),
+    "a task runs twice": ("scalars", _task_again(1), "task 1 is in several launches"),
+    "a task runs twice in one launch": (
+        "scalars",
+        _task_again(5),
+        "a launch has a task twice",
+    ),
+    "what is live is not stored": ("liveness", _not_stored(0), "live stores [0]"),
+    "what is read later is not stored": (
+        "liveness",
+        _not_stored(2),
+        "task 4 reads stores [2] that are gone",
+    ),
+    "a nest has no liveness": (
+        "liveness",
+        lambda draft: replace(
+            draft,
+            liveness=(replace(draft.liveness[0], nests=()), *draft.liveness[1:]),
+        ),
+        "a nest has no liveness",
+    ),
+    "a nest has no turn": (
+        "schedule",
+        _program(lambda program: replace(program, bands=program.bands[1:])),
+        "a nest does not have one turn",
+    ),
+    "a nest has two turns": (
+        "schedule",
+        _program(lambda program: replace(program, bands=program.bands * 2)),
+        "a nest does not have one turn",
+    ),
+    "what is changed is only read": (
+        "arguments",
+        _planned(_takes_privilege(2)),
+        "it may not be changed",
+    ),
+    "what is read is only written": (
+        "arguments",
+        _planned(_takes_privilege(1)),
+        "it may not be read",
+    ),
+    "arguments change places": (
+        "arguments",
+        _planned(_swaps_arguments),
+        "the task names another one",
+    ),
+    "a root is named twice": (
+        "arguments",
+        _planned(_names_a_root_twice),
+        "a root is named twice",
+    ),
+    "a buffer is free too early": (
+        "arguments",
+        _planned(_frees_a_buffer),
+        "no buffer is left",
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_what_a_pass_does_wrong_is_noticed(
+    broken: tuple[str, Callable[[Draft], Draft], str],
+) -> None:
+    name, change, message = broken
+    (step,) = (one for one in PASSES if one.name == name)
+    with pytest.raises(
+        ValueError, match=f"after the pass '{name}': .*{re.escape(message)}"
+    ):
+        verify_pass(step, change(drafts()[name]))
+
+
+def test_passes_watch_one_another() -> None:
+    assert list(drafts()) == [step.name for step in PASSES]
