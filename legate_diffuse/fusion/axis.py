@@ -188,7 +188,9 @@ class Axis:
             )
             for other, row in zip(nest.views, rows, strict=True)
         )
-        return Located(loop, first, end, distances, touched)
+        return Located(
+            loop, self._resolved(first), self._resolved(end), distances, touched
+        )
 
     def _knows(self, view: View) -> bool:
         return view.store.id in self.stores
@@ -207,7 +209,7 @@ class Axis:
             return 0
         for at, row in ((low, first), (high, end)):
             place = self.place(view, at)
-            distance = None if place is None else place - row
+            distance = None if place is None else place - self._resolved(row)
             if distance is not None:
                 # as many rows lie between the ends of each view
                 self._learn(view, low, first.moved(distance))

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from legate_diffuse.fusion.lowering import LoweredNest
-from legate_diffuse.ir import Access, Privilege, View
+from legate_diffuse.ir import Access, Points, Privilege, View
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.region import REPEATED
+from legate_diffuse.ir.region import REPEATED, SINGLE
 
 
 def nests_of(
@@ -62,5 +62,6 @@ def _over(like: View, view: View) -> View:
     """Return a view over the loops of a nest; one-element stores repeat."""
     if view.shape == like.shape:
         return view
-    dims = (REPEATED,) * len(like.dims)
+    along = REPEATED if like.points is Points.MANY else SINGLE
+    dims = (along,) * len(like.dims)
     return replace(view, shape=like.shape, points=like.points, dims=dims)

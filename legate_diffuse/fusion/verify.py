@@ -13,6 +13,7 @@ from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.verify import verify_window
+from legate_diffuse.ir.verify_program import verify_program
 
 
 def renaming(draft: Draft) -> None:
@@ -101,10 +102,12 @@ def liveness(draft: Draft) -> None:
 
 
 def schedule(draft: Draft) -> None:
-    """Verify that each nest has one turn in the program of its launch."""
-    for nests, program in zip(draft.nests, draft.programs, strict=True):
-        found = sorted(nest.number for nest in program.nests)
-        _require(found == list(range(len(nests))), "a nest does not have one turn")
+    """Verify the program of each launch."""
+    for found, nests, program in zip(
+        draft.liveness, draft.nests, draft.programs, strict=True
+    ):
+        _require(len(program.nests) == len(nests), "a nest does not have one turn")
+        verify_program(program, found.scratch)
 
 
 def arguments(draft: Draft) -> None:

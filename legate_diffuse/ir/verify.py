@@ -43,16 +43,17 @@ def verify_window(window: Window) -> None:
             known = views.get(view.id)
             if known is None:
                 views[view.id] = view
+                verify_region(view, where)
                 _verify_view(view, by_store.setdefault(store.id, []), where)
             else:
                 same_view = known == view
                 _require(same_view, where, f"view number {view.id} has two meanings")
-            _verify_access(access, where)
+            verify_access(access, where)
         _verify_task(task, where)
 
 
-def _verify_view(view: View, others: list[View], where: str) -> None:
-    """Check a view that comes for the first time, and add it to those of its store."""
+def verify_region(view: View, where: str) -> None:
+    """Check that a view has ranges along its dimensions, and as many as its store."""
     region = view.region
     if region is None:
         return
@@ -63,20 +64,31 @@ def _verify_view(view: View, others: list[View], where: str) -> None:
         where,
         f"view {view.id} does not have ranges along its dimensions",
     )
-    sizes = {len(other.region or ()) for other in others[:1]}
-    sizes |= {len(view.store.zones)} - {0}
     _require(
-        sizes <= {len(region)},
+        len(view.store.zones) in (0, len(region)),
         where,
         f"view {view.id} has other dimensions than its store",
     )
+
+
+def _verify_view(view: View, others: list[View], where: str) -> None:
+    """Check a view that comes for the first time, and add it to those of its store."""
+    if view.region is None:
+        return
+    for other in others[:1]:
+        _require(
+            len(other.region or ()) == len(view.region),
+            where,
+            f"view {view.id} has other dimensions than its store",
+        )
     for other in others:
         same = aligned(view, other)
         _require(not same, where, f"views {other.id} and {view.id} are one")
     others.append(view)
 
 
-def _verify_access(access: Access, where: str) -> None:
+def verify_access(access: Access, where: str) -> None:
+    """Check what an access does with its view."""
     view, store = access.view, access.view.store
     reduces = access.privilege is Privilege.REDUCE
     _require(

@@ -115,8 +115,12 @@ def window_of(
     """
     recorder = Recorder(Machine(pieces=1))
     arrays = [
-        recorder.array(*(n.at(sizes) for n in shape), dtype="int64")
-        for shape in steps.arrays
+        recorder.array(
+            *(n.at(sizes) for n in shape),
+            dtype="int64",
+            live=number not in steps.scratch,
+        )
+        for number, shape in enumerate(steps.arrays)
     ]
     for step in steps.steps:
         recorder.task(

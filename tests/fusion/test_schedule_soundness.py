@@ -29,6 +29,7 @@ from random_nests import (
 from legate_diffuse.fusion import axis, schedule
 from legate_diffuse.ir import Privilege, landmarks, region
 from legate_diffuse.ir.program_text import parse_program, render_program
+from legate_diffuse.ir.verify_program import verify_program
 from legate_diffuse.stores import layout, outline
 
 PROGRAMS: Final = 150
@@ -59,6 +60,7 @@ def small_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(steps: Steps) -> Counter[str]:
     """Assert that a program gives what its nests give in order; count what was run."""
     scheduled = schedule.schedule(nests_of(steps), steps.scratch)
+    verify_program(scheduled, steps.scratch)
     text = render_program(scheduled)
     assert render_program(parse_program(text)) == text
     seen: Counter[str] = Counter()
