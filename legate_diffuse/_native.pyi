@@ -109,6 +109,65 @@ def submit_program(
         RuntimeError: Legate refused; nothing was submitted.
     """
 
+class SmallArray:
+    """The elements of a small array in this process, in row-major order.
+
+    Args:
+        itemsize: the bytes of an element.
+        extents: the shape.
+        value: the elements, if they are known.
+
+    Raises:
+        ValueError: the value has another size.
+    """
+
+    def __init__(
+        self, itemsize: int, extents: Sequence[int], value: bytes | None = None
+    ) -> None: ...
+    @property
+    def valid(self) -> bool:
+        """Whether these are the array's elements; Legate's store may lack them."""
+
+    def value(self) -> bytes:
+        """Return a copy of the elements."""
+
+def small_array_bytes() -> int:
+    """Return the memory that small arrays take."""
+
+def run_program(
+    arrays: tuple[SmallArray, ...],
+    privileges: bytes,
+    program: bytes,
+    first_values: Sequence[tuple[int, bytes, bool]],
+    launch: int = 0,
+) -> None:
+    """Run a program in this thread, over small arrays.
+
+    Args:
+        arrays: what takes the place of the stores of ``submit_program``.
+        privileges: as there.
+        program: as there; it is not partitioned.
+        first_values: elements that arrays have before the program runs: the number of
+            the array, the elements, and whether Legate's store has them as well.
+        launch: its number, see ``last_launch``.
+
+    Raises:
+        ValueError: as ``submit_program``; nothing was run.
+    """
+
+def store_array(array: SmallArray, handle: int, keep: bool) -> None:
+    """Give Legate's store of a small array its elements, if it may lack them.
+
+    Args:
+        array: the small array.
+        handle: ``LogicalStore.raw_handle`` of the store, which has its shape and type.
+        keep: whether the array goes on having the elements, as nobody changes the store
+            but programs that run here. Else its memory is freed.
+
+    Raises:
+        RuntimeError: Legate refused; nothing was changed.
+    """
+
 def scratch_bytes(stores: tuple[int, ...], privileges: bytes, program: bytes) -> int:
     """Return the memory for the scratch buffers of a program that is submitted now."""
 

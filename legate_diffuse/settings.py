@@ -114,6 +114,22 @@ def threads() -> int | None:
     return _number("LEGATE_DIFFUSE_THREADS", 1, 1024, advice)
 
 
+# How large arrays may be that live in the process, as threads do not pay yet: 4,096
+# numbers of 8 bytes.
+_SMALL_BYTES = 32768
+
+
+def small_bytes() -> int:
+    """Return the bytes of arrays that may live in the process, 0 if none may.
+
+    Raises:
+        ValueError: the value of ``LEGATE_DIFFUSE_SMALL_BYTES`` is no such number.
+    """
+    advice = "a number of bytes, or 0 to let Legate hold all arrays"
+    found = _number("LEGATE_DIFFUSE_SMALL_BYTES", 0, 2**30, advice)
+    return _SMALL_BYTES if found is None else found
+
+
 def _number(name: str, least: int, most: int, advice: str) -> int | None:
     value = os.environ.get(name, "")
     if not value:

@@ -28,7 +28,9 @@
 #include "interposition/net.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
+#include "mapper/store_task.h"
 #include "places.h"
+#include "process/small_array.h"
 #include "program/kernel_table.h"
 #include "program/program.h"
 #include "program/schedule.h"
@@ -263,6 +265,54 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words, partitioned); });
 }
 
+// Values that small arrays have before a program runs: which argument, the value, and whether
+// Legate's store has it as well.
+using FirstValue = std::tuple<std::size_t, nb::bytes, bool>;
+
+void set_value(SmallArray& array, const nb::bytes& value, bool is_stored) {
+  if (value.size() != array.num_bytes()) throw nb::value_error("the value has another size");
+  std::memcpy(array.elements(), value.c_str(), value.size());
+  is_stored ? array.set_stored() : array.set_changed();
+}
+
+void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb::bytes& program,
+                 const std::vector<FirstValue>& first_values, std::uint64_t launch) {
+  const auto count = arrays.size();
+  const auto words = parse_program(program);
+  std::vector<SmallArray*> arguments(count);
+  std::vector<RootShape> shapes(count);
+
+  if (privileges.size() != count) throw nb::value_error("one privilege is needed for each array");
+  for (std::size_t index = 0; index < count; ++index) {
+    arguments[index] = nb::cast<SmallArray*>(arrays[index]);
+    shapes[index] = arguments[index]->shape();
+  }
+  for (const auto& [index, value, is_stored] : first_values) {
+    if (index >= count) throw nb::value_error("a value is that of no array");
+  }
+  const auto checked = check_program({words.data(), words.size()}, shapes);
+
+  if (was_made(launch)) return;
+  for (const auto& [index, value, is_stored] : first_values) {
+    set_value(*arguments[index], value, is_stored);
+  }
+  run_here(checked, arguments);
+  for (std::size_t index = 0; index < count; ++index) {
+    if (writes(static_cast<Privilege>(privileges.c_str()[index]))) arguments[index]->set_changed();
+  }
+  note_made(launch);
+}
+
+void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
+  if (array.is_valid() && !array.is_stored()) {
+    call_legate(0, std::nullopt, [&] {
+      store_small_array(*reinterpret_cast<const legate::LogicalStore*>(handle), array);
+      array.set_stored();
+    });
+  }
+  if (!keep) array.drop();
+}
+
 std::int64_t scratch_bytes_of(const nb::tuple& stores, const nb::bytes& privileges,
                               const nb::bytes& program) {
   return scratch_bytes(parse_arguments(stores, privileges, READ_WRITE), parse_program(program));
@@ -378,6 +428,22 @@ NB_MODULE(_native, module) {
       .def("find", &Places::find, nb::arg("kind"))
       .def("learn", &Places::learn, nb::arg("code"), nb::arg("instruction"), nb::arg("place"))
       .def("learn_depth", &Places::learn_depth, nb::arg("kind"), nb::arg("depth"));
+  nb::class_<SmallArray>(module, "SmallArray")
+      .def(
+          "__init__",
+          [](SmallArray* array, std::int64_t itemsize, std::vector<std::int64_t> extents,
+             std::optional<nb::bytes> value) {
+            new (array) SmallArray{{std::move(extents), itemsize}};
+            if (value) set_value(*array, *value, false);
+          },
+          nb::arg("itemsize"), nb::arg("extents"), nb::arg("value") = nb::none())
+      .def_prop_ro("valid", &SmallArray::is_valid)
+      .def("value",
+           [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
+  module.def("small_array_bytes", &SmallArray::total_bytes);
+  module.def("run_program", &run_program, nb::arg("arrays"), nb::arg("privileges"),
+             nb::arg("program"), nb::arg("first_values"), nb::arg("launch") = 0);
+  module.def("store_array", &store_array, nb::arg("array"), nb::arg("handle"), nb::arg("keep"));
   module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
   module.def("register_kernel", &register_kernel_address, nb::arg("address"),
              nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);

@@ -80,7 +80,7 @@ class Runtime:
     @staticmethod
     def config() -> SimpleNamespace:
         """Return a configuration in which nothing is traced."""
-        return SimpleNamespace(provenance=False)
+        return SimpleNamespace(provenance=False, profile=False)
 
 
 class Recorder:

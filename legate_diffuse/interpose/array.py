@@ -16,8 +16,8 @@ from legate_diffuse.interpose.store import (
     _AcceptsReal,
     adopt,
     expose,
+    hold,
     view_of,
-    writable,
 )
 from legate_diffuse.interpose.window import window
 
@@ -58,7 +58,7 @@ class LogicalArray(metaclass=_AcceptsReal):
         if type(array) is not LogicalArray:
             return array
         if array._real is None:
-            return writable(view_of(array._store))
+            return hold(view_of(array._store))
         return array._real
 
     @staticmethod

@@ -134,6 +134,10 @@ class Runtime:
             and data.base is None
             and sys.getrefcount(data) <= _SOLE_REFERENCES
         )
+        if sole and data.flags.c_contiguous:
+            store = new_store(dtype, dtype_name(dtype), tuple(shape))
+            if window.submitter.small.take(store._view.root, data):
+                return store
         made = real.runtime.create_store_from_buffer(
             dtype, shape, data, read_only, ordering
         )

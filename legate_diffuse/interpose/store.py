@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
+import numpy as np
+
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.stores.dtype import dtype_name
@@ -204,6 +206,8 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         root = view.root
         window.flush_for(root)
+        if root.scalar_storage and view.volume == 1 and root.is_here:
+            return SmallPhysicalStore(view, root.small.value())
         with window.waiting():
             physical = view.materialize().get_physical_store(target)
         if root.scalar_storage:
@@ -279,6 +283,41 @@ class PhysicalStore:
         return self._real.__cuda_array_interface__
 
     def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+class SmallPhysicalStore:
+    """Stand-in for ``legate.core.PhysicalStore`` over a copy of a single element.
+
+    The element lies in this process. What only Legate knows comes from the real
+    physical store.
+    """
+
+    __slots__ = ("_real", "_value", "_view")
+
+    def __init__(self, view: View, value: bytes) -> None:
+        self._view = view
+        self._value = value
+        self._real: Any = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return real.PhysicalStore
+
+    def get_inline_allocation(self) -> Any:
+        """Return the element's memory, as far as NumPy is concerned."""
+        view = self._view
+        # a bytearray, as NumPy does not let an array over bytes be written
+        array = np.frombuffer(bytearray(self._value), view.root.dtype)
+        return array.reshape(view.shape)
+
+    @property
+    def __array_interface__(self) -> Any:
+        return self.get_inline_allocation().__array_interface__
+
+    def __getattr__(self, name: str) -> Any:
+        if self._real is None:
+            self._real = self._view.materialize(reads_only=True).get_physical_store()
         return getattr(self._real, name)
 
 
@@ -377,6 +416,15 @@ def expose(store: LogicalStore) -> Any:
     window.flush("escape")
     store._view.root.escaped = True
     return writable(store._view)
+
+
+def hold(view: View) -> Any:
+    """Return the real store for a task that is being built, and may write it.
+
+    From now on the elements lie there, whenever the task is submitted.
+    """
+    view.root.held = True
+    return writable(view)
 
 
 def writable(view: View) -> Any:

@@ -16,8 +16,8 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import (
     LogicalStore,
     LogicalStorePartition,
+    hold,
     view_of,
-    writable,
 )
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
@@ -228,7 +228,7 @@ class AutoTask:
                     argument.root.constant = None
                 if privilege >= REDUCE:
                     argument.root.settle()
-                argument = argument.materialize()
+                argument = argument.materialize(reads_only=privilege == READ)
             partition = None if variable is None else resolve(variable)
             if privilege < REDUCE:
                 made[position] = getattr(task, _ADD[privilege])(argument, partition)
@@ -316,7 +316,7 @@ def real_array(array_or_store: Any) -> Any:
     if isinstance(array_or_store, LogicalArray):
         return LogicalArray.unwrap(array_or_store)
     if isinstance(array_or_store, LogicalStore):
-        return writable(view_of(array_or_store))
+        return hold(view_of(array_or_store))
     raise ValueError(
         f"Expected a logical array or store but got {type(array_or_store)}"
     )
@@ -326,5 +326,5 @@ def _real_argument(arg: Any) -> Any:
     if type(arg) is LogicalStorePartition:
         return arg._real
     if isinstance(arg, LogicalStore):
-        return writable(view_of(arg))
+        return hold(view_of(arg))
     return arg

@@ -136,7 +136,7 @@ class WindowState:
                 | (root.constant is not None) * CONSTANT
                 | (root.volume < self.single_below) * SINGLE
                 # nothing was written yet; a single element is written as a whole
-                | (not scalar and root.real is None) * UNDEFINED
+                | (not scalar and root.undefined) * UNDEFINED
             )
             self.facts.append(facts)
             key += (NEW_VIEW, number, _DTYPE[root.dtype], facts)  # type: ignore[index]

@@ -11,6 +11,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.naming import places
 from legate_diffuse.stores.fill import Fill
@@ -27,6 +28,7 @@ class StepOwner(Protocol):
     legate: Legate
     native: Any
     counters: Counters
+    small: SmallArrays
     track_provenance: bool
 
     def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
@@ -49,6 +51,7 @@ class OriginalStep(Step):
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Submit the original task."""
         operation = self._operation
+        self._submitter.small.note_task()
         submit = queue.native.submit_original
         if operation.provenance_:
             with self._submitter.legate.Scope(provenance=operation.provenance_):
@@ -83,16 +86,19 @@ class FusedStep(Step):
         shapes: the window's shapes, by number.
         done: operations of the launch, by position, that run before it.
         waiting: what goes on waiting, unless the task cannot be submitted.
+        wanted: a single element that the program waits for, if any.
     """
 
     __slots__ = (
         "_done",
+        "_is_here",
         "_launch",
         "_operations",
         "_shapes",
         "_submitter",
         "_views",
         "_waiting",
+        "_wanted",
     )
 
     def __init__(
@@ -104,6 +110,7 @@ class FusedStep(Step):
         shapes: list[Any],
         done: Sequence[int],
         waiting: Waiting,
+        wanted: Root | None = None,
     ) -> None:
         super().__init__()
         self._submitter = submitter
@@ -113,11 +120,26 @@ class FusedStep(Step):
         self._shapes = shapes
         self._done = done
         self._waiting = waiting
+        self._wanted = wanted
+        # whether it runs in this thread
+        self._is_here = False
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Submit the task, if there is anything left to do."""
+        """Submit the task, or run it here, if there is anything left to do."""
         planned = self._launch
         if not planned.nests:
+            return
+        views, shapes = self._views, self._shapes
+        found = self._submitter.small.find(planned, views, shapes, self._wanted)
+        self._is_here = found is not None
+        if found is not None:
+            self._submitter.native.run_program(
+                found.arrays,
+                planned.privileges,
+                write_program(planned, views, shapes, self._scalars),
+                found.first_values,
+                launch,
+            )
             return
         provenance = None
         if self._submitter.track_provenance:
@@ -127,8 +149,11 @@ class FusedStep(Step):
             )
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
-        views, shapes = self._views, self._shapes
         arguments = [views[n] for n in planned.arguments]
+        for view, privilege in zip(arguments, planned.privileges, strict=True):
+            root = view.root
+            if root.small is not None:
+                root.hand_over(reads_only=privilege == READ)
         stores: Sequence[View | Root]
         if planned.partitioned:
             shape = shapes[planned.nests[0].lowered.shape]
@@ -156,7 +181,7 @@ class FusedStep(Step):
             for n, privilege in zip(planned.arguments, planned.privileges, strict=True)
             if privilege != READ and (root := views[n].root).scalar_storage
         ]
-        shared = object() if len(scalars) > 1 else None
+        shared = object() if len(scalars) > 1 and not self._is_here else None
         for root in scalars:
             # nested work may have done this, and what comes next
             if queue.head is self:
@@ -167,10 +192,11 @@ class FusedStep(Step):
         counters = self._submitter.counters
         if self._launch.nests:
             counters.groups += 1
-            counters.tasks_submitted += 1
+            counters.ran_in_process += self._is_here
+            counters.tasks_submitted += not self._is_here
         for number in self._launch.temporaries:
             root = self._views[number].root
-            if root.real is None:
+            if root.undefined:
                 counters.temporaries_removed += 1
                 counters.temporaries_removed_bytes += root.nbytes
 

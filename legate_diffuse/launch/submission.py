@@ -22,6 +22,7 @@ from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.messages import say
@@ -31,6 +32,7 @@ from legate_diffuse.observe.ledger import Ledger
 from legate_diffuse.observe.location import locate_operation
 from legate_diffuse.observe.naming import task_name
 from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # Plans that are remembered at most, and kernels that are loaded at most (they take
@@ -84,6 +86,9 @@ class Submitter:
         if self.ledger is not None:
             self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
+        # check mode compares what tasks compute, and the profiler shows tasks
+        tasks_only = checker is not None or runtime.config().profile
+        self.small = SmallArrays(legate, 0 if tasks_only else settings.small_bytes())
         self._locates = self.explanation is not None or checker is not None
         self._places: Any = native.Places() if self._locates else None
         self.track_provenance = self._locates or bool(runtime.config().provenance)
@@ -104,11 +109,12 @@ class Submitter:
         return self._places.find(kind) or locate_operation(self._places, kind)
 
     def prepare(
-        self, window: ClosedWindow, may_wait: bool
+        self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None
     ) -> tuple[list[Step], Waiting]:
         """Return what is to be done to submit a window, and what goes on waiting.
 
         Until then nothing is done that does harm if it is done twice, or in vain.
+        ``wanted`` is a single element that the program waits for, if any.
         """
         plan = self._plan(window)
         self._windows += 1
@@ -117,7 +123,7 @@ class Submitter:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()
         else:
             steps, waiting = self.steps(
-                plan, window.operations, window.views, window.shapes, may_wait
+                plan, window.operations, window.views, window.shapes, may_wait, wanted
             )
         if self.explanation is not None:
             steps.append(_Tell(self.explanation, plan, window))
@@ -130,6 +136,7 @@ class Submitter:
         views: list[View],
         shapes: list[Any],
         may_wait: bool,
+        wanted: Root | None = None,
     ) -> tuple[list[Step], Waiting]:
         """Return what is to be done to carry out a plan over concrete views."""
         steps: list[Step] = []
@@ -150,7 +157,14 @@ class Submitter:
             if fused:
                 steps.append(
                     FusedStep(
-                        self, launch, operations, views, shapes, originals, waiting
+                        self,
+                        launch,
+                        operations,
+                        views,
+                        shapes,
+                        originals,
+                        waiting,
+                        wanted,
                     )
                 )
         return steps, waiting

@@ -155,6 +155,7 @@ class LaunchWindow:
         return self._scope(provenance=place) if place else _NO_CONTEXT
 
     def _run(self, operation: Any) -> None:
+        self.submitter.small.note_task()
         with self.scope(self.place()):
             operation.run()
 
@@ -262,12 +263,15 @@ class LaunchWindow:
         return _ALL_SINGLE if pieces == 1 else int(threshold)
 
     # -- submission ---------------------------------------------------------------
-    def flush(self, cause: str) -> None:
-        """Submit everything that is pending; ``cause`` is counted."""
+    def flush(self, cause: str, wanted: Root | None = None) -> None:
+        """Submit everything that is pending; ``cause`` is counted.
+
+        The program waits for the element ``wanted``, if any.
+        """
         if not self.is_in_program():
             return
         while self._is_pending():
-            self._submit(cause, may_wait=False)
+            self._submit(cause, may_wait=False, wanted=wanted)
 
     def flush_for(self, wanted: Root) -> None:
         """Submit what is pending, before a root is read.
@@ -277,8 +281,9 @@ class LaunchWindow:
         """
         if not self.is_in_program() or not self._is_pending():
             return
+        element = wanted if wanted.scalar_storage else None
         while True:
-            self._submit("read", may_wait=True)
+            self._submit("read", may_wait=True, wanted=element)
             state = self.state
             if state.count <= state.carried and not state.rest:
                 break
@@ -288,7 +293,7 @@ class LaunchWindow:
             for operation in waiting
             for position in operation.kind.changed
         ):
-            self.flush("read")
+            self.flush("read", element)
 
     def lend(self, root: Root, physical: Any) -> None:
         """Note that the application holds a root's memory through ``physical``.
@@ -334,7 +339,9 @@ class LaunchWindow:
         else:
             self._submit("full window", may_wait=True)
 
-    def _submit(self, cause: str, *, may_wait: bool) -> None:
+    def _submit(
+        self, cause: str, *, may_wait: bool, wanted: Root | None = None
+    ) -> None:
         """Submit the window; some operations may wait, if they can."""
         queue = self.queue
         while True:
@@ -346,7 +353,8 @@ class LaunchWindow:
             if not state.count:
                 break
             state.ended, state.awaits = True, False
-            steps, waiting = self.submitter.prepare(close(state, cause), may_wait)
+            closed = close(state, cause)
+            steps, waiting = self.submitter.prepare(closed, may_wait, wanted)
             if waiting.operations or state.rest:
                 steps.append(_Carry(self, waiting, state.rest))
             first = chain(steps)

@@ -21,6 +21,8 @@ class Counters:
     fills_seen: int = 0
     fills_submitted: int = 0
     groups: int = 0
+    # of these, those that ran in the program's thread, on small arrays
+    ran_in_process: int = 0
     plans_made: int = 0
     plan_hits: int = 0
     kernels_compiled: int = 0

@@ -33,7 +33,7 @@ class Fill:
         value = self.value
         if not self.scalars:
             value.root.settle()
-            value = value.materialize()
+            value = value.materialize(reads_only=True)
         target = self.views[0]
         root = target.root
         root.constant = None

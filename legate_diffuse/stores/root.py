@@ -40,6 +40,7 @@ class Root:
         "dtype",
         "escaped",
         "fusable",
+        "held",
         "initial",
         "legate",
         "lent",
@@ -49,6 +50,7 @@ class Root:
         "shape",
         "shared",
         "shared_future",
+        "small",
         "type",
         "version",
         "volume",
@@ -78,11 +80,15 @@ class Root:
         self.constant = initial
         self.constant_bytes: bytes | None = None
         self.real: Any = None
+        # the native ``SmallArray``, if the elements may lie in this process
+        self.small: Any = None
         self._handle = 0
         # grows whenever an operation that may change it is submitted to the window
         self.version = 0
         # True once code that is not intercepted may hold the real store
         self.escaped = False
+        # True once a task that is being built may hold it
+        self.held = False
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
@@ -101,6 +107,26 @@ class Root:
     def nbytes(self) -> int:
         """The size of the storage, in bytes."""
         return self.volume * int(self.type.size)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the elements lie in this process, and Legate may lack them."""
+        small = self.small
+        return small is not None and bool(small.valid)
+
+    @property
+    def undefined(self) -> bool:
+        """Whether nothing was written yet."""
+        return self.real is None and not self.is_here
+
+    def small_array(self) -> Any:
+        """Return what keeps the elements in this process, once they are there."""
+        if self.small is None:
+            small = self.legate.native.SmallArray(self.type.size, self.shape)
+            # unless somebody has made one meanwhile
+            if self.small is None:
+                self.small = small
+        return self.small
 
     def lend(self, physical: Any = None) -> None:
         """Note that the application holds the memory, as long as ``physical`` lives.
@@ -130,8 +156,25 @@ class Root:
                 break
         return self.shared
 
-    def materialize(self) -> Any:
-        """Return the real ``LogicalStore`` of the whole storage."""
+    def materialize(self, *, reads_only: bool = False) -> Any:
+        """Return the real ``LogicalStore`` of the whole storage.
+
+        Elements that lie in this process are stored there first. They stay here as
+        well if the caller ``reads_only``, and passes the store to nobody who writes.
+        """
+        if self.small is None:
+            self._make()
+        else:
+            self.hand_over(reads_only=reads_only)
+        return self.real
+
+    def hand_over(self, *, reads_only: bool) -> None:
+        """Store elements that lie in this process in the real store."""
+        self._make()
+        store_array = self.legate.native.store_array
+        store_array(self.small, int(self.real.raw_handle), reads_only)
+
+    def _make(self) -> None:
         found = self.real
         if found is None:
             runtime = self.legate.runtime
@@ -140,7 +183,6 @@ class Root:
             else:
                 found = runtime.create_store(self.type, self.shape, self.scalar_storage)
             self.keep(found)
-        return self.real
 
     def keep(self, store: Any) -> None:
         """Use a real store, unless somebody has made one meanwhile."""
@@ -167,7 +209,10 @@ class Root:
 
     @property
     def handle(self) -> int:
-        """Address of the C++ ``legate::LogicalStore`` of the whole storage."""
+        """Address of the C++ ``legate::LogicalStore`` of the whole storage.
+
+        It may lack elements that lie in this process: see ``hand_over``.
+        """
         if not self._handle:
-            self._handle = int(self.materialize().raw_handle)
+            self._handle = int(self.materialize(reads_only=True).raw_handle)
         return self._handle

@@ -30,10 +30,15 @@ class View:
         self.real: Any = None
         self._handle = 0
 
-    def materialize(self) -> Any:
-        """Return the real ``LogicalStore`` seen through the same transforms."""
+    def materialize(self, *, reads_only: bool = False) -> Any:
+        """Return the real ``LogicalStore`` seen through the same transforms.
+
+        See ``Root.materialize``.
+        """
+        root = self.root
+        if self.real is None or root.small is not None:
+            real = root.materialize(reads_only=reads_only)
         if self.real is None:
-            real = self.root.materialize()
             for name, *arguments in self.layout.chain:
                 real = getattr(real, name)(*arguments)
             self._keep(real)

@@ -10,6 +10,7 @@
 
 #include "mapper/mapper.h"
 #include "mapper/program_task.h"
+#include "mapper/store_task.h"
 #include "threads/team.h"
 
 namespace legate_diffuse {
@@ -39,7 +40,10 @@ void start_library() {
       &created);
 
   instance = result;
-  if (created) register_next("fused loops");
+  if (created) {
+    register_next("fused loops");
+    register_store_task(library(), static_cast<legate::LocalTaskID>(num_tasks++));
+  }
   Team::set_cores_of_caller();
 }
 

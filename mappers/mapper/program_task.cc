@@ -120,17 +120,6 @@ Base base_of(const Elements& elements) {
   return base;
 }
 
-Base base_of(const Scratch& scratch, char* pointer) {
-  Base base{pointer, {}};
-  auto stride = scratch.itemsize;
-
-  for (auto d = scratch.dim; d-- > 0;) {
-    base.strides[d] = stride;
-    stride *= scratch.extents[d];
-  }
-  return base;
-}
-
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -157,7 +146,10 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    auto& base = bases.emplace_back(base_of(program.buffers[index], scratch + offsets[index]));
+    const auto& buffer = program.buffers[index];
+    auto& base = bases.emplace_back(
+        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
+
     if (!schedule.circular.empty()) base.circular = schedule.circular[index];
   }
   TeamRunner runner{bases, arguments.size(), header.sharing};

@@ -55,6 +55,18 @@ std::int64_t num_points(const NestHead& head) {
 
 }  // namespace
 
+Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
+               const std::int64_t* extents) {
+  Base base{elements, {}};
+  auto stride = itemsize;
+
+  for (auto d = dim; d-- > 0;) {
+    base.strides[d] = stride;
+    stride *= extents[d];
+  }
+  return base;
+}
+
 void Partials::reset(const Kernel& kernel, std::int64_t num_helpers) {
   num_reductions_ = kernel.reductions.size();
   values_.resize(num_helpers * num_reductions_);

@@ -23,6 +23,10 @@ struct Base {
   CircularBuffer circular{};
 };
 
+// The base of elements in row-major order.
+Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
+               const std::int64_t* extents);
+
 // The rows of a nest run along one of its dimensions, or there is one row if `dim` is negative.
 struct Rows {
   std::int64_t dim;

@@ -14,6 +14,7 @@ from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.launch.state import ClosedWindow, close
 from legate_diffuse.launch.steps import FusedStep, Waiting
+from legate_diffuse.stores.root import Root
 
 
 class Interrupted(list[Any]):
@@ -110,7 +111,9 @@ def test_a_read_submits_all_of_a_window_that_was_cut() -> None:
     window = recorder.window
     submitted: list[Any] = []
 
-    def prepare(closed: ClosedWindow, may_wait: bool) -> tuple[list[Step], Waiting]:
+    def prepare(
+        closed: ClosedWindow, may_wait: bool, wanted: Root | None
+    ) -> tuple[list[Step], Waiting]:
         return [Done(submitted, one) for one in closed.operations], Waiting()
 
     window.submitter.prepare = prepare
@@ -132,7 +135,9 @@ def test_a_window_of_a_known_length_waits_for_one_operation_more(reads: bool) ->
     window = recorder.window
     windows: list[ClosedWindow] = []
 
-    def prepare(closed: ClosedWindow, may_wait: bool) -> tuple[list[Step], Waiting]:
+    def prepare(
+        closed: ClosedWindow, may_wait: bool, wanted: Root | None
+    ) -> tuple[list[Step], Waiting]:
         windows.append(closed)
         return [], Waiting()
 

@@ -2,7 +2,7 @@
 """Starts real Legate in this process, with fusion on.
 
 ``LEGATE_TEST=1`` makes Legate split even small arrays over the two CPUs, and
-``LEGATE_DIFFUSE_THREADS=1`` leaves them split.
+``LEGATE_DIFFUSE_THREADS=1`` leaves them split. Legate holds all arrays.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ os.environ.setdefault("LEGATE_TEST", "1")
 os.environ.setdefault("LEGATE_DIFFUSE_THREADS", "1")
 # small arrays would otherwise be fused the second time only
 os.environ.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
+# tests count Legate's tasks; see test_small_arrays.py
+os.environ.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
 legate_diffuse.enable()
 
 import cupynumeric  # noqa: E402, F401

@@ -36,7 +36,8 @@ def program(tmp_path: Path) -> Path:
 
 
 def explain(program: Path, *options: str, **environment: str) -> str:
-    """Return the text of a program's page."""
+    """Return the text of a program's page; its small arrays stand for large ones."""
+    environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
     target = program.parent / "report.html"
     arguments = ["--html", str(target), *options, str(program)]
     command = (sys.executable, "-m", "legate_diffuse", "explain")

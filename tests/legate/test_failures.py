@@ -176,7 +176,9 @@ except KeyboardInterrupt:
 x += 1.0
 print(x.tolist())
 """
-    done = run_python(BEGIN + INTERRUPTS[stage] + inject + program)
+    done = run_python(
+        BEGIN + INTERRUPTS[stage] + inject + program, LEGATE_DIFFUSE_SMALL_BYTES="0"
+    )
     assert done.stdout == f"interrupted\n{[4.0] * 8}\n"
     assert done.stderr == ""
 

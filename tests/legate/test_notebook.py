@@ -42,7 +42,7 @@ def pages(output: str) -> list[str]:
 
 
 def test_a_page_for_each_cell() -> None:
-    done = run_python(SHELL + CELLS)
+    done = run_python(SHELL + CELLS, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert done.returncode == 0, done.stderr
     assert "12288.0" in done.stdout
     assert "ZeroDivisionError" in done.stdout

@@ -19,13 +19,18 @@ from numpy_programs import FAILED
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "2000"))
 # CPUs, threads that share loops, whether small arrays are divided too, how functions of
-# the maths library are computed, and the share of the programs
+# the maths library are computed, bytes of arrays that live in the process, and the
+# share of the programs
+_ALL = 2**30
 MACHINES = {
-    "one processor": (1, 1, False, "libm", 0.25),
-    "three threads": (3, 3, True, "vector", 0.35),
-    "two processors": (2, 1, True, "vector", 0.2),
-    "three processors": (3, 1, True, "libm", 0.1),
-    "two processors, small arrays on one": (2, 1, False, "vector", 0.1),
+    "one processor": (1, 1, False, "libm", _ALL, 0.15),
+    "one processor, arrays in Legate": (1, 1, False, "libm", 0, 0.1),
+    "three threads": (3, 3, True, "vector", _ALL, 0.2),
+    "three threads, arrays in Legate": (3, 3, True, "vector", 0, 0.15),
+    "two processors": (2, 1, True, "vector", _ALL, 0.2),
+    "three processors": (3, 1, True, "libm", 0, 0.1),
+    # some arrays are larger than that
+    "two processors, small arrays on one": (2, 1, False, "vector", 64, 0.1),
 }
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
 _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
@@ -33,12 +38,13 @@ _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_random_programs_agree(machine: str) -> None:
-    cpus, threads, divide_small_arrays, maths, share = MACHINES[machine]
+    cpus, threads, divide_small_arrays, maths, small_bytes, share = MACHINES[machine]
     settings = {
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
         "LEGATE_DIFFUSE_THREADS": str(threads),
         "LEGATE_TEST": str(int(divide_small_arrays)),
         "LEGATE_DIFFUSE_MATH": maths,
+        "LEGATE_DIFFUSE_SMALL_BYTES": str(small_bytes),
         "PROGRAMS": str(round(PROGRAMS * share)),
     }
     if "PROGRAMS" not in os.environ:

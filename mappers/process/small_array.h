@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "program/program.h"
+
+namespace legate_diffuse {
+
+// The elements of a small array in memory of this process, in row-major order. They are the array's
+// value while it is valid; Legate's store has the same value while it is stored as well. Used with
+// the GIL held, or while the thread that uses arrays waits.
+class SmallArray {
+ public:
+  explicit SmallArray(RootShape shape);
+  ~SmallArray() { drop(); }
+  SmallArray(const SmallArray&) = delete;
+  SmallArray& operator=(const SmallArray&) = delete;
+
+  [[nodiscard]] bool is_valid() const { return is_valid_; }
+  [[nodiscard]] bool is_stored() const { return is_stored_; }
+  [[nodiscard]] const RootShape& shape() const { return shape_; }
+  [[nodiscard]] std::size_t num_bytes() const { return num_bytes_; }
+
+  // The first element; zeros where nothing was written.
+  char* elements();
+
+  void set_changed() { is_valid_ = true, is_stored_ = false; }
+  void set_stored() { is_valid_ = true, is_stored_ = true; }
+
+  // The memory is freed, and the array's value is elsewhere.
+  void drop();
+
+  // The memory that all of them take.
+  static std::size_t total_bytes();
+
+ private:
+  RootShape shape_;
+  std::size_t num_bytes_;
+  std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
+  bool is_valid_{};
+  bool is_stored_{};
+};
+
+// Runs a program over small arrays in this thread, one loop nest after the other. The program was
+// checked.
+void run_here(const Program& program, const std::vector<SmallArray*>& arguments);
+
+}  // namespace legate_diffuse
