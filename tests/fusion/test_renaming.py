@@ -8,7 +8,7 @@ from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import copied
 
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.pipeline import make_plan, run_passes, verify_pass
+from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
@@ -314,7 +314,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     assert not unchanged(text)
     window = window_of(text)
     draft = Draft(window, meanings, Renaming(window))
-    run_passes(draft, verify_pass)
+    run_passes(draft)
     assert draft.renaming == Renaming(window)
     assert [form_of(launch) for launch in draft.launches] == [
         WHOLE,
@@ -325,7 +325,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     text = sweep(1) + sweep(2)
-    (launch,) = make_plan(window_of(text), meanings, verify_pass).launches
+    (launch,) = make_plan(window_of(text), meanings).launches
     assert launch.tasks == tuple(range(6))
     # what sweeps write and read, in the layouts of the window's views
     assert [nest.lowered.arguments for nest in launch.nests] == [
