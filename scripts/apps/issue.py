@@ -12,8 +12,9 @@ be compared; without it there is one, ``unfused``.
 - ``stand-ins``: every operation is submitted at once (``LaunchWindow.submit``
   is replaced by ``submit_now``).
 - ``fused``: everything.
-- ``planned``: as fused, but fused tasks are not handed to Legate (``submit_program`` of
-  the native module does nothing), so that no chain runs.
+- ``planned``: as fused, but programs are neither handed to Legate nor run here
+  (``submit_program`` and ``run_program`` of the native module do nothing), so that no
+  chain runs.
 - ``built``: operations are built and dropped (``LaunchWindow.submit`` does
   nothing), so that no chain runs.
 """
@@ -63,7 +64,7 @@ def patched(mode: str) -> AbstractContextManager[Any]:
     if mode == "planned":
         from legate_diffuse import _native
 
-        return patch.object(_native, "submit_program", _nothing)
+        return patch.multiple(_native, submit_program=_nothing, run_program=_nothing)
     from legate_diffuse.launch.window import LaunchWindow
 
     kept = LaunchWindow.submit_now if mode == "stand-ins" else _nothing

@@ -98,6 +98,8 @@ class Mode:
             "LEGATE_DIFFUSE_CHECK": str(int(self.check)),
             "LEGATE_DIFFUSE_DRIVER_STUB": "1",
             "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
+            # small arrays stand for large ones
+            "LEGATE_DIFFUSE_SMALL_BYTES": "0",
         }
 
 
