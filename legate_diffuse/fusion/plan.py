@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.lowering import LoweredNest
@@ -50,6 +51,7 @@ class PlannedLaunch:
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
         task: the number of the task that has the launch's name, once it has one.
+        written: the last program of the launch, for ``launch.program``.
     """
 
     tasks: tuple[int, ...]
@@ -66,6 +68,7 @@ class PlannedLaunch:
     circular: tuple[int | None, ...] = ()
     bands: tuple[int, ...] = ()
     task: int | None = None
+    written: Any = None
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from struct import pack
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
@@ -20,6 +20,17 @@ NO_ROW: Final = -2
 _STANDS: Final = -(2**63)
 _NO_MARGIN: Final = -1
 _ALL_ROWS: Final = -1
+
+
+class _Written(NamedTuple):
+    """A program, and the numbers with which it was written."""
+
+    program: bytes
+    layouts: list[Layout]
+    extents: list[tuple[int, ...]]
+    shapes: list[Any]
+    kernels: list[int | None]
+    blocks: list[bytes]
 
 
 def write_program(
@@ -36,6 +47,31 @@ def write_program(
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a lowered nest.
     """
+    layouts = [view.layout for view in views]
+    extents = [view.root.shape for view in views]
+    kernels = [nest.kernel for nest in launch.nests]
+    blocks = [
+        scalars(nest.lowered) if nest.lowered.scalars else b"" for nest in launch.nests
+    ]
+    known: _Written | None = launch.written
+    # a loop of the program has the same ones in most iterations
+    if (
+        known is None
+        or known.layouts != layouts
+        or known.blocks != blocks
+        or known.extents != extents
+        or known.shapes != shapes
+        or known.kernels != kernels
+    ):
+        program = _write(launch, views, shapes, blocks)
+        known = _Written(program, layouts, extents, list(shapes), kernels, blocks)
+        launch.written = known
+    return known.program
+
+
+def _write(
+    launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
+) -> bytes:
     counts = len(launch.scratch), len(launch.bands), len(launch.nests)
     parts = [pack("=3q", *counts)]
     for (number, first, last), spread in zip(
@@ -55,11 +91,10 @@ def write_program(
             )
         )
     parts.append(pack(f"={len(launch.bands)}q", *launch.bands))
-    for nest in launch.nests:
+    for nest, block in zip(launch.nests, blocks, strict=True):
         lowered = nest.lowered
         shape = shapes[lowered.shape]
         dim = len(shape)
-        block = scalars(lowered)
         parts += (
             pack("=q", nest.kernel),
             nest.packed or _pack_turn(nest, dim),

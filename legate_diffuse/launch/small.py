@@ -90,32 +90,56 @@ class SmallArrays:
             shapes: the window's shapes, by number.
             wanted: a single element that the program waits for, if any.
         """
-        limit = self._limit
-        roots = [views[number].root for number in planned.arguments]
         if (
-            not limit
+            not self._limit
             or planned.partitioned
-            or not all([_may_be_here(root, limit) for root in roots])
-            or any([prod(shapes[nest.lowered.shape]) > limit for nest in planned.nests])
+            or self._has_many_points(planned, shapes)
         ):
             self._kept_out = 0
             return None
-        outside = [
-            (number, root)
-            for number, (root, privilege) in enumerate(
-                zip(roots, planned.privileges, strict=True)
-            )
-            if privilege != WRITE and not root.is_here and _has_value(root)
-        ]
-        if outside and not (
-            self._kept_out >= _PATIENCE
-            or wanted in roots
-            or all([root.real is None for _, root in outside])
+        arrays: list[Any] = []
+        outside: list[tuple[int, Root]] = []
+        is_wanted = in_legate = False
+        for number, privilege in zip(
+            planned.arguments, planned.privileges, strict=True
         ):
+            root = views[number].root
+            small = root.small
+            if small is None or root.escaped or root.held or root.shared:
+                if not self._may_be_here(root):
+                    self._kept_out = 0
+                    return None
+                small = root.small_array()
+            if privilege != WRITE and not small.valid:
+                if root.real is not None:
+                    in_legate = True
+                    outside.append((len(arrays), root))
+                elif root.initial is not None:
+                    outside.append((len(arrays), root))
+            is_wanted = is_wanted or root is wanted
+            arrays.append(small)
+        if in_legate and not is_wanted and self._kept_out < _PATIENCE:
             self._kept_out += 1
             return None
         values = [(n, self._value(root), root.real is not None) for n, root in outside]
-        return Found(tuple([root.small_array() for root in roots]), values)
+        return Found(tuple(arrays), values)
+
+    def _has_many_points(self, planned: PlannedLaunch, shapes: list[Any]) -> bool:
+        """Whether a nest has more points than a small array has bytes."""
+        limit = self._limit
+        return any([prod(shape) > limit for shape in shapes]) and any(
+            [prod(shapes[nest.lowered.shape]) > limit for nest in planned.nests]
+        )
+
+    def _may_be_here(self, root: Root) -> bool:
+        return (
+            root.nbytes <= self._limit
+            # Legate does not let such a region be read
+            and (root.scalar_storage or root.shape != ())
+            and not root.escaped
+            and not root.held
+            and not (root.shared and root.is_shared())
+        )
 
     def _value(self, root: Root) -> bytes:
         """Return the elements of an array that is not here; waits for them."""
@@ -126,19 +150,3 @@ class SmallArrays:
             return b""
         physical = native.call(store.get_physical_store)
         return np.asarray(physical.get_inline_allocation()).tobytes()
-
-
-def _may_be_here(root: Root, limit: int) -> bool:
-    return (
-        root.nbytes <= limit
-        # Legate does not let such a region be read
-        and (root.scalar_storage or root.shape != ())
-        and not root.escaped
-        and not root.held
-        and not (root.shared and root.is_shared())
-    )
-
-
-def _has_value(root: Root) -> bool:
-    """Whether an array that is not here has elements."""
-    return root.real is not None or root.initial is not None

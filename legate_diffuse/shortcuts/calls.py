@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
@@ -134,7 +135,8 @@ class Submission:
             for ufunc in vars(client.ufuncs).values()
             if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
         }
-        self.make = _maker(client)
+        self.new = _newer(client)
+        self.make = _maker(self.new)
         self.write = _writer(client)
         self.copies = CopyTemplates(client)
         self.selections = Selections(client, self.make, self.copies)
@@ -146,12 +148,12 @@ class Submission:
         return self.templates[getattr(self.client.ufuncs, ufunc)]
 
 
-def _maker(client: Client) -> Callable[..., Any]:
+def _newer(client: Client) -> Callable[..., Any]:
     ndarray, deferred_array = client.ndarray, client.deferred_array
     legate, library = client.legate, client.library
 
-    def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
-        """Submit a task that writes a new array, and return the array."""
+    def new(template: Template, shape: tuple[int, ...]) -> tuple[Any, View]:
+        """Return a new array for the result of a task, and its view."""
         layout = whole(shape)
         root = Root(legate, template.type, template.name, layout, layout.volume == 1)
         result = View(root, layout)
@@ -163,7 +165,19 @@ def _maker(client: Client) -> Callable[..., Any]:
         array._thunk = thunk
         array._legate_data = None
         array._writeable = True
-        submit(template, [result, *operands])
+        return array, result
+
+    return new
+
+
+def _maker(new: Callable[..., tuple[Any, View]]) -> Callable[..., Any]:
+    def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
+        """Submit a task that writes a new array, and return the array."""
+        array, result = new(template, shape)
+        if template.privileges[0] == WRITE:
+            submit(template, [result, *operands])
+        else:
+            submit(template, [*operands, result])
         return array
 
     return make

@@ -16,6 +16,7 @@ from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.templates import Constants, ElementTemplates
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -32,6 +33,9 @@ _COPY: Final[tuple[Source, ...]] = (
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
     ("_thunk.deferred", "DeferredArray._broadcast"),
 )
+
+# Python's numbers, and what cuPyNumeric makes of them.
+_NUMBERS: Final = {float: "float64", int: "int64"}
 
 _new: Final = object.__new__
 
@@ -58,17 +62,13 @@ def _token(key: Any) -> tuple[Any, ...] | None:
 
 
 def _find(thunk: Any, key: Any) -> View | None:
-    """Return what a basic index shows of an array, None for the original.
-
-    A single element is left to the original, too: a task of its own reads or writes
-    it.
-    """
+    """Return what a basic index shows of an array, None for the original."""
     if type(thunk.base) is not LogicalStore:
         # within a task, stores are Legate's own
         return None
     view: View = thunk.base._view
     token = _token(key)
-    if token is None or not view.root.fusable:
+    if token is None or not view.root.fusable or not view.shape:
         return None
     layout = view.layout.indexed.get(token)
     if layout is None:
@@ -76,7 +76,7 @@ def _find(thunk: Any, key: Any) -> View | None:
         if layout is None:
             return None
         view.layout.index(token, layout)
-    return view.through(layout) if layout.shape else None
+    return view.through(layout)
 
 
 def _compute(thunk: Any, key: Any) -> Layout | None:
@@ -95,7 +95,8 @@ def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, deferred_array = client.ndarray, client.deferred_array
     library, doctor = client.library, client.doctor
-    selections = submission.selections
+    selections, make = submission.selections, submission.make
+    reads = ElementTemplates(client, "READ")
 
     def get(self: Any, key: Any, /) -> Any:
         if doctor._user_value:
@@ -107,6 +108,10 @@ def _replace_get(submission: Submission) -> None:
             if type(key) is ndarray:
                 selected = selections.select(self, key)
             return original(self, key) if selected is None else selected
+        if not view.shape:
+            # the original copies a single element
+            template = reads[view.root.dtype]
+            return original(self, key) if template is None else make(template, (), view)
         part = _new(deferred_array)
         part.library = library
         part.dtype = thunk.dtype
@@ -125,8 +130,17 @@ def _replace_set(submission: Submission) -> None:
     copies = submission.copies
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
     selections = submission.selections
+    writes = ElementTemplates(submission.client, "WRITE")
+    constant = Constants().find
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
+        if type(value) in _NUMBERS:
+            if self._writeable and not doctor._user_value:
+                target = _find(self._thunk, key)
+                if target is not None and not target.shape and _put(target, value):
+                    return
+            original(self, key, value)
+            return
         if type(value) is ndarray and self._writeable and not doctor._user_value:
             if type(value._thunk) is selections.type:
                 if type(key) is ndarray and selections.put(self, key, value):
@@ -138,10 +152,35 @@ def _replace_set(submission: Submission) -> None:
             if (
                 target is not None
                 and type(base) is LogicalStore
-                and _copy(target, base._view)
+                and (_copy if target.shape else _write)(target, base._view)
             ):
                 return
         original(self, key, value)
+
+    def _put(target: View, value: float) -> bool:
+        """Write a number to a single element; False if its type is to change."""
+        root = target.root
+        # the original warns of other conversions
+        if root.dtype != _NUMBERS[type(value)]:
+            return False
+        source = constant(root, value)
+        return source is not None and _write(target, source)
+
+    def _write(target: View, source: View) -> bool:
+        """Write a single element; False if that is left to the original."""
+        root = target.root
+        template = writes[root.dtype]
+        if (
+            template is None
+            or source.root.dtype is not root.dtype
+            or source.shape
+            or not source.root.fusable
+            or root.scalar_storage
+            or may_overlap(source.root, root)
+        ):
+            return False
+        submit(template, [target, source])
+        return True
 
     def _copy(target: View, source: View) -> bool:
         """Copy one view to another; False if that is left to the original."""

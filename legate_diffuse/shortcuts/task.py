@@ -18,11 +18,11 @@ from legate_diffuse.stores.view import View
 class TaskTemplate:
     """What the tasks of one operation on arguments of given types have in common.
 
-    The tasks write their first argument, read the others, and align all of them.
-    ``kind`` is what the window took the first of them for.
+    The tasks write one argument and read the others. They align all of them, unless
+    they are single elements. ``kind`` is what the window took the first of them for.
     """
 
-    __slots__ = ("kind", "library", "privileges", "scalars", "task_id")
+    __slots__ = ("aligned", "kind", "library", "privileges", "scalars", "task_id")
 
     def __init__(
         self, library: Any, task_id: int, inputs: int, scalars: list[tuple[Any, Any]]
@@ -30,6 +30,7 @@ class TaskTemplate:
         self.library = library
         self.task_id = task_id
         self.privileges: list[int] = [WRITE, *[READ] * inputs]
+        self.aligned = True
         self.scalars = scalars
         self.kind: Any = None
 
@@ -90,10 +91,11 @@ class TemplateTask:
         task.arguments = self.views
         task.variables = [None] * len(self.views)
         task.scalars = template.scalars
-        task.constraints = [
-            Constraint("align", (symbol(0), symbol(number)))
-            for number in range(1, len(self.views))
-        ]
+        if template.aligned:
+            task.constraints = [
+                Constraint("align", (symbol(0), symbol(number)))
+                for number in range(1, len(self.views))
+            ]
         return task
 
 

@@ -61,14 +61,17 @@ class Client:
 
 
 class Template(TaskTemplate):
-    """A task template, and what its tasks' result needs."""
+    """A task template, and what its tasks' result needs.
+
+    The tasks of an operation without a code are about single elements.
+    """
 
     __slots__ = ("dtype", "name", "type")
 
     def __init__(
         self, client: Client, task_id: int, inputs: int, code: Any, dtype: Any
     ) -> None:
-        scalars = [(code.value, client.code_type)]
+        scalars = [] if code is None else [(code.value, client.code_type)]
         super().__init__(client.library, int(task_id), inputs, scalars)
         self.type = client.to_core_type(dtype)
         self.name = dtype_name(self.type)
@@ -124,6 +127,28 @@ class CopyTemplates(dict[str | None, Template | None]):
                 client, client.tasks.UNARY_OP, 1, client.copy_code, np.dtype(name)
             )
         )
+        return template
+
+
+class ElementTemplates(dict[str | None, Template | None]):
+    """The templates of reading or writing one element, by the type of the elements."""
+
+    def __init__(self, client: Client, task: str) -> None:
+        super().__init__()
+        self._client = client
+        self._task = task
+
+    def __missing__(self, name: str | None) -> Template | None:
+        client = self._client
+        template = None
+        if name is not None:
+            task_id = client.tasks[self._task]
+            template = Template(client, task_id, 1, None, np.dtype(name))
+            template.aligned = False
+            if self._task == "READ":
+                # the result comes last
+                template.privileges.reverse()
+        self[name] = template
         return template
 
 

@@ -237,6 +237,43 @@ def test_indexing_does_what_the_original_does(data: st.DataObject) -> None:
     assert after(operator.setitem) == after(original(cn.ndarray, "__setitem__"))
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_reductions_do_what_the_original_does(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(("sum", "prod", "max", "min", "any", "all")))
+    shape = data.draw(st.sampled_from(((5,), (4, 5), (2, 3, 4), (1,), (), (0,))))
+    dtype = data.draw(st.sampled_from(("bool", "int8", *DTYPES)))
+    # upstream has no product of these, and ends the process for tests of rows of them
+    assume(dtype != "complex128" or name not in ("prod", "any", "all"))
+    array = cn.array(values(shape, dtype, data.draw(st.integers(0, 5))))
+    if data.draw(st.booleans()) and len(shape) == 2:
+        array = array.T[1:]
+    options = data.draw(
+        st.sampled_from(
+            (
+                {},
+                {"axis": None, "out": None, "keepdims": False, "initial": None},
+                {"keepdims": True},
+                {"initial": False},
+                {"initial": 3},
+                {"axis": 0},
+            )
+        )
+    )
+    expected = original(cn.ndarray, name)
+    assert outcome(lambda: getattr(array, name)(**options)) == outcome(
+        lambda: expected(array, **options)
+    )
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_reductions_take_the_short_way(name: str, submissions: list[Any]) -> None:
+    array = cn.array(values((4, 5), "float64", 1)) + 0.0
+    submissions.clear()
+    getattr(array, name)()
+    assert len(submissions) == 1
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_assignments_within_one_array_do_what_the_original_does(
