@@ -26,6 +26,8 @@ from legate_diffuse.interpose.window import window
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS
+# Powers then have the bits of the unfused run, not NumPy's: pow(-0.0, 0.5) is 0.0.
+LIBM = os.environ.get("LEGATE_DIFFUSE_MATH") == "libm"
 # What has many forms comes more often.
 KINDS = [*ALL, "unary", "unary", "binary", "chain", "in_place", "sweeps", "delete"]
 # Shapes that broadcast to the first.
@@ -94,10 +96,12 @@ def check(program: Program) -> None:
     rounded |= {rounding.scale for rounding in program.rounded}
     for name, result in fused.items():
         if name not in rounded:
-            expected = result if name in program.numpys else original[name]
+            numpys = name in program.numpys
+            expected = result if numpys and not LIBM else original[name]
             same(result, expected, f"{name} fused and unfused")
             same(again[name], expected, f"{name} fused again and unfused")
-            check_with_numpy(name, result, program)
+            if not (numpys and LIBM):
+                check_with_numpy(name, result, program)
     for rounding in program.rounded:
         name, scale = rounding.name, original[rounding.scale]
         same_but_for_rounding(fused[name], original[name], scale, rounding.terms)
