@@ -58,6 +58,7 @@ def _plan_partitioned(
         launch.groups,
         partitioned=True,
         hoisted=dead.hoisted,
+        late=dead.late,
         deferrable=liveness.deferrable,
         temporaries=_views_of(window, launch, dead.dropped),
     )

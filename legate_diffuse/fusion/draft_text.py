@@ -98,6 +98,7 @@ def _launch(launch: Launch, liveness: Liveness) -> str:
         *(f"scratch %{store}" for store in sorted(liveness.scratch)),
         *(f"registers %{store}" for store in sorted(dropped - liveness.scratch)),
         *(f"hoisted {task}" for task in hoisted),
+        *(f"late {task}" for nest in liveness.nests for task in nest.late),
         *(f"waits {task}" for task in liveness.deferrable),
     ]
     return ", ".join(parts)

@@ -30,7 +30,7 @@ class Refusal(enum.Enum):
     NOT_COVERED = "no kernel is known for this operation and these types"
     OTHER_TASK = "the operation before it runs as it was submitted"
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
-    SCALAR_CHANGES = "it changes a one-element array that the group uses"
+    SCALAR_CHANGES = "it changes a one-element array that the group's loop uses"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"
@@ -67,6 +67,9 @@ class Group:
     inner_axis: bool | None = None
     # ids of replicated stores that scalar work of the group computes
     computed: set[int] = field(default_factory=set)
+    # ids of what scalar work writes, and reads, that would have to run after the group
+    late: set[int] = field(default_factory=set)
+    read_late: set[int] = field(default_factory=set)
     # ids of the views that the launch names, as far as is known yet
     arguments: set[int] = field(default_factory=set)
 
@@ -78,6 +81,9 @@ class Group:
         if not scalar_work:
             self.shape = task.shape
             self.single = is_single(task)
+        elif is_late(task, self.replicated, self.late):
+            self.late |= {view.store.id for view in task.writes}
+            self.read_late |= {view.store.id for view in task.reads}
         for access in task.accesses:
             view = access.view
             store = view.store.id
@@ -102,6 +108,27 @@ def is_scalar_work(task: IndexTask) -> bool:
     return all(
         access.view.store.replicated and access.privilege is not Privilege.REDUCE
         for access in task.accesses
+    )
+
+
+def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:
+    """Whether scalar work that also runs by itself must do so after its group.
+
+    The group finds what single elements were before it: each point computes from there
+    what they become. So what changes a single element that was touched comes
+    afterwards, and what reads the result.
+
+    Args:
+        task: scalar work.
+        touched: ids of the stores that earlier tasks of the group touch.
+        late: ids of the stores that those of them write that come after the group.
+    """
+    reads = {view.store.id for view in task.reads}
+    writes = {view.store.id for view in task.writes}
+    return not (
+        writes.isdisjoint(touched)
+        and writes.isdisjoint(reads)
+        and reads.isdisjoint(late)
     )
 
 
@@ -141,7 +168,7 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         # a loop writes a replicated store as a whole
         return Refusal.FEW_POINTS
     if is_scalar_work(task):
-        return _refuse_scalar_work(Group(), task)
+        return None
     if any(_shape(access, task) != task.shape for access in task.accesses):
         return Refusal.LAUNCH_DOMAIN
     if not is_single(task) and not _has_many_points(task):
@@ -211,17 +238,16 @@ def _arguments(group: Group, task: IndexTask) -> set[int]:
 
 
 def _refuse_scalar_work(group: Group, task: IndexTask) -> Refusal | None:
-    """A replicated store has one value in a group, from before its first use.
+    """Scalar work has to do with what scalar work computes, or nobody in the group.
 
-    A folded task whose result is needed elsewhere also runs by itself, before the
-    group. That must not change what the group reads.
+    Each of its results is a value of its own. A folded task whose result is needed
+    elsewhere also runs by itself, before the group or after it (``is_late``), and may
+    not find there what the group's loop writes.
     """
-    reads = {view.store.id for view in task.reads}
-    if not reads.isdisjoint(group.written):
+    if any(view.store.id in group.written for view in task.reads):
         return Refusal.TRUE_DEPENDENCE
-    for view in task.writes:
-        if view.store.id in group.replicated or view.store.id in reads:
-            return Refusal.SCALAR_CHANGES
+    if any(view.store.id in group.written for view in task.writes):
+        return Refusal.SCALAR_CHANGES
     return None
 
 
@@ -277,7 +303,8 @@ def _refuse_reduction(
 ) -> Refusal | None:
     """Many points reduce to a store, so no point may use it otherwise.
 
-    Scalar work of the group may initialise it, because that runs before the group.
+    Scalar work of the group may initialise it, if that can run before the group, and
+    what reads the initial value, too.
     """
     store = view.store.id
     if not view.store.replicated and group.inner_axis not in (None, view.broadcast):
@@ -286,6 +313,8 @@ def _refuse_reduction(
         return Refusal.ANTI_DEPENDENCE
     if store in group.written:
         return Refusal.OUTPUT_DEPENDENCE
-    if store in group.replicated and store not in group.computed:
+    if store in group.replicated and (
+        store not in group.computed or store in group.late or store in group.read_late
+    ):
         return Refusal.SCALAR_CHANGES
     return None

@@ -9,26 +9,28 @@ it lives in scratch memory of the task.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legate_diffuse.fusion.launches import Launch
-from legate_diffuse.fusion.legality import is_scalar_work, value_key
+from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, Window
 from legate_diffuse.ir.relations import covers_store
 
 
 @dataclass(frozen=True, slots=True)
 class NestLiveness:
-    """What a loop nest need not write, and what must run before it.
+    """What a loop nest need not write, and what must run before and after it.
 
     ``dropped`` are the ids of stores that are dead after the nest. ``hoisted`` are the
     positions of folded scalar tasks whose results are needed outside of the nest, or
-    that initialise its reductions.
+    that initialise its reductions. ``late`` are those that must not run before the
+    nest, as they change what it reads.
     """
 
     dropped: frozenset[int] = frozenset()
     hoisted: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,14 @@ def _undefined(window: Window, launches: Sequence[Launch]) -> list[frozenset[int
 
 def _computed(window: Window, launch: Launch) -> set[int]:
     """Return the dead single elements that a launch computes before it uses them."""
-    return {
-        view.store.id
-        for position in launch.tasks
-        for view in window.tasks[position].writes
-        if is_scalar_work(window.tasks[position]) and not view.store.live
-    }
+    computed: set[int] = set()
+    found: set[int] = set()
+    for position in launch.tasks:
+        task = window.tasks[position]
+        found |= {view.store.id for view in task.reads} - computed
+        if is_scalar_work(task):
+            computed |= {v.store.id for v in task.writes if not v.store.live}
+    return computed - found
 
 
 @dataclass(slots=True)
@@ -144,7 +148,9 @@ def _analyse_fused(
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
     if launch.partitioned:
-        deferrable = _deferrable(window, launch, nests[0].hoisted, later)
+        (nest,) = nests
+        alone = sorted((*nest.hoisted, *nest.late))
+        deferrable = _deferrable(window, launch, alone, later)
     else:
         scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
     return Liveness(tuple(nests), scratch, deferrable, undefined)
@@ -170,13 +176,32 @@ def _analyse_nest(
             elif value_key(access.view) not in written:
                 read.add(store.id)
     needed = live | touched_later
-    hoisted = []
+    alone: set[int] = set()
     for position in reversed(positions):
         task = tasks[position]
         if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
-            hoisted.append(position)
+            alone.add(position)
             needed |= {view.store.id for view in task.reads}
-    return NestLiveness(frozenset(changed - needed - read), tuple(reversed(hoisted)))
+    dropped = frozenset(changed - needed - read)
+    return NestLiveness(dropped, *_before_and_after(tasks, alone))
+
+
+def _before_and_after(
+    tasks: Mapping[int, IndexTask], alone: set[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return which of the tasks that also run by themselves come before the nest."""
+    before: list[int] = []
+    after: list[int] = []
+    touched: set[int] = set()
+    late: set[int] = set()
+    for position, task in tasks.items():
+        if position in alone and is_late(task, touched, late):
+            after.append(position)
+            late |= {view.store.id for view in task.writes}
+        elif position in alone:
+            before.append(position)
+        touched |= task.stores
+    return tuple(before), tuple(after)
 
 
 def _in_order(task: IndexTask) -> list[Access]:

@@ -174,15 +174,16 @@ def _lower(
 ) -> Iterator[LoweredNest]:
     """Yield the kernels of a launch.
 
-    In a program scalar work that is hoisted has nests of its own.
+    In a program scalar work that runs before or after a nest has nests of its own.
     """
     if not launch.fused:
         return
     for group, dead in zip(launch.groups, liveness.nests, strict=True):
-        hoisted = () if launch.partitioned else dead.hoisted
+        hoisted, late = ((), ()) if launch.partitioned else (dead.hoisted, dead.late)
         for positions, dropped, scalar in (
             (hoisted, frozenset[int](), True),
             (group.tasks, dead.dropped, False),
+            (late, frozenset[int](), True),
         ):
             tasks = {position: window.tasks[position] for position in positions}
             nest = lower_nest(tasks, dropped, meanings.lower, scalar=scalar)

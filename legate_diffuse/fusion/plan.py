@@ -40,6 +40,7 @@ class PlannedLaunch:
             shape of the only nest; else on whole roots.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
+        late: the same, after it.
         deferrable: scalar operations that may wait until their result is read.
         temporaries: a view of each store that is never made.
         arguments: the task's arguments: views, or a view of each root.
@@ -60,6 +61,7 @@ class PlannedLaunch:
     partitioned: bool = False
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
     deferrable: tuple[int, ...] = ()
     temporaries: tuple[int, ...] = ()
     arguments: tuple[int, ...] = ()

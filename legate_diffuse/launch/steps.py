@@ -85,6 +85,7 @@ class FusedStep(Step):
         views: the window's views, by number.
         shapes: the window's shapes, by number.
         done: operations of the launch, by position, that run before it.
+        late: how many of the steps that follow run other operations of the launch.
         waiting: what goes on waiting, unless the task cannot be submitted.
         wanted: a single element that the program waits for, if any.
     """
@@ -92,6 +93,7 @@ class FusedStep(Step):
     __slots__ = (
         "_done",
         "_is_here",
+        "_late",
         "_launch",
         "_operations",
         "_shapes",
@@ -109,6 +111,7 @@ class FusedStep(Step):
         views: list[View],
         shapes: list[Any],
         done: Sequence[int],
+        late: int,
         waiting: Waiting,
         wanted: Root | None = None,
     ) -> None:
@@ -119,6 +122,7 @@ class FusedStep(Step):
         self._views = views
         self._shapes = shapes
         self._done = done
+        self._late = late
         self._waiting = waiting
         self._wanted = wanted
         # whether it runs in this thread
@@ -208,7 +212,11 @@ class FusedStep(Step):
             for operation in self._waiting.operations
             if not any(operation is each for each in own)
         ]
-        first = chain([OriginalStep(self._submitter, one) for one in own], self.next)
+        after = self.next
+        for _ in range(self._late):
+            assert after is not None, "what is late was chained behind"
+            after = after.next
+        first = chain([OriginalStep(self._submitter, one) for one in own], after)
         number = queue.number
         following = number + 1
         if queue.head is self:

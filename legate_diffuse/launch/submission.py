@@ -149,8 +149,10 @@ class Submitter:
                 if self.ledger is not None:
                     self.ledger.note_late(operations[n] for n in launch.tasks)
             originals: Sequence[int] = launch.hoisted if fused else launch.tasks
+            late: Sequence[int] = launch.late if fused else ()
             if deferred:
                 originals = [n for n in originals if n not in deferred]
+                late = [n for n in late if n not in deferred]
                 waiting.operations += [operations[n] for n in deferred]
             for n in originals:
                 steps += self._steps_of_original(operations[n])
@@ -163,10 +165,13 @@ class Submitter:
                         views,
                         shapes,
                         originals,
+                        len(late),
                         waiting,
                         wanted,
                     )
                 )
+            for n in late:
+                steps += self._steps_of_original(operations[n])
         return steps, waiting
 
     def _steps_of_original(self, operation: Any) -> list[Step]:
@@ -189,6 +194,7 @@ class Submitter:
                         window.views,
                         window.shapes,
                         (),
+                        0,
                         Waiting(),
                     )
                 ]

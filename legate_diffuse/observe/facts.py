@@ -149,7 +149,8 @@ def _passes(privilege: int) -> int:
 
 
 def _launch(window: Any, names: Names, planned: PlannedLaunch) -> LaunchFacts:
-    candidates = planned.hoisted if planned.fused else planned.tasks
+    own = sorted((*planned.hoisted, *planned.late))
+    candidates = own if planned.fused else planned.tasks
     alone = tuple(n for n in candidates if n not in planned.deferrable)
     runs = planned.fused and bool(planned.nests)
     return LaunchFacts(

@@ -107,6 +107,8 @@ class _Runner:
                 self._run_partitioned(nest.lowered)
         elif launch.fused and not launch.partitioned:
             self._run_program(launch)
+        late = launch.late if launch.fused else ()
+        self.run_tasks([position for position in late if position not in waiting])
 
     def run_tasks(self, positions: Sequence[int]) -> None:
         """Run tasks as they were submitted."""

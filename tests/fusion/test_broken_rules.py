@@ -79,7 +79,6 @@ def test_each_rule_is_needed(reason: Refusal, monkeypatch: pytest.MonkeyPatch) -
     [
         Refusal.NOT_AFFINE,
         Refusal.ANTI_DEPENDENCE,
-        Refusal.SCALAR_CHANGES,
     ],
 )
 def test_each_rule_for_a_task_alone_is_needed(
@@ -104,6 +103,8 @@ def _always(*_: Any) -> bool:
 BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "a task moves past what it conflicts with": (grouping, "conflicts", _never),
     "a nest moves past what it conflicts with": (launches, "conflicts", _never),
+    "what comes late is an initial value": (legality, "is_late", _never),
+    "nothing comes late": (liveness, "is_late", _never),
     "views never overlap": (legality, "may_overlap", _never),
     "all views are aligned": (legality, "aligned", _always),
     "every view covers its store": (liveness, "covers_store", _always),
@@ -233,9 +234,50 @@ def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Livene
     return replace(found, deferrable=tuple(work))
 
 
+def _late_first(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    """Change single elements before the nest that reads what they were."""
+    before = tuple(sorted((*nest.hoisted, *nest.late)))
+    return replace(nest, hoisted=before, late=())
+
+
+def _late_never(
+    window: Window, launch: Launch, number: int, nest: NestLiveness
+) -> NestLiveness:
+    return replace(nest, late=())
+
+
+def test_what_late_tasks_read_is_not_reduced_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    add = Group.add
+
+    def forget(group: Group, task: IndexTask) -> None:
+        add(group, task)
+        group.read_late.clear()
+
+    monkeypatch.setattr(Group, "add", forget)
+    assert counterexample() is not None
+
+
+def test_what_was_read_before_is_not_computed_by_the_launch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def computed(window: Window, launch: Launch) -> set[int]:
+        tasks = [window.tasks[position] for position in launch.tasks]
+        views = [v for t in tasks if is_scalar_work(t) for v in t.writes]
+        return {view.store.id for view in views if not view.store.live}
+
+    monkeypatch.setattr(liveness, "_computed", computed)
+    assert counterexample() is not None
+
+
 @pytest.mark.parametrize(
     "worsen",
     [
+        _each_nest(_late_first),
+        _each_nest(_late_never),
         _each_nest(_drop_what_is_live),
         _each_nest(_drop_what_is_read_first),
         _each_nest(_drop_what_is_touched_later),
@@ -248,6 +290,8 @@ def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Livene
         _defer_everything,
     ],
     ids=(
+        "late tasks come first",
+        "late tasks never come",
         "drop what is live",
         "drop what is read first",
         "drop what is touched later",

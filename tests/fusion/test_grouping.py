@@ -404,39 +404,54 @@ SCALAR_WORK = {
         # groups: 0 fused; 1 unfused NOT_COVERED; 2 fused OTHER_TASK
         FILL(int8) -> (int8) shape 2: write %7.7  # 0
         COPY(int8) -> (int8) shape 2: write %6.6, read %7.7  # 0
-        SORT(int8) -> (int8) shape 0: write %2.2, read %1.1  # 1
+        SORT(int8) -> (int8) shape 0: write %2.2, read %7.17  # 1
         FILL(int8) -> (int8) shape 2: write %7.7  # 2
     """,
     "a scalar changes after the group has read it": """
-        # groups: 0 fused; 1 fused SCALAR_CHANGES
+        # groups: 0 fused
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %7.17  # 0
-        COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 1
-        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %2.2, read %0.0, read %7.17  # 1
+        COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
+        BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %2.2, read %0.0, read %7.17  # 0
     """,
     "a scalar changes twice": """
-        # groups: 0 fused; 1 fused SCALAR_CHANGES
+        # groups: 0 fused
         COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
         COPY(int8) -> (int8) shape 0: write %1.1, read %7.17  # 0
-        FILL(int8) -> (int8) shape 2: write %7.7  # 1
-        COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 1
+        FILL(int8) -> (int8) shape 2: write %7.7  # 0
+        COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 0
     """,
     "a scalar changes after scalar work has read it": """
-        # groups: 0 fused; 1 fused SCALAR_CHANGES
+        # groups: 0 fused
         COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
-        FILL(int8) -> (int8) shape 2: write %8.8  # 1
+        FILL(int8) -> (int8) shape 2: write %8.8  # 0
     """,
     "a scalar changes in place": """
-        # groups: 0 fused; 1 unfused SCALAR_CHANGES; 2 fused OTHER_TASK
+        # groups: 0 fused
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
-        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %7.7  # 1
-        COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 2
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %7.7  # 0
+        COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 0
     """,
     "trailing scalar work is not part of the group that it would end": """
-        # groups: 0 fused; 1 fused SCALAR_CHANGES
-        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
+        # groups: 0 fused; 1 fused REDUCTION
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %6.6, read %0.0  # 0
         COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
-        FILL(int8) -> (int8) shape 2: write %7.7  # 1
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %8.8, read %6.6  # 1
         COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 1
+    """,
+    "a scalar changes and is reduced to": """
+        # groups: 0 fused; 1 fused SCALAR_CHANGES
+        COPY(int8) -> (int8) shape 0: write %1.1, read %7.17  # 0
+        FILL(int8) -> (int8) shape 2: write %7.7  # 0
+        COPY(int8) -> (int8) shape 0: write %2.2, read %7.17  # 0
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %7.7, read %1.1  # 1
+    """,
+    "a scalar is reduced to that something which must come later reads": """
+        # groups: 0 fused; 1 fused SCALAR_CHANGES
+        COPY(int8) -> (int8) shape 2: write %7.7, read %8.8  # 0
+        COPY(int8) -> (int8) shape 0: write %1.1, read %6.16  # 0
+        COPY(int8) -> (int8) shape 2: write %6.6, read %7.7  # 0
+        COPY(int8) -> (int8) shape 0: write %2.2, read %6.16  # 0
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %7.7, read %0.0  # 1
     """,
 }
 

@@ -21,10 +21,13 @@ NOTHING = Liveness((NestLiveness(),))
 
 
 def one_nest(
-    *dropped: int, hoisted: tuple[int, ...] = (), deferrable: tuple[int, ...] = ()
+    *dropped: int,
+    hoisted: tuple[int, ...] = (),
+    late: tuple[int, ...] = (),
+    deferrable: tuple[int, ...] = (),
 ) -> Liveness:
     """Return what is expected of a launch of one nest."""
-    nest = NestLiveness(frozenset(dropped), hoisted)
+    nest = NestLiveness(frozenset(dropped), hoisted, late)
     return Liveness((nest,), deferrable=deferrable)
 
 
@@ -278,18 +281,36 @@ DEFERRING: dict[str, tuple[str, list[Liveness]]] = {
     "not what a nest reads into which the next one is folded": (
         """
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %7.7, read %6.6
+        SORT(int8) -> (int8) shape 0: write %3.3, read %6.16
         COPY(int8) -> (int8) shape 2: write %6.6, read %7.7
         COPY(int8) -> (int8) shape 0: write %1.1, read %6.16
         """,
-        [NOTHING, one_nest(hoisted=(1,), deferrable=(1,))],
+        [NOTHING, NOTHING, one_nest(hoisted=(2,), deferrable=(2,))],
     ),
     "not what a task writes again that runs at once if there is no kernel": (
         """
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %6.6, read %7.7
+        SORT(int8) -> (int8) shape 2: write %8.8, read %7.7
         UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %6.6, read %8.8
         COPY(int8) -> (int8) shape 0: write %1.1, read %6.16
         """,
-        [NOTHING, one_nest(hoisted=(1,), deferrable=(1,))],
+        [NOTHING, NOTHING, one_nest(hoisted=(2,), deferrable=(2,))],
+    ),
+    "what changes a single element after a nest has read it": (
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %6.16
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %6.6, read %6.6
+        """,
+        [one_nest(late=(1,), deferrable=(1,))],
+    ),
+    "what comes before a nest, but not what another launch reads after it": (
+        """
+        COPY(int8) -> (int8) shape 2: write %6.6, read %8.8
+        COPY(int8) -> (int8) shape 0: write %1.1, read %6.16
+        UNARY_OP.NEGATIVE(int8) -> (int8) shape 2: write %8.8, read %6.6
+        SORT(int8) -> (int8) shape 0: write %3.3, read %8.18
+        """,
+        [one_nest(hoisted=(0,), late=(2,)), NOTHING],
     ),
     "a hoisted task, but not what it needs and another launch reads": (
         """

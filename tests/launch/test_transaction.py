@@ -94,7 +94,7 @@ def test_what_follows_from_a_step_is_noted_while_it_is_the_head(is_head: bool) -
     recorder = Recorder()
     views = [recorder.scalar(), recorder.scalar()]
     launch = SimpleNamespace(nests=(None,), arguments=(0, 1), privileges=(WRITE, WRITE))
-    step = FusedStep(None, launch, [], views, [], (), Waiting())
+    step = FusedStep(None, launch, [], views, [], (), 0, Waiting())
     queue = LaunchQueue(None)
     queue.head = step if is_head else None
     step.finish(queue)

@@ -116,6 +116,25 @@ here(program)
 """)
 
 
+def test_single_elements_that_change_need_no_task() -> None:
+    run_here("""
+def program(n):
+    x = n.arange(1.0, 101.0)
+    s = n.full((), 3.0)
+    old = s + 0.0
+    for factor in (0.5, -0.0, 7.0):
+        y = x * s
+        s *= factor
+        s /= 2.0
+        x = x + y + s
+    norm = (x * x).sum()
+    norm /= 100
+    norm = n.sqrt(norm)
+    return [x / norm, y, s, old, norm]
+here(program)
+""")
+
+
 def test_what_a_task_needs_is_stored_in_order_and_once() -> None:
     run_here("""
 def program(n):
