@@ -14,9 +14,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 # What these use is not fused, or changes a scalar in place.
 WITH_TASKS = {
-    "clipping_and_energy",
     "haar_wavelet",
-    "line_through_points",
     "neural_network",
     "normalised_data",
 }
