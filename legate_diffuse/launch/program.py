@@ -23,9 +23,13 @@ _ALL_ROWS: Final = -1
 
 
 class _Written(NamedTuple):
-    """A program, and the numbers with which it was written."""
+    """A program, and the numbers with which it was written.
+
+    ``numbers`` are those of the views that the program tells of.
+    """
 
     program: bytes
+    numbers: list[int]
     layouts: list[Layout]
     extents: list[tuple[int, ...]]
     shapes: list[Any]
@@ -47,26 +51,37 @@ def write_program(
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a lowered nest.
     """
-    layouts = [view.layout for view in views]
-    extents = [view.root.shape for view in views]
+    known: _Written | None = launch.written
+    numbers = _numbers(launch) if known is None else known.numbers
+    layouts = [views[number].layout for number in numbers]
+    extents = [views[number].root.shape for number in numbers]
+    own_shapes = [shapes[nest.lowered.shape] for nest in launch.nests]
     kernels = [nest.kernel for nest in launch.nests]
     blocks = [
         scalars(nest.lowered) if nest.lowered.scalars else b"" for nest in launch.nests
     ]
-    known: _Written | None = launch.written
     # a loop of the program has the same ones in most iterations
     if (
         known is None
         or known.layouts != layouts
         or known.blocks != blocks
         or known.extents != extents
-        or known.shapes != shapes
+        or known.shapes != own_shapes
         or known.kernels != kernels
     ):
         program = _write(launch, views, shapes, blocks)
-        known = _Written(program, layouts, extents, list(shapes), kernels, blocks)
-        launch.written = known
+        launch.written = known = _Written(
+            program, numbers, layouts, extents, own_shapes, kernels, blocks
+        )
     return known.program
+
+
+def _numbers(launch: PlannedLaunch) -> list[int]:
+    """Return the numbers of the views that the program of a launch tells of."""
+    if launch.partitioned:
+        return []
+    found = {number for number, _, _ in launch.scratch}
+    return sorted(found.union(*(nest.lowered.arguments for nest in launch.nests)))
 
 
 def _write(
