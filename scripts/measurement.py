@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from typing import Any
 import machine
 import numpy as np
 from applications import APPLICATIONS, QUICK_ITERATIONS, SMALL_ITERATIONS, scaled
-from records import json_line
+from records import run_side
 
 APPS = Path(__file__).parent / "apps"
 BATCHES = 3
@@ -228,24 +227,17 @@ def _run(case: Case, side: str, folder: str, output: Path | None) -> dict[str, A
     command += ["--iterations", str(case.iterations), "--batches", str(BATCHES)]
     if output is not None:
         command += ["--output", str(output)]
-    environment = os.environ | {
+    settings = {
         "LEGATE_CONFIG": f"--cpus {case.cpus} --gpus 0 --sysmem {case.sysmem}",
         "GLIBC_TUNABLES": TUNABLES,
         "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
-        # Legate's wheels need a CUDA driver, or its stand-in, on the unfused side too
-        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
-        # no fusion, and faster on both sides
-        "LEGATE_DIFFUSE_YIELD": "1",
         # an empty cache, so that the first fused process is a cold start
         "LEGATE_DIFFUSE_CACHE_DIR": str(Path(folder) / "cache"),
     }
     if side == NUMPY:
         command += ["--package", "numpy"]
-        environment |= {"OPENBLAS_NUM_THREADS": str(case.cpus)}
-    done = subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
-    )
-    return json_line(done.stdout)
+        settings |= {"OPENBLAS_NUM_THREADS": str(case.cpus)}
+    return run_side(command, settings)
 
 
 def _spread(runs: list[dict[str, Any]]) -> tuple[float, Quartiles]:

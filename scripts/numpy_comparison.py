@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -25,7 +24,7 @@ import machine
 import numpy as np
 from measurement import FUSED, NUMPY, SIDES, TUNABLES, UNFUSED
 from numpy_programs import PROGRAMS
-from records import json_line
+from records import run_side
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "numpy_side.py"
@@ -176,20 +175,13 @@ def _run(
     command = [sys.executable, str(SIDE), package, size, *options.programs]
     command += ["--output", str(Path(folder) / f"{side}.npz")]
     command += ["--seconds", str(options.seconds)]
-    environment = {
-        **os.environ,
+    settings = {
         "GLIBC_TUNABLES": TUNABLES,
         "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
         "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
-        # see measurement.py
-        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
-        "LEGATE_DIFFUSE_YIELD": "1",
         "OPENBLAS_NUM_THREADS": str(options.cpus),
     }
-    done = subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
-    )
-    return json_line(done.stdout)
+    return run_side(command, settings)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

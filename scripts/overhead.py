@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -28,7 +27,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from records import json_line
+from records import run_side
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -121,21 +120,14 @@ def _run(fused: bool, options: argparse.Namespace, folder: str) -> dict[str, Any
     command = [sys.executable, str(PROGRAM)]
     for name in ("size", "dtype", "chains", "batches"):
         command += [f"--{name}", str(getattr(options, name))]
-    environment = {
-        **os.environ,
+    settings = {
         "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
         "LEGATE_DIFFUSE": "1" if fused else "0",
-        # see measurement.py
-        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
-        "LEGATE_DIFFUSE_YIELD": "1",
         "LEGATE_DIFFUSE_CACHE_DIR": str(Path(folder) / "cache"),
         # every kernel is there after the first batch
         "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
     }
-    done = subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
-    )
-    return json_line(done.stdout)
+    return run_side(command, settings)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
