@@ -7,6 +7,9 @@ arrays.
 
 from __future__ import annotations
 
+from pathlib import Path
+from subprocess import CompletedProcess
+
 import pytest
 from process import run_python
 
@@ -16,20 +19,11 @@ import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric as cn
 import numpy as np
+from comparison import counts
 import legate_diffuse.interpose.originals as originals
 from legate_diffuse.interpose.window import window
 
 native = originals.real.legate.native
-
-def counts(program):
-    window.flush("test")
-    before = legate_diffuse.stats()
-    result = program()
-    window.flush("test")
-    after = legate_diffuse.stats()
-    del result
-    return {name: after[name] - before[name]
-            for name in ("groups", "ran_in_process", "tasks_submitted", "failures")}
 
 def here(program):
     # the program runs without a task of Legate's, and gives what NumPy gives
@@ -50,8 +44,14 @@ def agree(program):
 """
 
 
+def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
+    """Run a program after ``BEGIN``."""
+    folder = str(Path(__file__).parent)
+    return run_python(BEGIN + program, PYTHONPATH=folder, **environment)
+
+
 def run_here(program: str, **environment: str) -> None:
-    done = run_python(BEGIN + program, **environment)
+    done = run_begun(program, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
@@ -293,9 +293,9 @@ x = cn.ones(100)
 print(counts(lambda: float(x.sum()))["ran_in_process"])
 """
     for limit, expected in (("0", 0), ("799", 0), ("800", 1), (str(2**30), 1)):
-        done = run_python(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES=limit)
+        done = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES=limit)
         assert (done.stdout, done.stderr) == (f"{expected}\n", "")
-    done = run_python(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="few")
+    done = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="few")
     assert done.returncode != 0
     assert "LEGATE_DIFFUSE_SMALL_BYTES=few is not understood" in done.stderr
 
@@ -369,7 +369,7 @@ for _ in range(3):
 interrupting.number = 0
 print(x.tolist(), y.tolist(), z.tolist())
 """
-    done = run_python(BEGIN + INTERRUPTED + program)
+    done = run_begun(INTERRUPTED + program)
     right = f"{[3.0] * 6} {[[6.0] * 2] * 2} {[16.0, 8.0]}"
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == right, done.stdout
