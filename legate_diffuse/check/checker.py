@@ -258,7 +258,7 @@ def _kernels(launch: PlannedLaunch, window: ClosedWindow, root: Root) -> Iterato
     views = window.views
     for nest in launch.nests:
         lowered = nest.lowered
-        for view, privilege in zip(lowered.arguments, lowered.privileges, strict=True):
+        for view, privilege in lowered.accesses:
             if privilege & (WRITE | REDUCE) and views[view].root is root:
                 yield print_kernel(lowered.kernel)
                 break

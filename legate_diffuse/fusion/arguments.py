@@ -149,12 +149,7 @@ class _Users:
         self._undefined = undefined
 
     def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
-        accesses = [
-            (views[view], privilege)
-            for view, privilege in zip(
-                lowered.arguments, lowered.privileges, strict=True
-            )
-        ]
+        accesses = [(views[view], privilege) for view, privilege in lowered.accesses]
         for view, privilege in accesses:
             store = view.store.id
             if store in self._in_scratch:

@@ -105,8 +105,7 @@ def _launch(launch: Launch, liveness: Liveness) -> str:
 
 
 def _accesses(nest: LoweredNest, names: dict[int, str]) -> str:
-    accesses = zip(nest.privileges, nest.arguments, strict=True)
-    return ", ".join(f"{_privilege(p)} {names[view]}" for p, view in accesses)
+    return ", ".join(f"{_privilege(p)} {names[view]}" for view, p in nest.accesses)
 
 
 def _form(launch: Launch | PlannedLaunch) -> str:

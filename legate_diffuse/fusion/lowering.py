@@ -8,7 +8,7 @@ and stores what is live after the group.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
@@ -57,6 +57,11 @@ class LoweredNest:
     arguments: tuple[int, ...]
     privileges: bytes
     scalars: tuple[ScalarSource, ...]
+
+    @property
+    def accesses(self) -> Iterator[tuple[int, int]]:
+        """The arguments, each with its privilege."""
+        return zip(self.arguments, self.privileges, strict=True)
 
 
 def lower_nest(

@@ -125,8 +125,8 @@ def arguments(draft: Draft) -> None:
             zip(program.nests, launch.nests, strict=True)
         ):
             lowered = nests[nest.number]
-            for view, privilege, place in zip(
-                lowered.arguments, lowered.privileges, planned.operands, strict=True
+            for (view, privilege), place in zip(
+                lowered.accesses, planned.operands, strict=True
             ):
                 store = renamed[view]
                 where = f"nest {number} of tasks {launch.tasks}, store {store}"
@@ -147,9 +147,7 @@ def arguments(draft: Draft) -> None:
                 )
             written |= {
                 renamed[view]
-                for view, privilege in zip(
-                    lowered.arguments, lowered.privileges, strict=True
-                )
+                for view, privilege in lowered.accesses
                 if privilege & WRITE
             }
 

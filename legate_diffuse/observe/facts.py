@@ -253,9 +253,8 @@ def _arguments(window: Any, planned: PlannedLaunch) -> Iterator[tuple[Any, int]]
     Those in the task's own memory are left out.
     """
     for nest in planned.nests:
-        lowered = nest.lowered
-        for place, number, privilege in zip(
-            nest.operands, lowered.arguments, lowered.privileges, strict=True
+        for place, (number, privilege) in zip(
+            nest.operands, nest.lowered.accesses, strict=True
         ):
             if place >= 0:
                 yield window.views[number], privilege

@@ -140,7 +140,10 @@ class Submission:
         self.write = _writer(client)
         self.copies = CopyTemplates(client)
         self.selections = Selections(client, self.make, self.copies)
-        self.binary = _binary(client, self.make, self.write, self.selections)
+        self.constant = Constants().find
+        self.binary = _binary(
+            client, self.make, self.write, self.constant, self.selections
+        )
         self.unary = _unary(client, self.make, self.write, self.selections)
 
     def templates_of(self, ufunc: str) -> Templates:
@@ -220,11 +223,11 @@ def _binary(
     client: Client,
     make: Callable[..., Any],
     write: Callable[..., Any],
+    constant: Callable[[Root, float], View | None],
     selections: Selections,
 ) -> Callable[..., Any]:
     selection = selections.type
     ndarray, doctor = client.ndarray, client.doctor
-    constant = Constants().find
 
     def binary(
         templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None

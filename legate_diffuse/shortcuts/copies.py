@@ -16,7 +16,7 @@ from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Constants, ElementTemplates
+from legate_diffuse.shortcuts.templates import ElementTemplates
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -131,7 +131,7 @@ def _replace_set(submission: Submission) -> None:
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
     selections = submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
-    constant = Constants().find
+    constant = submission.constant
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if type(value) in _NUMBERS:
