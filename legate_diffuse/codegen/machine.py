@@ -120,9 +120,11 @@ class Machine:
         """
         if not self._target.fma:
             return
-        triple, vector_bytes = self._target.triple, self._target.vector_bytes
+        target = self._target
         for variant in range(len(ROUTINES[name].variants)):
-            yield libm_module(name, variant, triple, vector_bytes)
+            yield libm_module(
+                name, variant, target.triple, target.vector_bytes, target.gathers
+            )
 
     def key(self, assembly: str) -> str:
         """Return the name of the object that this machine makes from `assembly`."""

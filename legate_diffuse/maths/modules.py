@@ -14,7 +14,9 @@ from legate_diffuse.maths.vector_function import LIBM, VectorFunction
 PREFIX: Final = "legate_diffuse_"
 
 
-def libm_module(name: str, variant: int, triple: str, vector_bytes: int) -> str:
+def libm_module(
+    name: str, variant: int, triple: str, vector_bytes: int, gathers: bool
+) -> str:
     """Return a routine for the C function `name` in LLVM assembly.
 
     Its function `symbol` takes and returns vectors of `routine_lanes` elements, and
@@ -28,7 +30,7 @@ def libm_module(name: str, variant: int, triple: str, vector_bytes: int) -> str:
     routine = ROUTINES[name]
     word = f"i{lanes}"
     own = symbol(name, variant)
-    function = VectorFunction(own, routine.element, routine.arity, lanes)
+    function = VectorFunction(own, routine.element, routine.arity, lanes, gathers)
     text = function.finish(routine.variants[variant](function, *function.operands))
     declarations = {
         f"declare {word} @llvm.cttz.{word}({word}, i1)",

@@ -121,17 +121,19 @@ def test_vector_routines_give_libms_results_for_random_numbers(run, name, dtype)
     assert_same_bits(result, apply(run, name, dtype, operands, MathMode.LIBM))
 
 
-@pytest.mark.parametrize("vector_bytes", [16, 32])
+@pytest.mark.parametrize(
+    ("vector_bytes", "gathers"), [(16, False), (32, False), (32, True), (64, True)]
+)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", sorted(MATHS_OF_ONE | MATHS_OF_TWO))
-def test_narrower_registers_give_libms_results(
-    monkeypatch, call, run, name, dtype, vector_bytes
+def test_other_registers_and_gathers_give_libms_results(
+    monkeypatch, call, run, name, dtype, vector_bytes, gathers
 ):
     host = machine.host_target()
     if not host.triple.startswith("x86_64") or vector_bytes > host.vector_bytes:
         pytest.skip("needs an x86-64 processor with these registers")
-    narrow = dataclasses.replace(host, vector_bytes=vector_bytes)
-    monkeypatch.setattr(machine, "host_target", lambda: narrow)
+    other = dataclasses.replace(host, vector_bytes=vector_bytes, gathers=gathers)
+    monkeypatch.setattr(machine, "host_target", lambda: other)
     kernel = function_kernel(name, dtype)
     operands = operands_of(name, dtype)
     result = np.empty_like(operands[0])
