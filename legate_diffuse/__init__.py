@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ("DiffuseError", "enable", "stats")
+    from legate_diffuse.libraries.registry import Register
+
+__all__ = ("DiffuseError", "enable", "register", "stats")
 __version__ = "0.1.0"
 
 
@@ -29,6 +31,22 @@ def enable() -> None:
     from legate_diffuse import boot
 
     boot.enable()
+
+
+def register(library: str, function: Register) -> None:
+    """Let a function say what the tasks of a library mean, so that they are fused.
+
+    ``library`` is Legate's name of it. The function is called with a
+    :class:`legate_diffuse.libraries.registry.Library` when its first task is submitted.
+    An installed package names such a function as an entry point instead, in the group
+    ``legate_diffuse.libraries``.
+
+    Raises:
+        DiffuseError: a task of the library was submitted already.
+    """
+    from legate_diffuse.libraries import registry
+
+    registry.register(library, function)
 
 
 def load_ipython_extension(shell: Any) -> None:

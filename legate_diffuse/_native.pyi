@@ -213,6 +213,15 @@ class Keeper:
 def is_in_task() -> bool:
     """Whether this thread runs a task of Legate's; the program itself is one."""
 
+def describe_task(library: int, task: int) -> tuple[str, bool]:
+    """Return a task's name, and whether more than its stores ties it to its place.
+
+    ``library`` is the address of a ``legate::Library``.
+
+    Raises:
+        IndexError: the library has no such task.
+    """
+
 def launch_policy() -> tuple[int, int]:
     """Return how Legate partitions in the current scope: (pieces, threshold).
 

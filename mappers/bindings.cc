@@ -369,6 +369,30 @@ std::pair<std::uint64_t, std::uint64_t> launch_policy() {
           policy.partitioning_threshold(machine.preferred_target())};
 }
 
+// Whether more than its stores ties a task to a place in the program, in some variant.
+bool is_bound(const legate::TaskInfo& task) {
+  for (const auto code :
+       {legate::VariantCode::CPU, legate::VariantCode::OMP, legate::VariantCode::GPU}) {
+    if (const auto variant = task.find_variant(code)) {
+      const auto& options = variant->options();
+
+      if (options.concurrent || options.has_side_effect || options.may_throw_exception ||
+          options.communicators) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A task's name, and whether it is bound.
+std::pair<std::string, bool> describe_task(std::uintptr_t library, std::int64_t id) {
+  const auto task = reinterpret_cast<const legate::Library*>(library)->find_task(
+      static_cast<legate::LocalTaskID>(id));
+
+  return {std::string{task.name()}, is_bound(task)};
+}
+
 nb::bytes scalar_bytes(std::uintptr_t handle) {
   const auto& scalar = *reinterpret_cast<const legate::Scalar*>(handle);
   return nb::bytes{scalar.ptr(), scalar.size()};
@@ -468,6 +492,7 @@ NB_MODULE(_native, module) {
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
+  module.def("describe_task", &describe_task, nb::arg("library"), nb::arg("task"));
   module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
   module.def("missing_symbol", &missing_symbol);
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());

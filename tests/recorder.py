@@ -16,8 +16,8 @@ from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.window import LaunchWindow
-from legate_diffuse.libraries.cupynumeric import meanings
-from legate_diffuse.libraries.registry import Kind
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
@@ -91,7 +91,7 @@ class Recorder:
 
     def __init__(self, machine: Machine | None = None) -> None:
         legate = Legate(Runtime(), machine or Machine(), *[object] * 4)
-        self.window = LaunchWindow(legate, None, meanings)
+        self.window = LaunchWindow(legate, None, MEANINGS)
         self._owners: list[object] = []
         self._found: tuple[tuple[int, ...], Window] | None = None
 
@@ -153,7 +153,7 @@ class Recorder:
         state.carried = carried
         closed = close(state, "test")
         assert closed.spells_operations()
-        self._found = closed.key, translate(closed, meanings)
+        self._found = closed.key, translate(closed, MEANINGS)
         return self._found
 
 

@@ -16,15 +16,15 @@ def read(root: Any) -> Array:
     return np.array(physical.get_inline_allocation()).reshape(root.shape)
 
 
-def write(root: Any, elements: Array) -> None:
-    """Set the elements of a root's storage."""
+def write(root: Any, elements: Array, where: Any = ...) -> None:
+    """Set the elements of a root's storage, or those at an index."""
     store = root.materialize()
     if root.scalar_storage:
         legate = root.legate
         legate.runtime.issue_fill(store, legate.Scalar(elements.item(), root.type))
         return
     physical = store.get_physical_store()
-    np.asarray(physical.get_inline_allocation())[...] = elements
+    np.asarray(physical.get_inline_allocation())[where] = elements[where]
 
 
 def box(view: Any) -> Any:

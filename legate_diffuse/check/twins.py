@@ -7,8 +7,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any, Final
 
-from legate_diffuse.check.elements import Array, read, write
-from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.check.elements import Array, box, read, write
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
@@ -32,16 +32,16 @@ class Twins:
         # how often writing results was broken off
         self.broken = 0
         # by the identity of the operation
-        self._results: dict[int, list[Array]] = {}
+        self._results: dict[int, list[tuple[View, Array]]] = {}
 
     def keep_results(self, operation: Any) -> None:
         """Let the fused run use what an original operation has computed.
 
         A task without inputs may have other results each time, as one that makes
-        random numbers.
+        random numbers. A task that nobody knows may have effects, and runs once.
         """
-        if _is_source(operation):
-            results = [read(view.root) for view in targets([operation])]
+        if not operation.kind.repeatable or _is_source(operation):
+            results = [(view, read(view.root)) for view in targets([operation])]
             self._results[id(operation)] = results
 
     def root(self, root: Root) -> Root:
@@ -62,8 +62,7 @@ class Twins:
         """Return an operation over the twins."""
         results = self._results.get(id(operation))
         if results is not None:
-            roots = [self.root(view.root) for view in targets([operation])]
-            return _Results(self, operation, roots, results)
+            return _Results(self, operation, results)
         if type(operation) is Fill:
             twin = Fill(self.view(operation.views[0]), self._value(operation.value))
             twin.kind = operation.kind
@@ -90,14 +89,13 @@ class _Results:
         self,
         twins: Twins,
         operation: Any,
-        roots: list[Root],
-        results: list[Array],
+        results: list[tuple[View, Array]],
     ) -> None:
         self._twins = twins
         self.provenance_ = operation.provenance_
         self.kind = operation.kind
         self.scalars = operation.scalars
-        self._results = list(zip(roots, results, strict=True))
+        self._results = results
 
     def prepare(self) -> tuple[Any, ...]:
         """Return what to call to write the results."""
@@ -105,8 +103,10 @@ class _Results:
 
     def _write(self) -> None:
         self._twins.broken += 1
-        for root, result in self._results:
-            write(root, result)
+        for view, result in self._results:
+            write(
+                self._twins.root(view.root), result, box(view) if view.affine else ...
+            )
         self._twins.broken -= 1
 
 
@@ -150,7 +150,8 @@ def _first_accesses(operations: list[Any]) -> dict[Root, int]:
     for operation in operations:
         accesses = zip(operation.privileges, operation.views, strict=True)
         for privilege, view in sorted(accesses, key=lambda pair: pair[0]):
-            first.setdefault(view.root, privilege)
+            whole = operation.kind.overwrites or privilege != WRITE
+            first.setdefault(view.root, privilege if whole else READ)
     return first
 
 

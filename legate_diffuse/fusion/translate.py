@@ -23,8 +23,10 @@ from legate_diffuse.ir import (
 from legate_diffuse.ir.landmarks import Landmarks
 from legate_diffuse.ir.outline import OUTLINES
 from legate_diffuse.ir.region import Endpoint, Interval, Region, Zones, point
-from legate_diffuse.kernel.dtypes import ALL as DTYPES
+from legate_diffuse.ir.store import OTHER
+from legate_diffuse.kernel.dtypes import ALL
 
+DTYPES: Final = (*ALL, OTHER)
 NEW_VIEW: Final = -1
 """What a view's description follows in a key."""
 # What a key says of a root.
@@ -194,6 +196,13 @@ def _task(operation: Any, views: Sequence[View], meanings: Meanings) -> IndexTas
         else Access(Privilege(privilege), view)
         for privilege, view in zip(operation.privileges, views, strict=True)
     )
+    if not operation.kind.overwrites:
+        # what it leaves as it is counts as read
+        accesses += tuple(
+            Access(Privilege.READ, access.view)
+            for access in accesses
+            if access.privilege is Privilege.WRITE
+        )
     return IndexTask(kind, _launch_shape(accesses), accesses)
 
 

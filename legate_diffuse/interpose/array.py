@@ -62,6 +62,13 @@ class LogicalArray(metaclass=_AcceptsReal):
         return array._real
 
     @staticmethod
+    def plain_store(array: Any) -> Any:
+        """Return the stand-in store that an array is, and anything else as it is."""
+        if type(array) is LogicalArray and array._store is not None:
+            return array._store
+        return array
+
+    @staticmethod
     def to_real(array: Any) -> Any:
         """Return the real ``LogicalArray`` of an argument of a task."""
         found = LogicalArray.unwrap(array)

@@ -27,8 +27,9 @@ from legate_diffuse.interpose.store import (
     view_of,
     writable,
 )
-from legate_diffuse.interpose.task import AutoTask, ManualTask
+from legate_diffuse.interpose.task import AutoTask, ManualTask, RealTask
 from legate_diffuse.interpose.window import window
+from legate_diffuse.ir.store import OTHER
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
@@ -65,7 +66,6 @@ class Runtime:
         library = self._libraries.get(library_name)
         if library is None:
             library = real.runtime.find_library(library_name)
-            window.recognizer.add_library(library_name, library)
             self._libraries[library_name] = library
         return library
 
@@ -101,7 +101,7 @@ class Runtime:
         type_ = scalar.type
         extents = (1,) if shape is None else tuple(shape)
         name = dtype_name(type_)
-        if name is None or any(extent != 1 for extent in extents):
+        if name in (None, OTHER) or any(extent != 1 for extent in extents):
             made = real.runtime.create_store_from_scalar(scalar, shape)
             return adopt(made, sole=True)
         root = Root(
@@ -134,8 +134,9 @@ class Runtime:
             and data.base is None
             and sys.getrefcount(data) <= _SOLE_REFERENCES
         )
-        if sole and data.flags.c_contiguous:
-            store = new_store(dtype, dtype_name(dtype), tuple(shape))
+        name = dtype_name(dtype)
+        if sole and data.flags.c_contiguous and name != OTHER:
+            store = new_store(dtype, name, tuple(shape))
             if window.submitter.small.take(store._view.root, data):
                 return store
         made = real.runtime.create_store_from_buffer(
@@ -189,9 +190,9 @@ class Runtime:
 
     def submit(self, op: Any) -> None:
         """Submit a task, or hold it back in the window."""
-        if type(op) is AutoTask:
+        if isinstance(op, AutoTask):
             window.submit(op)
-        elif type(op) is ManualTask:
+        elif isinstance(op, RealTask):
             window.submit_now(op)
         else:
             window.flush("task that cannot be fused")

@@ -18,6 +18,7 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
+from legate_diffuse.ir.store import OTHER
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
@@ -398,6 +399,8 @@ def view_of(store: Any) -> View:
 
 def hold_fill(target: View, value: Any) -> bool:
     """Let a fill wait in the window; False if it cannot."""
+    if target.root.dtype == OTHER:
+        return False
     if isinstance(value, LogicalStore):
         window.submit(Fill(target, view_of(value)))
     elif type(value) is real.Scalar and dtype_name(value.type) == target.root.dtype:

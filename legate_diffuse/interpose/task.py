@@ -29,9 +29,9 @@ _ADD: Final[dict[int, str]] = {READ: "add_input", WRITE: "add_output"}
 class AutoTask:
     """Stand-in for ``legate.core.AutoTask``; same methods, same meaning.
 
-    ``plain`` is true while the task has nothing but stores, scalars and alignment
-    constraints, which a fused task can express. ``holdable`` is true while only its
-    stores tie the task to a place in the program.
+    ``plain`` is true while the task has nothing but stores, scalars, alignment and
+    single elements that are used everywhere, which a fused task can express.
+    ``holdable`` is true while only its stores tie the task to a place in the program.
     """
 
     __slots__ = (
@@ -84,6 +84,7 @@ class AutoTask:
         return self._add(REDUCE + int(redop), array_or_store, partition)
 
     def _add(self, privilege: int, array_or_store: Any, partition: Any) -> Variable:
+        array_or_store = LogicalArray.plain_store(array_or_store)
         if type(array_or_store) is LogicalStore:
             self.arguments.append(array_or_store._view)
         else:
@@ -126,9 +127,16 @@ class AutoTask:
         for single in constraint:
             if not isinstance(single, Constraint):
                 raise TypeError(type(single))
-            if single.name != "align":
+            if single.name != "align" and not self._broadcasts_one(single):
                 self.plain = False
             self.constraints.append(single)
+
+    def _broadcasts_one(self, constraint: Constraint) -> bool:
+        """Whether a constraint only says that a single element is used everywhere."""
+        if constraint.name != "broadcast":
+            return False
+        declare = constraint.arguments[0].declare
+        return isinstance(declare, int) and _is_single(self.arguments[declare])
 
     def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
         """Align two arguments."""
@@ -140,7 +148,9 @@ class AutoTask:
         self, array_or_store: Any, axes: int | Iterable[int] | None = None
     ) -> None:
         """Broadcast an argument along some or all dimensions."""
-        self._call("add_broadcast", _argument(array_or_store), axes)
+        argument = _argument(array_or_store)
+        self.plain = self.plain and _is_single(argument)
+        self.calls.append(("add_broadcast", argument, axes))
 
     def find_or_declare_partition(self, array: Any) -> Variable:
         """Return the partition symbol of an argument."""
@@ -151,7 +161,7 @@ class AutoTask:
 
     def declare_partition(self) -> Variable:
         """Return a new partition symbol."""
-        self.plain = self.holdable = False
+        self.plain = False
         return Variable(("declare_partition",))
 
     # -- everything that keeps a task from being fused -------------------------
@@ -197,9 +207,7 @@ class AutoTask:
         )
 
     def _call(self, name: str, *arguments: Any) -> None:
-        self.plain = False
-        if name not in ("add_alignment", "add_broadcast"):
-            self.holdable = False
+        self.plain = self.holdable = False
         self.calls.append((name, *arguments))
 
     # -- execution --------------------------------------------------------------
@@ -305,7 +313,12 @@ class ManualTask(RealTask):
         )
 
 
+def _is_single(argument: Any) -> bool:
+    return isinstance(argument, View) and argument.volume == 1
+
+
 def _argument(array_or_store: Any) -> Any:
+    array_or_store = LogicalArray.plain_store(array_or_store)
     if type(array_or_store) is LogicalStore:
         return array_or_store._view
     return real_array(array_or_store)

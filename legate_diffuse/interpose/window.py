@@ -12,12 +12,14 @@ from legate_diffuse import settings
 from legate_diffuse.check.checker import Checker
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.launch.window import LaunchWindow
-from legate_diffuse.libraries.cupynumeric import meanings
-from legate_diffuse.libraries.cupynumeric.recognize import CupynumericRecognizer
+from legate_diffuse.libraries.cupynumeric import tasks
+from legate_diffuse.libraries.recognize import TaskRecognizer
+
+_recognizer: Final = TaskRecognizer(real.legate, {"cupynumeric": tasks.register})
 
 window: Final = LaunchWindow(
     real.legate,
-    CupynumericRecognizer(real.legate),
-    meanings,
+    _recognizer,
+    _recognizer.operations,
     Checker() if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
 )

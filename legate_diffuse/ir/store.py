@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Final
 
 from legate_diffuse.ir.region import REPEATED, Region, Zones
+
+OTHER: Final = "other"
+"""Stands for each element type that kernels cannot hold, as that of a structure."""
 
 
 class Points(enum.Enum):
@@ -23,7 +27,7 @@ class Store:
 
     Attributes:
         id: number of the store in its window.
-        dtype: NumPy name of the element type.
+        dtype: NumPy name of the element type, or ``OTHER``.
         live: the application can still read it after the window.
         replicated: every point sees the whole of it (a Legion future, of one element).
         constant: its value is known when the window is submitted.

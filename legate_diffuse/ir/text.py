@@ -46,7 +46,7 @@ _VIEW = re.compile(
     r" (?:nonaffine|\[(?P<region>[^\]]*)\](?: as \((?P<dims>[^)]*)\))?)"
 )
 _TASK = re.compile(
-    r"(?P<task>\w+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
+    r"(?P<task>[\w:]+)(?:\.(?P<code>\w+))?\((?P<inputs>[^)]*)\)"
     r"(?:\[(?P<scalars>[^\]]*)\])? -> \((?P<outputs>[^)]*)\)"
     r" shape (?P<shape>\d+): (?P<accesses>.*)"
 )

@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.translate import (
     CONSTANT,
+    DTYPES,
     NEW_VIEW,
     REPLICATED,
     SINGLE,
@@ -30,7 +31,6 @@ from legate_diffuse.fusion.translate import (
     spells,
 )
 from legate_diffuse.ir.landmarks import Landmarks
-from legate_diffuse.kernel.dtypes import ALL as DTYPES
 from legate_diffuse.stores.outline import place
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View

@@ -28,7 +28,7 @@ from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.steps import Waiting
 from legate_diffuse.launch.submission import Checker, Submitter
-from legate_diffuse.libraries.registry import Recognizer
+from legate_diffuse.libraries.kind import Kind, Recognizer
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
@@ -193,11 +193,9 @@ class LaunchWindow:
         kind = operation.kind or self.recognizer.recognize_task(operation)
         if kind is None:
             return None
-        if not kind.covered:
-            operation.check_scalars()
         views = operation.views
-        shape = views[0].shape if kind.pointwise else None
-        shared = False
+        shape = views[kind.changed[0]].shape if kind.pointwise else None
+        shared, alike = False, True
         for privilege, view in zip(operation.privileges, views, strict=True):
             root = view.root
             if not root.fusable:
@@ -211,15 +209,33 @@ class LaunchWindow:
                 if root.initial is not None:
                     self._change_constant(root)
             if shape is not None and view.shape != shape:
-                if kind.operation.task != "FILL":
-                    return None
-                return self._examine_fill(operation, kind)
+                alike = False
+        if not alike:
+            kind = self._repeat_elements(operation, kind)
+            if kind is None:
+                return None
+        if not kind.covered:
+            operation.check_scalars()
         operation.kind = kind
         if self.submitter.track_provenance:
             operation.provenance_ = self.submitter.provenance(kind.id)
         return shared
 
-    def _examine_fill(self, fill: Any, kind: Any = None) -> bool | None:
+    def _repeat_elements(self, operation: Any, kind: Kind) -> Kind | None:
+        """Let single elements repeat over the shape of the other arguments.
+
+        Returns the kind of the operation; it runs as it is if its shapes differ.
+        """
+        views = operation.views
+        shape = views[kind.changed[0]].shape
+        for position, view in enumerate(views):
+            repeats = position in kind.repeated and view.volume == 1 and 0 not in shape
+            if view.shape != shape and not repeats:
+                return self.recognizer.recognize_opaque(operation)
+        operation.views = [over(view, shape) for view in views]
+        return kind
+
+    def _examine_fill(self, fill: Any) -> bool | None:
         """As ``_examine``; a fill's one-element value repeats over its target."""
         target = fill.views[0]
         root = target.root
@@ -239,7 +255,7 @@ class LaunchWindow:
         root.version += 1
         if root.initial is not None:
             self._change_constant(root)
-        fill.kind = kind or self.recognizer.recognize_fill(fill)
+        fill.kind = self.recognizer.recognize_fill(fill)
         if self.submitter.track_provenance:
             fill.provenance_ = self.submitter.provenance(fill.kind.id)
         return False

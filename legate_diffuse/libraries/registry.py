@@ -1,43 +1,340 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the window asks about the tasks that are submitted."""
+"""What the tasks of libraries mean: the door through which each library comes.
+
+A library is registered by a function that gets a :class:`Library`::
+
+    def register(library):
+        @library.elementwise(OpCode.AXPY, "T T[1] T -> T", types=FLOATS)
+        def axpy(k, x, a, y):
+            return a * x + y
+
+It is given to :func:`register`, or named by an entry point of an installed package, in
+the group ``legate_diffuse.libraries``, under Legate's name of the library. It is called
+when the first task of the library is submitted.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from operator import index
+from re import sub
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
 
 from legate_diffuse.ir import OperationKind
+from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.kernel.reductions import REDUCTIONS
+from legate_diffuse.libraries.numbers import traced
+from legate_diffuse.libraries.operations import Operation
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning
+from legate_diffuse.settings import DiffuseError
+
+GROUP: Final = "legate_diffuse.libraries"
+
+Function = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """An operation kind as a window records it.
+class RegistrationError(DiffuseError):
+    """A registration is wrong; the message names library, task and error."""
+
+    __module__ = "legate_diffuse"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """How a library submits a task.
 
     Attributes:
-        id: the number that stands for it in a window's key.
-        operation: what it computes.
-        changed: positions of the arguments that it writes or reduces to.
-        pointwise: its arguments must have one shape for a kernel to express it.
-        covered: a kernel can express it.
-        traps: the original task ends the process on some values, a kernel does not.
+        name: of its operations.
+        opaque_name: of the task where it runs as it is, if that is another one.
+        own_scalars: how many scalar arguments come before those of the operation.
+        code_scalar: which of them is the operation code, None if there is none.
+        codes: names of the operation codes.
+        repeated: which of its inputs are one element that is used at all points.
+        suits: whether it is better fused than as it is; None: always.
+        fuse: false if it always runs as it is.
+        strict: it must be submitted as it was registered.
+        overwrites: it writes all elements of what it writes; else it may leave some.
+        repeatable: a second run gives the same results and has no other effects.
+        waits: false if more than its stores ties it to its place in the program.
     """
 
-    id: int
-    operation: OperationKind
-    changed: tuple[int, ...]
-    pointwise: bool
-    covered: bool
-    traps: bool = False
+    name: str
+    opaque_name: str = ""
+    own_scalars: int = 0
+    code_scalar: int | None = None
+    codes: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    repeated: tuple[int, ...] = ()
+    suits: Callable[[Any], bool] | None = None
+    fuse: bool = False
+    strict: bool = False
+    overwrites: bool = False
+    repeatable: bool = False
+    waits: bool = True
 
 
-class Recognizer(Protocol):
-    """Tells which operation a submitted task is."""
+def task_name(library: str, task: str) -> str:
+    """Return the name of a task's operations, given Legate's names."""
+    prefix = f"{library}::"
+    return sub(r"[^\w:]+", "_", prefix + task.removeprefix(prefix))
 
-    def add_library(self, name: str, library: Any) -> None:
-        """Learn the task ids of a library that a client has found."""
 
-    def recognize_task(self, task: Any) -> Kind | None:
-        """Return the kind of a stand-in auto task, None if it cannot wait."""
+class Library:
+    """What is registered of one library.
 
-    def recognize_fill(self, fill: Any) -> Kind | None:
-        """Return the kind of a fill."""
+    Attributes:
+        name: Legate's name of it.
+        forms: how it submits its tasks, by task id.
+        operations: what they compute.
+        advise: says what to write instead of a task of Legate's name, '' for nothing.
+    """
+
+    def __init__(self, library: Any, native: Any) -> None:
+        self.name: str = library.name
+        self.forms: dict[int, Form] = {}
+        self.operations: dict[OperationKind, Operation] = {}
+        self.advise: Callable[[str], str] | None = None
+        self._library = library
+        self._native = native
+
+    def elementwise(
+        self,
+        task: int,
+        signature: str,
+        *,
+        types: Iterable[str] = (),
+        fuse: bool = True,
+    ) -> Callable[[Function], Function]:
+        """Register a task that computes each element from those at the same place.
+
+        Decorates ``function(k, *inputs, *scalars)``, which returns the outputs: see
+        :mod:`legate_diffuse.libraries.numbers`. ``signature`` has the types of inputs,
+        scalars and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of
+        the calls that add such arguments to the task. ``T`` stands for each of
+        ``types`` in turn, ``R`` for the type of its real part, and ``[1]`` follows an
+        input of one element that is used at all points. All other arguments have one
+        shape, and are aligned. With ``fuse=False`` the task runs as it was submitted.
+
+        Raises:
+            RegistrationError: one sentence says what is wrong.
+        """
+        return self._decorator(task, signature, None, types, fuse)
+
+    def reduction(
+        self,
+        task: int,
+        signature: str,
+        operator: str,
+        *,
+        types: Iterable[str] = (),
+        fuse: bool = True,
+    ) -> Callable[[Function], Function]:
+        """Register a task that combines a value for each element.
+
+        The function gives the value, and ``operator`` is add, mul, min, max, and, or
+        or. The task adds what it reduces to as a reduction. The rest is as for
+        :meth:`elementwise`.
+        """
+        return self._decorator(task, signature, operator, types, fuse)
+
+    def opaque(
+        self, task: int, *, overwrites: bool = False, waits: bool | None = None
+    ) -> None:
+        """Register a task that runs as it is, in its place.
+
+        Args:
+            task: its id in the library.
+            overwrites: it writes all elements of what it writes; else they count as
+                read.
+            waits: whether only its stores tie it to its place in the program; else it
+                ends the window. Legate is asked for the options of its variants if it
+                is not given.
+
+        Raises:
+            RegistrationError: one sentence says what is wrong.
+        """
+        name, bound = self._describe(task)
+        if not isinstance(overwrites, bool) or not isinstance(waits, bool | None):
+            self._refuse(task, "overwrites and waits must be True or False")
+        waits = not bound if waits is None else waits
+        self.define(task, Form(name, overwrites=overwrites, waits=waits), {})
+
+    def define(
+        self, task: int, form: Form, operations: Mapping[OperationKind, Operation]
+    ) -> None:
+        """Register a task by its form and the operations that it performs."""
+        if task in self.forms:
+            self._refuse(task, "it is registered twice")
+        self.forms[task] = form
+        self.operations.update(operations)
+
+    def _decorator(
+        self,
+        task: int,
+        signature: str,
+        operator: str | None,
+        types: Iterable[str],
+        fuse: bool,
+    ) -> Callable[[Function], Function]:
+        name, bound = self._describe(task)
+        if bound:
+            self._refuse(
+                task,
+                "it may raise or has effects, as the options of its variants say",
+            )
+        if operator is not None and operator not in REDUCTIONS:
+            self._refuse(
+                task, f"{operator!r} is not one of {', '.join(REDUCTIONS)} to reduce by"
+            )
+
+        def decorate(function: Function) -> Function:
+            meaning, repeated = self._meaning(task, signature, types, traced(function))
+            operation = Operation(meaning.lowering, operator)
+            kinds = tuple(meaning.kinds(name, ""))
+            if not self.operations.keys().isdisjoint(kinds):
+                # another task has the same name
+                kinds = tuple(meaning.kinds(f"{name}_{task}", ""))
+            for kind in kinds:
+                self._try(task, kind, operation)
+            form = Form(kinds[0].task, repeated=repeated, fuse=fuse, strict=True)
+            self.define(task, form, dict.fromkeys(kinds, operation))
+            return function
+
+        return decorate
+
+    def _describe(self, task: int) -> tuple[str, bool]:
+        """Return a task's name, and whether more than stores ties it to its place."""
+        try:
+            name, bound = self._native.describe_task(
+                self._library.raw_handle, index(task)
+            )
+        except TypeError:
+            self._refuse(task, "the id of a task must be a whole number")
+        except (IndexError, OverflowError):
+            self._refuse(task, "the library has no such task")
+        return task_name(self.name, name), bound
+
+    def _meaning(
+        self, task: int, signature: str, types: Iterable[str], lowering: Lowering
+    ) -> tuple[Meaning, tuple[int, ...]]:
+        """Return what a signature says, and which inputs are single elements."""
+        dtypes = (types,) if isinstance(types, str) else tuple(types)
+        operands, arrow, outputs = str(signature).partition("->")
+        inputs, _, scalars = operands.partition(";")
+        repeated = tuple(
+            n for n, word in enumerate(inputs.split()) if word.endswith("[1]")
+        )
+        plain = " ".join(word.removesuffix("[1]") for word in inputs.split())
+        words = f"{plain} {scalars} {outputs}".split()
+        wrong = [word for word in (*words, *dtypes) if word not in (*ALL, "T", "R")]
+        if not arrow or not outputs.split():
+            self._refuse(
+                task, f"the signature {signature!r} is not of the form 'T T; T -> T'"
+            )
+        if wrong or not {"T", "R"}.isdisjoint(dtypes):
+            self._refuse(task, f"{(wrong or dtypes)[0]!r} is not the name of a type")
+        if {"T", "R"}.isdisjoint(words) == bool(dtypes):
+            self._refuse(task, "its signature has T or R, and types= is given, or none")
+        return (
+            Meaning(dtypes or ("bool",), f"{plain}; {scalars} -> {outputs}", lowering),
+            repeated,
+        )
+
+    def _try(self, task: int, kind: OperationKind, operation: Operation) -> None:
+        """Make the kernel of one operation."""
+        operands = (*kind.inputs, *kind.scalars)
+        arguments = [Argument(dtype, reads=True, writes=False) for dtype in operands]
+        for dtype in kind.outputs:
+            if operation.operator is None:
+                arguments.append(Argument(dtype, reads=False, writes=True))
+            elif dtype in REDUCTIONS[operation.operator]:
+                arguments.append(
+                    Argument(dtype, False, False, reduces=operation.operator)
+                )
+            else:
+                self._refuse(task, f"{operation.operator} does not combine {dtype}")
+        builder = Builder(arguments, ())
+        loaded = [builder.load(n) for n in range(len(operands))]
+        given = f"of {', '.join(operands)}" if operands else "of nothing"
+        try:
+            result: Any = operation.lowering(Emitter(builder), *loaded)
+        except Exception as error:
+            self._refuse(task, f"the function fails {given}: {error}", error)
+        results = result if isinstance(result, tuple) else (result,)
+        found = tuple(value.dtype for value in results)
+        if found != kind.outputs:
+            self._refuse(
+                task,
+                f"the function {given} returns {', '.join(found)}, and the signature "
+                f"says {', '.join(kind.outputs)}",
+            )
+        put = builder.store if operation.operator is None else builder.reduce
+        for number, value in enumerate(results, len(operands)):
+            put(number, value)
+        builder.build()
+
+    def _refuse(
+        self, task: object, reason: str, cause: Exception | None = None
+    ) -> NoReturn:
+        raise RegistrationError(
+            f"library {self.name!r}, task {task!r}: {reason}"
+        ) from cause
+
+
+Register = Callable[[Library], None]
+
+_registered: dict[str, list[Register]] = {}
+_looked_up: set[str] = set()
+
+
+def register(library: str, function: Register) -> None:
+    """Let a function register the tasks of a library: see :class:`Library`.
+
+    Raises:
+        RegistrationError: tasks of the library were submitted already.
+    """
+    if not isinstance(library, str) or not callable(function):
+        raise RegistrationError(
+            f"library {library!r}: give Legate's name of the library, and a function"
+        )
+    if library in _looked_up:
+        raise RegistrationError(
+            f"library {library!r}: register it before its first task is submitted"
+        )
+    _registered.setdefault(library, []).append(function)
+
+
+def register_all(
+    library: Library, own: Mapping[str, Register], say: Callable[[str], None]
+) -> None:
+    """Call everything that registers tasks of a library.
+
+    If one of them fails the user is told, and nothing that it registered is kept.
+    """
+    name = library.name
+    _looked_up.add(name)
+    points = entry_points(group=GROUP, name=name)
+    for function in (
+        *([own[name]] if name in own else []),
+        *[partial(_call, point) for point in points],
+        *_registered.get(name, ()),
+    ):
+        before = dict(library.forms), dict(library.operations)
+        try:
+            function(library)
+        except Exception as error:
+            library.forms, library.operations = before
+            say(
+                str(error)
+                if isinstance(error, RegistrationError)
+                else f"library {name!r}: its registration failed with "
+                f"{type(error).__name__}: {error}"
+            )
+
+
+def _call(point: EntryPoint, library: Library) -> None:
+    point.load()(library)

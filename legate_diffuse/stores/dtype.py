@@ -5,12 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from legate_diffuse.ir.store import OTHER
+
 _NAMES: dict[int, str | None] = {}
 
 
 def dtype_name(type_: Any) -> str | None:
-    """Return the NumPy name of a Legate type, None if kernels cannot hold it."""
+    """Return the NumPy name of a Legate type, or what stands for other types.
+
+    None for those whose elements differ in size.
+    """
     code = int(type_.code)
     if code not in _NAMES:
-        _NAMES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else None
+        name = OTHER if type_.size and not type_.variable_size else None
+        _NAMES[code] = str(type_.to_numpy_dtype()) if type_.is_primitive else name
     return _NAMES[code]

@@ -67,7 +67,7 @@ class Root:
     ) -> None:
         self.legate = legate
         self.type = type_
-        # NumPy name of the element type, None if kernels cannot handle it
+        # see ``dtype_name``
         self.dtype = dtype
         self.shape: tuple[int, ...] = layout.shape
         self.volume = layout.volume

@@ -9,12 +9,7 @@ import pytest
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import (
-    depends_on_index,
-    kinds,
-    lower,
-    reduction,
-)
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 
 def edge_values(dtype):
@@ -402,7 +397,7 @@ def kernel_of(kind: OperationKind):
     builder = Builder(reads + writes, kind.scalars)
     operands = [builder.load(number) for number in range(len(reads))]
     operands += [builder.scalar(number) for number in range(len(kind.scalars))]
-    for number, value in enumerate(lower(kind, builder, operands)):
+    for number, value in enumerate(MEANINGS.lower(kind, builder, operands)):
         builder.store(len(reads) + number, value)
     return builder.build()
 
@@ -412,7 +407,9 @@ def name(kind):
 
 
 ELEMENT_WISE = [
-    kind for kind in kinds() if reduction(kind) is None and not depends_on_index(kind)
+    kind
+    for kind in MEANINGS.kinds()
+    if MEANINGS.reduction(kind) is None and not MEANINGS.depends_on_index(kind)
 ]
 
 

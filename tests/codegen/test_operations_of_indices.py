@@ -7,10 +7,14 @@ from test_codegen_indices import FIRST
 from test_operations import assert_same, complex_values, edge_values, kernel_of, name
 
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import depends_on_index, kinds
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 KINDS = {
-    task: [kind for kind in kinds() if depends_on_index(kind) and kind.task == task]
+    task: [
+        kind
+        for kind in MEANINGS.kinds()
+        if MEANINGS.depends_on_index(kind) and kind.task == task
+    ]
     for task in ("ARANGE", "EYE", "TRILU")
 }
 SHAPE = (17, 40)

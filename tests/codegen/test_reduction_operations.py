@@ -9,19 +9,19 @@ from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 from legate_diffuse.kernel.reductions import identity
-from legate_diffuse.libraries.cupynumeric.meanings import kinds, lower, reduction
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
-REDUCTIONS = [kind for kind in kinds() if reduction(kind) is not None]
+REDUCTIONS = [kind for kind in MEANINGS.kinds() if MEANINGS.reduction(kind) is not None]
 
 
 def kernel_of(kind: OperationKind):
     arguments = [Argument(dtype, reads=True, writes=False) for dtype in kind.inputs]
     (result,) = kind.outputs
-    arguments.append(Argument(result, False, False, True, reduction(kind)))
+    arguments.append(Argument(result, False, False, True, MEANINGS.reduction(kind)))
     builder = Builder(arguments, kind.scalars)
     operands = [builder.load(number) for number in range(len(kind.inputs))]
     operands += [builder.scalar(number) for number in range(len(kind.scalars))]
-    (value,) = lower(kind, builder, operands)
+    (value,) = MEANINGS.lower(kind, builder, operands)
     builder.reduce(len(kind.inputs), value)
     return builder.build()
 
@@ -69,7 +69,7 @@ def masked(operator, x, mask):
 def reference(kind, inputs, mask, scalars):
     """The value at each point, then the reduction, in the types of C++."""
     x, result = inputs[0], np.dtype(kind.outputs[0])
-    operator = reduction(kind)
+    operator = MEANINGS.reduction(kind)
     if kind.code in ("ALL", "ANY"):
         value = x != 0
     elif kind.code == "COUNT_NONZERO":
@@ -115,7 +115,7 @@ def test_agrees_with_numpy(run, kind):
         mask = np.arange(inputs[0].size) % 3 != 0 if has_mask else None
         arrays = [*inputs, mask] if has_mask else list(inputs)
         for scalars in scalars_of(kind, inputs[0]):
-            result = np.full(1, identity(reduction(kind), dtype), dtype)
+            result = np.full(1, identity(MEANINGS.reduction(kind), dtype), dtype)
             run(kernel, [*arrays, result], scalars)
             expected = reference(kind, inputs, mask, scalars)
             np.testing.assert_array_equal(result[0], expected)

@@ -14,7 +14,7 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 
 def check(
@@ -27,7 +27,7 @@ def check(
     """
     groups = group_window(program.window, covered)
     check_groups(program, groups)
-    made = make_plan(program.window, meanings, watch)
+    made = make_plan(program.window, MEANINGS, watch)
     check_launches(program, made)
     expected = run_in_order(program)
     for defer, replay in ((False, 0.0), (True, 0.0), (True, 0.5)):

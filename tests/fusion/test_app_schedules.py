@@ -9,7 +9,7 @@ from recorded_windows import FOLDER, RECORDED, sections
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import Pass, make_plan, verify_pass
 from legate_diffuse.ir.text import parse
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 
 @pytest.mark.parametrize("application", RECORDED)
@@ -21,7 +21,7 @@ def test_nests_of_applications_are_scheduled(application: str) -> None:
         verify_pass(step, draft)
         made[step.name] = step.render(draft).strip() + "\n"
 
-    make_plan(parse(recorded["window"]), meanings, note)
+    make_plan(parse(recorded["window"]), MEANINGS, note)
     assert made["schedule"] == recorded["schedule"]
     assert made["window"] == recorded["window"]
 

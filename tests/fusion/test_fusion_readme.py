@@ -10,7 +10,7 @@ import legate_diffuse.fusion
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan
 from legate_diffuse.ir.text import parse
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 FOLDER = Path(legate_diffuse.fusion.__file__).parent
 PAGE = (FOLDER / "README.md").read_text("utf-8")
@@ -23,7 +23,7 @@ def test_each_pass_makes_what_the_page_shows() -> None:
     def note(step: Pass, draft: Draft) -> None:
         made.append((step.name, step.render(draft)))
 
-    make_plan(parse(shown[0][1]), meanings, note)
+    make_plan(parse(shown[0][1]), MEANINGS, note)
     assert made == shown
 
 

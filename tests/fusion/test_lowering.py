@@ -19,7 +19,7 @@ from legate_diffuse.fusion.lowering import (
 )
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import print_kernel, verify_kernel
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 BOTH = READ | WRITE
 
@@ -466,7 +466,7 @@ def test_scalar_work_by_itself_stores_its_results() -> None:
     """)
     tasks = {position + 10: task for position, task in enumerate(window.tasks)}
     check_nest(
-        lower_nest(tasks, frozenset(), meanings.lower, scalar=True),
+        lower_nest(tasks, frozenset(), MEANINGS.lower, scalar=True),
         """
         kernel
         argument 0 int8 write broadcast
@@ -485,4 +485,4 @@ def test_scalar_work_by_itself_stores_its_results() -> None:
         {7: WRITE, 6: WRITE, 8: READ},
         (ConstantSource(9), TaskScalarSource(11, -1)),
     )
-    assert lower_nest(tasks, frozenset(), meanings.lower) is None
+    assert lower_nest(tasks, frozenset(), MEANINGS.lower) is None

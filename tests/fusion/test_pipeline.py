@@ -18,7 +18,7 @@ from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan, verify_pass
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # A stencil with a temporary and a sum on one processor, and a product on several.
 WINDOW = """
@@ -53,7 +53,7 @@ def drafts() -> dict[str, Draft]:
         verify_pass(step, draft)
         found[step.name] = replace(draft)
 
-    make_plan(parse(WINDOW), meanings, note)
+    make_plan(parse(WINDOW), MEANINGS, note)
     return found
 
 

@@ -14,7 +14,7 @@ from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import InvalidWindowError
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 BOTH = READ | WRITE
 
@@ -69,7 +69,7 @@ view %61.71 shape 1 many [:] as (0, *)
 
 def plan_of(text: str) -> Plan:
     """Plan tasks over the stores above."""
-    return make_plan(parse(STORES + text), meanings)
+    return make_plan(parse(STORES + text), MEANINGS)
 
 
 def launch_of(text: str, form: Form = WHOLE) -> PlannedLaunch:

@@ -13,7 +13,7 @@ from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # Arrays that Legate does not partition: p is live, and written in two parts, its last
 # row and the others; x and y are copies of it, q and r are dead, and written in the
@@ -313,7 +313,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
     assert not unchanged(text)
     window = window_of(text)
-    draft = Draft(window, meanings, Renaming(window))
+    draft = Draft(window, MEANINGS, Renaming(window))
     run_passes(draft)
     assert draft.renaming == Renaming(window)
     assert [form_of(launch) for launch in draft.launches] == [
@@ -325,7 +325,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     text = sweep(1) + sweep(2)
-    (launch,) = make_plan(window_of(text), meanings).launches
+    (launch,) = make_plan(window_of(text), MEANINGS).launches
     assert launch.tasks == tuple(range(6))
     # what sweeps write and read, in the layouts of the window's views
     assert [nest.lowered.arguments for nest in launch.nests] == [

@@ -16,11 +16,11 @@ from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
-covered: Final = partial(pipeline.covered, meanings)
+covered: Final = partial(pipeline.covered, MEANINGS)
 """Whether a kernel can express a task."""
-copied: Final = partial(pipeline.copies, meanings)
+copied: Final = partial(pipeline.copies, MEANINGS)
 """Whether a task copies its input to its output."""
 
 # The stores and views that the golden windows share. Views n, 10 + n and 20 + n
@@ -156,7 +156,7 @@ def lowered(text: str) -> LoweredNest | None:
     (liveness,) = liveness_of(text)
     (nest,) = liveness.nests
     tasks = dict(enumerate(window_of(text).tasks))
-    return lower_nest(tasks, nest.dropped, meanings.lower)
+    return lower_nest(tasks, nest.dropped, MEANINGS.lower)
 
 
 def check_groups(text: str) -> None:

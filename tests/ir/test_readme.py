@@ -13,7 +13,7 @@ from legate_diffuse.fusion.pipeline import covered
 from legate_diffuse.ir import Points, Privilege
 from legate_diffuse.ir.text import _STORE_FLAGS, parse, render
 from legate_diffuse.ir.verify import OPERATORS, verify_window
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 PAGE = Path(legate_diffuse.ir.__file__).with_name("README.md").read_text("utf-8")
 
@@ -32,7 +32,7 @@ def test_the_example_is_a_window() -> None:
 
 
 def test_the_example_forms_the_groups_that_the_page_describes() -> None:
-    groups = group_window(parse(example()), partial(covered, meanings))
+    groups = group_window(parse(example()), partial(covered, MEANINGS))
     assert [group.tasks for group in groups] == [(0, 1, 2, 3, 5), (4,)]
 
 

@@ -18,7 +18,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.ir.text import render
-from legate_diffuse.libraries.cupynumeric import meanings
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 PROCESSORS = [2**power for power in range(1, 21)]
 THRESHOLD = 4096
@@ -57,12 +57,12 @@ class Steps:
 
 def count_steps(window: Window) -> tuple[int, int, Plan]:
     """Return the calls and lines that planning takes, and the plan."""
-    make_plan(window, meanings)  # what is remembered within the process
+    make_plan(window, MEANINGS)  # what is remembered within the process
     steps = Steps()
     before = sys.gettrace()
     sys.settrace(steps)
     try:
-        plan = make_plan(window, meanings)
+        plan = make_plan(window, MEANINGS)
     finally:
         sys.settrace(before)
     return steps.calls, steps.lines, plan
@@ -96,6 +96,6 @@ def test_only_what_is_partitioned_at_all_makes_a_difference() -> None:
         return render(window).replace(" single", "")
 
     assert without_single(one[1]) == without_single(several[1])
-    launches = make_plan(one[1], meanings).launches
+    launches = make_plan(one[1], MEANINGS).launches
     assert any(launch.fused for launch in launches)
     assert not any(launch.partitioned for launch in launches)

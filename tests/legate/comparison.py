@@ -19,16 +19,13 @@ from legate_diffuse.interpose.window import window
 def unfused() -> Iterator[None]:
     """Run every task as it was submitted."""
     window.flush("test")
-    recognizer = window.recognizer
-    library, recognizer.cupynumeric = recognizer.cupynumeric, None
-    fill = window._examine_fill
-    window._examine_fill = lambda *_: None  # type: ignore[method-assign]
+    examine = window._examine
+    window._examine = lambda _: None  # type: ignore[method-assign]
     try:
         yield
         window.flush("test")
     finally:
-        recognizer.cupynumeric = library
-        window._examine_fill = fill  # type: ignore[method-assign]
+        window._examine = examine  # type: ignore[method-assign]
 
 
 def counts(program: Callable[[], Any]) -> dict[str, Any]:

@@ -151,13 +151,13 @@ def test_right_programs_pass(case: str, cpus: str) -> None:
 # Makes the kernels of an addition subtract.
 WRONG_KERNEL = """
 from dataclasses import replace
-from legate_diffuse.libraries.cupynumeric import meanings
-right = meanings.lower
-def wrong(kind, builder, operands):
+from legate_diffuse.libraries.operations import Operations
+right = Operations.lower
+def wrong(self, kind, builder, operands):
     if kind.code == "ADD":
         kind = replace(kind, code="SUBTRACT")
-    return right(kind, builder, operands)
-meanings.lower = wrong
+    return right(self, kind, builder, operands)
+Operations.lower = wrong
 """
 USER = '''
 exec(compile("""

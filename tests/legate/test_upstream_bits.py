@@ -18,12 +18,7 @@ from legate_diffuse.codegen import Compiler, MathMode
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import (
-    depends_on_index,
-    kinds,
-    lower,
-    reduction,
-)
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 DIVISIONS = {"FLOOR_DIVIDE", "FMOD", "MOD", "GCD", "LCM"}
 SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}
@@ -36,15 +31,15 @@ def is_run_by_upstream(kind):
         return False
     if kind.task in ("READ", "WRITE"):  # of one element, see test_elements.py
         return False
-    if depends_on_index(kind):  # see test_indexed_operations.py
+    if MEANINGS.depends_on_index(kind):  # see test_indexed_operations.py
         return False
     return kind.task != "CONVERT" or kind.inputs != kind.outputs
 
 
 def operations():
     found = {}
-    for kind in kinds():
-        if reduction(kind) is None and is_run_by_upstream(kind):
+    for kind in MEANINGS.kinds():
+        if MEANINGS.reduction(kind) is None and is_run_by_upstream(kind):
             found.setdefault((kind.task, kind.code), []).append(kind)
     return found
 
@@ -108,7 +103,7 @@ def kernel_of(kind: OperationKind):
     builder = Builder(reads + writes, kind.scalars)
     operands = [builder.load(number) for number in range(len(reads))]
     operands += [builder.scalar(number) for number in range(len(kind.scalars))]
-    for number, value in enumerate(lower(kind, builder, operands)):
+    for number, value in enumerate(MEANINGS.lower(kind, builder, operands)):
         builder.store(len(reads) + number, value)
     return builder.build()
 

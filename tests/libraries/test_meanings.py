@@ -3,12 +3,7 @@ import pytest
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder, print_kernel
-from legate_diffuse.libraries.cupynumeric.meanings import (
-    kinds,
-    lower,
-    reduction,
-    unsupported,
-)
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, unsupported
 from legate_diffuse.libraries.table import Unsupported
 
 
@@ -34,8 +29,8 @@ def dot(dtype):
 
 
 def test_every_kind_of_the_table_is_supported():
-    assert len(kinds()) == len(set(kinds()))
-    assert all(unsupported(kind) is None for kind in kinds())
+    assert len(MEANINGS.kinds()) == len(set(MEANINGS.kinds()))
+    assert all(unsupported(kind) is None for kind in MEANINGS.kinds())
 
 
 @pytest.mark.parametrize(
@@ -72,7 +67,7 @@ def test_every_kind_of_the_table_is_supported():
 )
 def test_covers(kind):
     assert unsupported(kind) is None
-    assert reduction(kind) is None
+    assert MEANINGS.reduction(kind) is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +98,7 @@ def test_covers(kind):
 )
 def test_covers_reductions(kind, operator):
     assert unsupported(kind) is None
-    assert reduction(kind) == operator
+    assert MEANINGS.reduction(kind) == operator
 
 
 @pytest.mark.parametrize(
@@ -138,7 +133,7 @@ def test_refuses_with_a_reason(kind, reason):
 def test_refused_kinds_cannot_be_lowered():
     builder = Builder([Argument("float64", reads=True, writes=True)], [])
     with pytest.raises(KeyError):
-        lower(unary("FREXP", "float64"), builder, [builder.load(0)])
+        MEANINGS.lower(unary("FREXP", "float64"), builder, [builder.load(0)])
 
 
 def test_lowers_to_the_documented_kernel():
@@ -151,7 +146,7 @@ def test_lowers_to_the_documented_kernel():
         [],
     )
     operands = [builder.load(0), builder.load(1)]
-    (value,) = lower(binary("MAXIMUM", "float64"), builder, operands)
+    (value,) = MEANINGS.lower(binary("MAXIMUM", "float64"), builder, operands)
     builder.store(1, value)
     assert print_kernel(builder.build()).splitlines()[3:] == [
         "%0: float64 = load 0",

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, HALF
-from legate_diffuse.libraries.cupynumeric.meanings import kinds, unsupported
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, unsupported
 from legate_diffuse.libraries.cupynumeric.unary import REAL
 from legate_diffuse.libraries.table import Unsupported
 
@@ -129,7 +129,7 @@ def _pair(task: str, code: str, dtype: str) -> Pair:
 
 def _covered() -> Counter[tuple[str, str, str]]:
     """Return the number of operation kinds by task, code and type of operand."""
-    return Counter((kind.task, kind.code, _subject(kind)) for kind in kinds())
+    return Counter((kind.task, kind.code, _subject(kind)) for kind in MEANINGS.kinds())
 
 
 def _subject(kind: OperationKind) -> str:

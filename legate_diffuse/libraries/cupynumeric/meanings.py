@@ -11,7 +11,7 @@ Follows: cuPyNumeric (src/cupynumeric)
 from typing import Final
 
 from legate_diffuse.ir import OperationKind
-from legate_diffuse.kernel.builder import Builder, Value
+from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import (
     ALL,
     COMPLEX,
@@ -21,7 +21,6 @@ from legate_diffuse.kernel.dtypes import (
     INTEGERS,
 )
 from legate_diffuse.libraries.cupynumeric import complex_numbers
-from legate_diffuse.libraries.cupynumeric.advice import advise as advise
 from legate_diffuse.libraries.cupynumeric.binary import BINARY
 from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
 from legate_diffuse.libraries.cupynumeric.reductions import (
@@ -31,6 +30,7 @@ from legate_diffuse.libraries.cupynumeric.reductions import (
     reductions,
 )
 from legate_diffuse.libraries.cupynumeric.unary import UNARY, same
+from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.table import (
     Emitter,
     Lowering,
@@ -154,13 +154,31 @@ _MEANINGS: Final[dict[str, dict[str, tuple[Meaning, ...]]]] = {
 }
 """By task and operation code. The value that FILL writes is its input."""
 
-_TABLE: Final[dict[OperationKind, Lowering | LoweringToSeveral]] = {
-    kind: lowering
+_COPIES: Final = (("COPY", ""), ("UNARY_OP", "COPY"))
+_INTEGER_DIVISIONS: Final = frozenset({"FLOOR_DIVIDE", "FMOD", "MOD"})
+
+
+def _operation(
+    kind: OperationKind, lowering: Lowering | LoweringToSeveral
+) -> Operation:
+    return Operation(
+        lowering,
+        copies=(kind.task, kind.code) in _COPIES and kind.inputs == kind.outputs,
+        indexed=kind.task in INDEXED,
+        # the machine traps where an integer is divided by zero; a kernel never does
+        traps=kind.code in _INTEGER_DIVISIONS
+        and not {*kind.inputs}.isdisjoint(INTEGERS),
+    )
+
+
+OPERATIONS: Final[dict[OperationKind, Operation]] = {
+    kind: _operation(kind, lowering)
     for task, meanings in _MEANINGS.items()
     for kind, lowering in expand(task, meanings).items()
-} | {kind: lowering for kind, _, lowering in reductions()}
+} | {kind: Operation(lowering, operator) for kind, operator, lowering in reductions()}
+"""What each operation of cuPyNumeric computes that fusion covers."""
 
-_OPERATORS: Final = {kind: operator for kind, operator, _ in reductions()}
+MEANINGS: Final = Operations(OPERATIONS)
 
 _REFUSED_TASKS: Final = {
     "ARGWHERE": Unsupported.NUMBER,
@@ -180,12 +198,9 @@ _NOT_UPSTREAM: Final = {
 """Operations and types that the front end takes and the tasks do not."""
 
 
-_INTEGER_DIVISIONS: Final = frozenset({"FLOOR_DIVIDE", "FMOD", "MOD"})
-
-
 def unsupported(kind: OperationKind) -> Unsupported | None:
     """Return None when the table covers `kind`, else why it does not."""
-    if kind in _TABLE:
+    if kind in OPERATIONS:
         return None
     codes = REDUCTION_CODES.get(kind.task) or _MEANINGS.get(kind.task)
     if codes is None:
@@ -203,49 +218,3 @@ def unsupported(kind: OperationKind) -> Unsupported | None:
     ):
         return Unsupported.ORDER
     return Unsupported.COMPLEX if types & {*COMPLEX} else Unsupported.TYPES
-
-
-def covers(kind: OperationKind) -> bool:
-    """Return whether the table covers `kind`."""
-    return kind in _TABLE
-
-
-def copies(kind: OperationKind) -> bool:
-    """Return whether an operation's output is its input, bit by bit."""
-    is_copy = kind.task == "COPY" or (kind.task, kind.code) == ("UNARY_OP", "COPY")
-    return is_copy and kind.inputs == kind.outputs
-
-
-def lower(kind: OperationKind, builder: Builder, operands: list[Value]) -> list[Value]:
-    """Emit `kind` over its inputs, then its scalars, and return its outputs.
-
-    Of a reduction that is the value to combine at each point.
-
-    Raises:
-        KeyError: the table does not cover `kind` (see `unsupported`).
-    """
-    result = _TABLE[kind](Emitter(builder), *operands)
-    return list(result) if isinstance(result, tuple) else [result]
-
-
-def reduction(kind: OperationKind) -> str | None:
-    """Return the operator that combines the values of `kind`; None if it has none."""
-    return _OPERATORS.get(kind)
-
-
-def depends_on_index(kind: OperationKind) -> bool:
-    """Return whether the values of `kind` depend on the index of their point."""
-    return kind.task in INDEXED
-
-
-def traps(kind: OperationKind) -> bool:
-    """Return whether the original task of `kind` ends the process on some values.
-
-    The machine traps where an integer is divided by zero; a kernel never does.
-    """
-    return kind.code in _INTEGER_DIVISIONS and not {*kind.inputs}.isdisjoint(INTEGERS)
-
-
-def kinds() -> tuple[OperationKind, ...]:
-    """Return every operation kind that the table covers."""
-    return tuple(_TABLE)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operations compute, of all libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from legate_diffuse.ir import OperationKind
+from legate_diffuse.kernel.builder import Builder, Value
+from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.libraries.table import Emitter, Lowering, LoweringToSeveral
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What an operation computes.
+
+    Attributes:
+        lowering: emits its values; of a reduction, the value to combine at each point.
+        operator: what a reduction combines values with, None if it is none.
+        copies: its output is its input, bit by bit.
+        indexed: its values depend on the index of a point.
+        traps: the original task ends the process on some values, a kernel does not.
+    """
+
+    lowering: Lowering | LoweringToSeveral
+    operator: str | None = None
+    copies: bool = False
+    indexed: bool = False
+    traps: bool = False
+
+
+def _same(_: Emitter, x: Value) -> Value:
+    return x
+
+
+FILLS: Final = {
+    OperationKind("FILL", "", (dtype,), (dtype,)): Operation(_same) for dtype in ALL
+}
+"""Legate's own fills. The value that a fill writes is its input."""
+
+
+class Operations:
+    """The operations that kernels can express."""
+
+    def __init__(self, known: Mapping[OperationKind, Operation] = FILLS) -> None:
+        self._known = dict(known)
+        self._advisers: list[Callable[[str], str]] = []
+
+    def add(self, known: Mapping[OperationKind, Operation]) -> None:
+        """Take in operations of a library."""
+        self._known.update(known)
+
+    def add_adviser(self, advise: Callable[[str], str]) -> None:
+        """Take in what says what to write instead of a library's tasks."""
+        self._advisers.append(advise)
+
+    def kinds(self) -> tuple[OperationKind, ...]:
+        """Return every kind of operation."""
+        return tuple(self._known)
+
+    def covers(self, kind: OperationKind) -> bool:
+        """Return whether a kernel can express an operation."""
+        return kind in self._known
+
+    def lower(
+        self, kind: OperationKind, builder: Builder, operands: list[Value]
+    ) -> list[Value]:
+        """Emit an operation over its inputs, then its scalars; return its outputs.
+
+        Of a reduction that is the value to combine at each point.
+
+        Raises:
+            KeyError: no kernel can express it.
+        """
+        result = self._known[kind].lowering(Emitter(builder), *operands)
+        return list(result) if isinstance(result, tuple) else [result]
+
+    def reduction(self, kind: OperationKind) -> str | None:
+        """Return the operator with which an operation reduces, None if it does not."""
+        found = self._known.get(kind)
+        return None if found is None else found.operator
+
+    def copies(self, kind: OperationKind) -> bool:
+        """Return whether an operation's output is its input, bit by bit."""
+        found = self._known.get(kind)
+        return found is not None and found.copies
+
+    def depends_on_index(self, kind: OperationKind) -> bool:
+        """Return whether the values of an operation depend on a point's index."""
+        found = self._known.get(kind)
+        return found is not None and found.indexed
+
+    def traps(self, kind: OperationKind) -> bool:
+        """Return whether an original task ends the process on some values."""
+        found = self._known.get(kind)
+        return found is not None and found.traps
+
+    def advise(self, task: str) -> str:
+        """Return what to write instead of a task that is not fused, '' for nothing.
+
+        ``task`` is Legate's name of it.
+        """
+        return next(filter(None, (each(task) for each in self._advisers)), "")
