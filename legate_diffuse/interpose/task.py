@@ -7,7 +7,7 @@ a task that waits in the window is no reference of the application to its stores
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from legate_diffuse.interpose.array import LogicalArray
@@ -84,7 +84,8 @@ class AutoTask:
         return self._add(REDUCE + int(redop), array_or_store, partition)
 
     def _add(self, privilege: int, array_or_store: Any, partition: Any) -> Variable:
-        array_or_store = LogicalArray.plain_store(array_or_store)
+        if type(array_or_store) is not LogicalStore:
+            array_or_store = LogicalArray.plain_store(array_or_store)
         if type(array_or_store) is LogicalStore:
             self.arguments.append(array_or_store._view)
         else:
@@ -114,11 +115,28 @@ class AutoTask:
             self.check_scalars()
 
     def check_scalars(self) -> None:
-        """Let Legate refuse a scalar argument now, and not at submission."""
+        """Let Legate refuse a scalar argument now, and not at submission.
+
+        An alignment of different shapes it refuses when the task is executed.
+        """
         trial = real.runtime.create_auto_task(self.library, self.task_id)
         for value, dtype in self.scalars:
             if type(value) is not real.Scalar:
                 trial.add_scalar_arg(value, dtype)
+        shapes = ({view.shape for view in views} for views in self._aligned())
+        if self.holdable and any(len(each) > 1 for each in shapes):
+            self.holdable = False
+
+    def _aligned(self) -> Iterator[Sequence[Any]]:
+        """Yield the arguments that are aligned with each other."""
+        for constraint in self.constraints:
+            if constraint.name == "align":
+                places = [variable.declare for variable in constraint.arguments]
+                if all(type(place) is int for place in places):
+                    yield [self.arguments[place] for place in places]
+        for name, *arguments in self.calls:
+            if name == "add_alignment":
+                yield arguments
 
     def add_constraint(self, constraint: Any) -> None:
         """Add partitioning constraints."""
@@ -136,7 +154,7 @@ class AutoTask:
         if constraint.name != "broadcast":
             return False
         declare = constraint.arguments[0].declare
-        return isinstance(declare, int) and _is_single(self.arguments[declare])
+        return type(declare) is int and _is_single(self.arguments[declare])
 
     def add_alignment(self, array_or_store1: Any, array_or_store2: Any) -> None:
         """Align two arguments."""

@@ -216,6 +216,8 @@ class LaunchWindow:
                 return None
         if not kind.covered:
             operation.check_scalars()
+            if not operation.holdable:
+                return None
         operation.kind = kind
         if self.submitter.track_provenance:
             operation.provenance_ = self.submitter.provenance(kind.id)

@@ -236,6 +236,14 @@ def test_an_exception_is_raised_in_the_call() -> None:
     same(y, np.arange(float(N)))
 
 
+@pytest.mark.parametrize("length", [N // 2, N + 1])
+def test_arguments_that_cannot_be_aligned_are_refused_in_the_call(length: int) -> None:
+    x, y = numbers() + 1.0, cn.arange(float(length))
+    with pytest.raises(ValueError, match=r"[Aa]lign"):
+        other.axpy(cn.full((1,), 2.0), y, x)
+    same(x + 1.0, np.arange(float(N)) + 2.0)
+
+
 def test_fills_of_rows_are_legates_affair() -> None:
     runtime = lc.get_legate_runtime()
     rows = runtime.create_store(lc.types.rect_type(1), (8,))
