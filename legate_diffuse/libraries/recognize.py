@@ -57,7 +57,10 @@ class TaskRecognizer:
 
     def recognize_task(self, task: Any) -> Kind | None:
         """Return the kind of a stand-in auto task, None if it cannot wait."""
-        form = self._form(task)
+        try:
+            form = self._forms[task.library][task.task_id]
+        except KeyError:
+            form = self._find_form(task)
         if (
             not form.fuse
             or not task.plain
@@ -85,7 +88,7 @@ class TaskRecognizer:
 
     def recognize_opaque(self, task: Any) -> Kind | None:
         """Return the kind of a task that runs as it is, in its place."""
-        form = self._form(task)
+        form = self._find_form(task)
         key = ("opaque", form, *task.privileges)
         try:
             return self._kinds[key]
@@ -104,7 +107,7 @@ class TaskRecognizer:
             kind = Kind(next(self._ids), operation, (0,), pointwise=True, covered=True)
             return self._kinds.setdefault(key, kind)
 
-    def _form(self, task: Any) -> Form:
+    def _find_form(self, task: Any) -> Form:
         library = task.library
         forms = self._forms.get(library)
         if forms is None:
