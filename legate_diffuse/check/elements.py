@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 def read(root: Any) -> Array:
     """Return a copy of the elements of a root's storage; waits for its tasks."""
     physical = root.materialize().get_physical_store()
-    return np.array(physical.get_inline_allocation()).reshape(root.shape)
+    return _elements(physical).reshape(root.shape).copy()
 
 
 def write(root: Any, elements: Array, where: Any = ...) -> None:
@@ -24,7 +24,15 @@ def write(root: Any, elements: Array, where: Any = ...) -> None:
         legate.runtime.issue_fill(store, legate.Scalar(elements.item(), root.type))
         return
     physical = store.get_physical_store()
-    np.asarray(physical.get_inline_allocation())[where] = elements[where]
+    _elements(physical)[where] = elements[where]
+
+
+def _elements(physical: Any) -> Array:
+    """Return the elements of a store where they lie, structures as so many bytes."""
+    elements = np.asarray(physical.get_inline_allocation())
+    # NumPy is given structures without fields, of which it copies nothing
+    whole = elements.dtype.kind == "V"
+    return elements.view(f"V{elements.itemsize}") if whole else elements
 
 
 def box(view: Any) -> Any:

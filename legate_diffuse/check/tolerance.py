@@ -24,6 +24,7 @@ import numpy as np
 from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.store import OTHER
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -169,7 +170,8 @@ def _split(operation: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
 
 
 def _is_inexact(privilege: int, view: Any) -> bool:
-    return privilege >= REDUCE and np.dtype(view.root.dtype).kind in "fc"
+    dtype = view.root.dtype
+    return privilege >= REDUCE and dtype != OTHER and np.dtype(dtype).kind in "fc"
 
 
 def _eps(dtype: Any) -> float:
@@ -198,7 +200,7 @@ def _power_error(operands: list[Array], size: Array) -> Array:
 
 def _relative_error(kind: OperationKind) -> float:
     """Return by how much an operation's results may differ, relative to their size."""
-    if kind.task not in _FUNCTIONS:
+    if kind.task not in _FUNCTIONS or not MEANINGS.covers(kind):
         return 0.0
     inputs = [Argument(dtype, reads=True, writes=False) for dtype in kind.inputs]
     outputs = [Argument(dtype, reads=False, writes=True) for dtype in kind.outputs]

@@ -87,11 +87,6 @@ def _seconds(nest: PlannedNest, measured: Measured) -> float:
     return 0.0 if nest.kernel is None else measured.kernels[nest.kernel]
 
 
-def loop_seconds(window: WindowFacts, measured: Measured) -> float:
-    """Return the time of a window's loops."""
-    return sum(_seconds(nest, measured) for nest in _nests(window))
-
-
 def find_walls(
     windows: Sequence[tuple[WindowFacts, int]],
     measured: Measured,
