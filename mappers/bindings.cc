@@ -477,7 +477,7 @@ NB_MODULE(_native, module) {
   module.def(
       "name_task",
       [](std::string name) { return static_cast<std::int64_t>(name_task(std::move(name))); },
-      nb::arg("name"));
+      nb::arg("name"), nb::call_guard<nb::gil_scoped_release>());
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));

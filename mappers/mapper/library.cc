@@ -2,6 +2,8 @@
 
 #include "mapper/library.h"
 
+#include <legion.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,7 +54,13 @@ legate::Library library() {
 }
 
 legate::LocalTaskID name_task(std::string name) {
-  return num_tasks == MAX_TASKS ? PROGRAM_TASK : register_next(std::move(name));
+  if (num_tasks == MAX_TASKS) return PROGRAM_TASK;
+  // Mappers look tasks up in the table that this changes, without a lock (`Library::find_task`,
+  // src/cpp/legate/runtime/detail/library.cc, 26.06): nothing may be left to map.
+  Legion::Runtime::get_runtime()
+      ->issue_mapping_fence(Legion::Runtime::get_context())
+      .get_void_result();
+  return register_next(std::move(name));
 }
 
 }  // namespace legate_diffuse
