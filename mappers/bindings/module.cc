@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <legion.h>
+
+#include "bindings/bindings.h"
+#include "mapper/library.h"
+#include "places.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_native, module) {
+  using namespace legate_diffuse;
+
+  // Arrays may outlive the interpreter.
+  nb::set_leak_warnings(false);
+  module.doc() = "Submission of programs. Import legate.core first.";
+  nb::class_<Places>(module, "Places")
+      .def(nb::init<>())
+      .def("find", &Places::find, nb::arg("kind"))
+      .def("learn", &Places::learn, nb::arg("code"), nb::arg("instruction"), nb::arg("place"))
+      .def("learn_depth", &Places::learn_depth, nb::arg("kind"), nb::arg("depth"));
+  module.def("start", &start_library, nb::call_guard<nb::gil_scoped_release>());
+  module.def("is_in_task", [] { return Legion::Runtime::has_context(); });
+  bind_flush(module);
+  bind_submission(module);
+  bind_tasks(module);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <legate.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "interposition/clocks.h"
+#include "mapper/library.h"
+#include "program/kernel_table.h"
+#include "program/schedule.h"
+#include "threads/team.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// How Legate partitions (PartitionManager::compute_launch_shape): into how many pieces, and from
+// how many elements on. Where threads share the loops of a task, there is one piece.
+std::pair<std::uint64_t, std::uint64_t> launch_policy() {
+  const auto machine = legate::Scope::machine();
+  const auto& policy = legate::Scope::parallel_policy();
+
+  const auto pieces = std::uint64_t{machine.count()} * policy.overdecompose_factor();
+
+  return {current_sharing().num_threads > 1 ? 1 : pieces,
+          policy.partitioning_threshold(machine.preferred_target())};
+}
+
+// Whether more than its stores ties a task to a place in the program, in some variant.
+bool is_bound(const legate::TaskInfo& task) {
+  for (const auto code :
+       {legate::VariantCode::CPU, legate::VariantCode::OMP, legate::VariantCode::GPU}) {
+    if (const auto variant = task.find_variant(code)) {
+      const auto& options = variant->options();
+
+      if (options.concurrent || options.has_side_effect || options.may_throw_exception ||
+          options.communicators) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A task's name, and whether it is bound.
+std::pair<std::string, bool> describe_task(std::uintptr_t library, std::int64_t id) {
+  const auto task = reinterpret_cast<const legate::Library*>(library)->find_task(
+      static_cast<legate::LocalTaskID>(id));
+
+  return {std::string{task.name()}, is_bound(task)};
+}
+
+nb::bytes scalar_bytes(std::uintptr_t handle) {
+  const auto& scalar = *reinterpret_cast<const legate::Scalar*>(handle);
+  return nb::bytes{scalar.ptr(), scalar.size()};
+}
+
+// An argument, the kernel that combines its values, and their identity.
+using NamedReduction = std::tuple<std::uint32_t, std::uint32_t, nb::bytes>;
+
+std::uint32_t register_kernel_address(std::uintptr_t address,
+                                      const std::vector<NamedReduction>& reductions, bool timed) {
+  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr};
+
+  if (address == 0) throw nb::value_error("a kernel's address is null");
+  if (kernel.code->indices >> LEGATE_MAX_DIM != 0) throw nb::value_error("no such dimension");
+  for (const auto& [argument, combine, identity] : reductions) {
+    auto& reduction = kernel.reductions.emplace_back(Reduction{argument, combine, {}});
+
+    if (identity.size() > SCALAR_SIZE) throw nb::value_error("a value takes at most 16 bytes");
+    if (!find_kernel(combine)) throw nb::value_error("no kernel is registered under this id");
+    std::memcpy(reduction.identity.bytes.data(), identity.c_str(), identity.size());
+  }
+  if (timed) kernel.clock = new Clock;  // as the kernel, it stays for as long as the process
+  return register_kernel(std::move(kernel));
+}
+
+using TaskTime = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+
+std::vector<TaskTime> task_times() {
+  auto* const visit_clocks =
+      find_in_net<decltype(legate_diffuse_clocks_visit)>("legate_diffuse_clocks_visit");
+  std::vector<TaskTime> times;
+
+  if (!visit_clocks) return times;
+  visit_clocks(
+      [](void* data, const char* name, const char* provenance, std::int64_t nanoseconds,
+         std::int64_t calls) {
+        static_cast<std::vector<TaskTime>*>(data)->emplace_back(name, provenance, nanoseconds,
+                                                                calls);
+      },
+      &times);
+  return times;
+}
+
+}  // namespace
+
+void bind_tasks(nb::module_& module) {
+  module.def("register_kernel", &register_kernel_address, nb::arg("address"),
+             nb::arg("reductions") = nb::tuple(), nb::arg("timed") = false);
+  module.def("forget_kernel", &forget_kernel, nb::arg("kernel"));
+  module.def("kernel_nanoseconds", &kernel_nanoseconds);
+  module.def("task_times", &task_times);
+  module.def(
+      "name_task",
+      [](std::string name) { return static_cast<std::int64_t>(name_task(std::move(name))); },
+      nb::arg("name"), nb::call_guard<nb::gil_scoped_release>());
+  module.def("launch_policy", &launch_policy);
+  module.def("num_threads", [] { return current_sharing().num_threads; });
+  module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
+  module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));
+  module.def("describe_task", &describe_task, nb::arg("library"), nb::arg("task"));
+  module.def("scalar_bytes", &scalar_bytes, nb::arg("handle"));
+}
+
+}  // namespace legate_diffuse
