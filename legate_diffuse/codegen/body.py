@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop over contiguous elements: one iteration computes one vector of points."""
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,6 +16,7 @@ from legate_diffuse.codegen.quotients import (
     emit_divisor,
     emit_quotient,
     emit_uniform_divisor,
+    shared_divisors,
 )
 from legate_diffuse.codegen.reduction import (
     Fold,
@@ -106,7 +106,7 @@ class _BodyEmitter:
         self._loop = Lines(lanes, "v", "loop")
         self._values: list[Parts] = []
         self._uniform = _uniform(kernel)
-        self._shared = _shared_divisors(kernel, self._uniform)
+        self._shared = shared_divisors(kernel, self._uniform)
         self._divisors: dict[int, Divisor] = {}
         """Of those that are shared, by value."""
         self._unchecked: dict[int, Guarded] = {}
@@ -383,16 +383,6 @@ def _uniform(kernel: Kernel) -> list[bool]:
             case Scalar() | Constant():
                 uniform.append(True)
     return uniform
-
-
-def _shared_divisors(kernel: Kernel, uniform: list[bool]) -> set[int]:
-    """Return the values by which several quotients are taken, or all of a row."""
-    quotients = Counter(
-        step.operands[1]
-        for number, step in enumerate(kernel.body)
-        if isinstance(step, Op) and step.name == "div" and not uniform[number]
-    )
-    return {by for by, count in quotients.items() if count > 1 or uniform[by]}
 
 
 def _constant(dtype: str, bits: int) -> Parts:

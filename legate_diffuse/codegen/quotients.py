@@ -26,11 +26,13 @@ as the rest b q0 - a is +0 and its product with -y is -0: so a gets the sign of 
 b none.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.guarded import Guarded
+from legate_diffuse.kernel.ir import Kernel, Op
 
 LEAST_DIVIDEND: Final = {"float32": -84, "float64": -900}
 LARGEST_DIVISOR: Final = {"float32": 40, "float64": 100}
@@ -55,6 +57,16 @@ class Divisor:
     sign: str
     reciprocal: str
     limit: str
+
+
+def shared_divisors(kernel: Kernel, uniform: list[bool]) -> set[int]:
+    """Return the values by which several quotients are taken, or all of a row."""
+    quotients = Counter(
+        step.operands[1]
+        for number, step in enumerate(kernel.body)
+        if isinstance(step, Op) and step.name == "div" and not uniform[number]
+    )
+    return {by for by, count in quotients.items() if count > 1 or uniform[by]}
 
 
 def emit_divisor(on: FloatCode, b: str) -> Divisor:

@@ -14,17 +14,17 @@
 #include <legate.h>
 #include <legate/timing/timing.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <mutex>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
+#include "interposition/changing_scopes.h"
 #include "interposition/symbols.h"
 
+using legate_diffuse::ChangingScopes;
 using legate_diffuse::find_function;
 using legate_diffuse::real;
 
@@ -64,41 +64,6 @@ void flush() {
   ++num_calls;
   if (pending.load(std::memory_order_relaxed)) call_back();
 }
-
-// Scopes that changed something on which operations depend. A scope can be moved, so its
-// implementation identifies it.
-class ChangingScopes {
- public:
-  static ChangingScopes& instance() {
-    static auto* const scopes = new ChangingScopes;
-    return *scopes;
-  }
-
-  void add(const legate::Scope* scope) {
-    const std::lock_guard lock{mutex_};
-    scopes_.push_back(key(scope));
-  }
-
-  bool remove(const legate::Scope* scope) {
-    const std::lock_guard lock{mutex_};
-    const auto position = std::remove(scopes_.begin(), scopes_.end(), key(scope));
-    const auto found = position != scopes_.end();
-
-    scopes_.erase(position, scopes_.end());
-    return found;
-  }
-
- private:
-  static const void* key(const legate::Scope* scope) {
-    static_assert(sizeof(legate::Scope) == sizeof(void*), "a scope is one owning pointer");
-    const void* implementation = nullptr;
-    std::memcpy(&implementation, scope, sizeof(implementation));
-    return implementation;
-  }
-
-  std::mutex mutex_;
-  std::vector<const void*> scopes_;
-};
 
 void change_scope(const legate::Scope* scope) {
   flush();
