@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from operator import index as operator_index
 from typing import Any
 
-import numpy as np
-
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.physical_store import PhysicalStore, SmallPhysicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.store import OTHER
 from legate_diffuse.stores.dtype import dtype_name
@@ -245,81 +244,6 @@ class LogicalStore(metaclass=_AcceptsReal):
         return str(self._view.materialize())
 
     __repr__ = __str__
-
-
-class PhysicalStore:
-    """Stand-in for ``legate.core.PhysicalStore`` outside of tasks.
-
-    Legate keeps its memory up to date: a task that writes the store has done so when
-    its submission returns. The real physical store lives as long as a NumPy array
-    over it. Other interfaces hand out memory that cannot be tracked, which then
-    counts as held for good.
-    """
-
-    __slots__ = ("_real", "_root")
-
-    def __init__(self, physical: Any, root: Root) -> None:
-        self._real = physical
-        self._root = root
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return real.PhysicalStore
-
-    def __dlpack__(self, **options: Any) -> Any:
-        self._root.lend()
-        return self._real.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return self._real.__dlpack_device__()
-
-    @property
-    def __array_interface__(self) -> Any:
-        self._root.lend()
-        return self._real.__array_interface__
-
-    @property
-    def __cuda_array_interface__(self) -> Any:
-        self._root.lend()
-        return self._real.__cuda_array_interface__
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-
-class SmallPhysicalStore:
-    """Stand-in for ``legate.core.PhysicalStore`` over a copy of a single element.
-
-    The element lies in this process. What only Legate knows comes from the real
-    physical store.
-    """
-
-    __slots__ = ("_real", "_value", "_view")
-
-    def __init__(self, view: View, value: bytes) -> None:
-        self._view = view
-        self._value = value
-        self._real: Any = None
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return real.PhysicalStore
-
-    def get_inline_allocation(self) -> Any:
-        """Return the element's memory, as far as NumPy is concerned."""
-        view = self._view
-        # a bytearray, as NumPy does not let an array over bytes be written
-        array = np.frombuffer(bytearray(self._value), view.root.dtype)
-        return array.reshape(view.shape)
-
-    @property
-    def __array_interface__(self) -> Any:
-        return self.get_inline_allocation().__array_interface__
-
-    def __getattr__(self, name: str) -> Any:
-        if self._real is None:
-            self._real = self._view.materialize(reads_only=True).get_physical_store()
-        return getattr(self._real, name)
 
 
 class LogicalStorePartition(metaclass=_AcceptsReal):

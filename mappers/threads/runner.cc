@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "threads/runner.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace legate_diffuse {
+
+const Kernel& kernel_of(const NestHead& head) {
+  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
+
+  if (!found) {
+    std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
+                 static_cast<long long>(head.kernel));
+    std::abort();
+  }
+  return *found;
+}
+
+bool is_one_element(const Operand& operand, std::int64_t dim) {
+  return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
+}
+
+Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
+               const std::int64_t* extents) {
+  Base base{elements, {}};
+  auto stride = itemsize;
+
+  for (auto d = dim; d-- > 0;) {
+    base.strides[d] = stride;
+    stride *= extents[d];
+  }
+  return base;
+}
+
+void Partials::reset(const Kernel& kernel, std::int64_t num_helpers) {
+  num_reductions_ = kernel.reductions.size();
+  values_.resize(num_helpers * num_reductions_);
+
+  auto value = values_.begin();
+  for (std::int64_t helper = 0; helper < num_helpers; ++helper) {
+    for (const auto& reduction : kernel.reductions) {
+      const auto& identity = reduction.identity.bytes;
+
+      std::copy(identity.begin(), identity.end(), (value++)->bytes.begin());
+    }
+  }
+}
+
+char* Partials::of_thread(std::int64_t thread) {
+  if (thread == 0 || values_.empty()) return nullptr;
+  return values_[(thread - 1) * num_reductions_].bytes.data();
+}
+
+void Partials::combine(std::size_t reduction, const Reduction& how, char* target) {
+  const auto num_helpers = static_cast<std::int64_t>(values_.size() / num_reductions_);
+  const std::array<std::int64_t, 3> extents{1, num_helpers, 1};
+  const std::array<std::int64_t, 4> strides{0, 0, 0,
+                                            static_cast<std::int64_t>(SIZE * num_reductions_)};
+  const std::array<char*, 2> pointers{target, values_[reduction].bytes.data()};
+
+  legate_diffuse_run_rows(find_kernel(how.combine)->code, pointers.data(), strides.data(),
+                          extents.data(), nullptr);
+}
+
+void Runner::run(Words& words) {
+  const NestHead head{words};
+
+  nest_.reset(head.num_operands);
+  for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d]);
+  for (std::int64_t index = 0; index < head.num_operands; ++index) {
+    set_operand(index, Operand{words, head.dim}, head.dim);
+  }
+  nest_.run(kernel_of(head), scalars(head));
+}
+
+void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+                 char* partials) {
+  const auto& [head, operands] = nest;
+
+  while (rows.count > 0) {
+    const auto count = rows_in_one_piece(nest, rows);
+
+    nest_.reset(operands.size());
+    nest_.set_unread(unread);
+    for (std::int64_t d = 0; d < head.dim; ++d) {
+      if (d == rows.dim) {
+        nest_.add_dim(count, head.first[d] + rows.first);
+      } else {
+        nest_.add_dim(head.extents[d], head.first[d]);
+      }
+    }
+    for (std::size_t index = 0; index < operands.size(); ++index) {
+      const auto& operand = operands[index];
+
+      set_operand(index, operand, head.dim);
+      if (rows.dim >= 0 && operand.dims[rows.dim] >= 0) {
+        nest_.move_argument(index, row_offset(operand, rows));
+      }
+    }
+    if (partials) {
+      for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
+        const auto argument = kernel.reductions[index].argument;
+
+        if (!is_one_element(operands[argument], head.dim)) continue;
+        nest_.set_argument(argument, Partials::of_reduction(partials, index), {});
+      }
+    }
+    nest_.run(kernel, scalars(head));
+    rows.first += count;
+    rows.count -= count;
+  }
+}
+
+char* Runner::address(const Operand& operand) const {
+  const auto& base = base_of(operand);
+  auto* pointer = base.origin;
+
+  for (std::int64_t d = 0; d < operand.root_dim; ++d) {
+    const auto place =
+        d == 0 && base.circular.rows > 0 ? base.circular.find(operand.low[d]).row : operand.low[d];
+
+    pointer += place * base.strides[d];
+  }
+  return pointer;
+}
+
+std::size_t Runner::base_number(const Operand& operand) const {
+  return operand.base >= 0 ? operand.base : num_arguments_ + ~operand.base;
+}
+
+const Base& Runner::base_of(const Operand& operand) const {
+  return bases_[base_number(operand)];
+}
+
+void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
+  const auto& base = base_of(operand);
+  Nest::Strides strides{};
+
+  for (std::int64_t d = 0; d < dim; ++d) {
+    strides[d] = operand.dims[d] >= 0 ? base.strides[operand.dims[d]] : 0;
+  }
+  nest_.set_argument(index, address(operand), strides);
+}
+
+// How many of the rows lie one after the other in all of a nest's circular buffers.
+std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const {
+  auto count = rows.count;
+
+  for (const auto& operand : nest.operands) {
+    const auto& circular = base_of(operand).circular;
+
+    if (circular.rows > 0 && moves_along_rows(operand, rows)) {
+      count = std::min(count, circular.find(operand.low[0] + rows.first).left);
+    }
+  }
+  return count;
+}
+
+// Whether the rows of a nest are rows of an operand's root.
+bool Runner::moves_along_rows(const Operand& operand, const Rows& rows) {
+  return rows.dim >= 0 && operand.dims[rows.dim] == 0;
+}
+
+// The bytes from an operand's first row to another one.
+std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
+  const auto& base = base_of(operand);
+  auto distance = rows.first;
+
+  if (base.circular.rows > 0 && moves_along_rows(operand, rows)) {
+    const auto low = operand.low[0];
+
+    distance = base.circular.find(low + rows.first).row - base.circular.find(low).row;
+  }
+  return distance * base.strides[operand.dims[rows.dim]];
+}
+
+const char* Runner::scalars(const NestHead& head) {
+  scalars_.resize(head.num_scalars);
+  std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
+  return reinterpret_cast<const char*>(scalars_.data());
+}
+
+}  // namespace legate_diffuse

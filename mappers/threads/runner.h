@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "program/elements.h"
+#include "program/kernel_table.h"
+#include "program/program.h"
+#include "program/schedule.h"
+
+namespace legate_diffuse {
+
+// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
+// byte strides.
+struct Base {
+  char* origin{};
+  Nest::Strides strides{};
+  CircularBuffer circular{};
+};
+
+// The base of elements in row-major order.
+Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
+               const std::int64_t* extents);
+
+// The kernel of a nest; ends the process if there is none.
+const Kernel& kernel_of(const NestHead& head);
+
+// Whether an operand is one element for all points of a nest.
+bool is_one_element(const Operand& operand, std::int64_t dim);
+
+// The rows of a nest run along one of its dimensions, or there is one row if `dim` is negative.
+struct Rows {
+  std::int64_t dim;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// Where all threads but the first reduce to, instead of a nest's operands of one element.
+class Partials {
+ public:
+  void reset(const Kernel& kernel, std::int64_t num_helpers);
+
+  // A line of a cache for each of the kernel's reductions; null for thread 0.
+  char* of_thread(std::int64_t thread);
+
+  static char* of_reduction(char* partials, std::size_t reduction) {
+    return partials + reduction * SIZE;
+  }
+
+  // Combines what the threads have reduced to with `target`, in the threads' order.
+  void combine(std::size_t reduction, const Reduction& how, char* target);
+
+ private:
+  static constexpr std::size_t SIZE = 64;
+
+  struct alignas(SIZE) Partial {
+    std::array<char, SIZE> bytes;
+  };
+
+  std::size_t num_reductions_{};
+  std::vector<Partial> values_;  // by thread, and then by reduction
+};
+
+// Runs loop nests, or some rows of them, in one thread. The memory is used again for each nest.
+class Runner {
+ public:
+  Runner(const std::vector<Base>& bases, std::size_t num_arguments)
+      : bases_{bases}, num_arguments_{num_arguments} {}
+
+  void run(Words& words);
+
+  // Reduces to `partials`, if they are not null, and not to operands of one element. `unread`: see
+  // LoopNest.
+  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+           char* partials = nullptr);
+
+  [[nodiscard]] std::size_t num_bases() const { return bases_.size(); }
+  [[nodiscard]] std::size_t base_number(const Operand& operand) const;
+
+  // The address of an operand's first element.
+  [[nodiscard]] char* address(const Operand& operand) const;
+
+ private:
+  [[nodiscard]] const Base& base_of(const Operand& operand) const;
+  void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
+  [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
+  [[nodiscard]] static bool moves_along_rows(const Operand& operand, const Rows& rows);
+  [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
+  const char* scalars(const NestHead& head);
+
+  const std::vector<Base>& bases_;
+  std::size_t num_arguments_;
+  Nest nest_;
+  std::vector<ScalarBlock> scalars_;
+};
+
+}  // namespace legate_diffuse
