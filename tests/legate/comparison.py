@@ -14,6 +14,9 @@ import legate_diffuse
 from legate_diffuse.check.elements import same_bits
 from legate_diffuse.interpose.window import window
 
+# How many elements :func:`numbers` has.
+N = 1000
+
 
 @contextmanager
 def unfused() -> Iterator[None]:
@@ -104,6 +107,26 @@ def differential(
             np.testing.assert_allclose(
                 left, right, rtol=1e-5 if left.dtype.itemsize == 4 else 1e-12
             )
+
+
+def numbers() -> Any:
+    """Return the array of 0.0 to N - 1.0, with nothing pending."""
+    x = cn.arange(float(N))
+    window.flush("test")
+    return x
+
+
+def counted_differential(program: Callable[[Any], Any]) -> dict[str, Any]:
+    """Assert that a program gives the same bits unfused; return what fusion did.
+
+    ``program(x)`` gets :func:`numbers` and returns an array.
+    """
+    results: list[Any] = []
+    x = numbers()
+    found = counts(lambda: results.append(program(x)))
+    with unfused():
+        same(results[0], program(numbers()))
+    return found
 
 
 def fused(program: Callable[[], Any], originals: int | None = 0) -> Any:

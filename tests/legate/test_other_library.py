@@ -7,7 +7,6 @@ The library is ``other_library`` beside this file. Its tasks are in C++.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,31 +16,13 @@ import numpy as np
 import other_library as other
 import other_package
 import pytest
-from comparison import counts, same, unfused
+from comparison import N, counted_differential, numbers, same
 from process import run_python
 
 import legate_diffuse
 from legate_diffuse.interpose.window import window
 
-N = 1000
-
 legate_diffuse.register("other", other_package.register())
-
-
-def numbers() -> Any:
-    x = cn.arange(float(N))
-    window.flush("test")
-    return x
-
-
-def differential(program: Callable[[Any], Any]) -> dict[str, int]:
-    """Compare the results of a program, and return what fusion did."""
-    results: list[Any] = []
-    x = numbers()
-    found = counts(lambda: results.append(program(x)))
-    with unfused():
-        same(results[0], program(numbers()))
-    return found
 
 
 class Csr(NamedTuple):
@@ -81,7 +62,7 @@ def test_an_element_wise_task_is_fused(dtype: str) -> None:
         other.axpy(cn.full((1,), 0.1, dtype), x - 3, y)
         return y * y
 
-    found = differential(program)
+    found = counted_differential(program)
     assert (found["tasks_submitted"], found["groups"]) == (1, 1)
 
 
@@ -92,7 +73,7 @@ def test_scalar_arguments_are_operands(back: bool) -> None:
         other.shift(x * 2.0, y, 0.1, back)
         return y * y
 
-    assert differential(program)["tasks_submitted"] == 1
+    assert counted_differential(program)["tasks_submitted"] == 1
 
 
 def test_a_python_task_is_fused() -> None:
@@ -153,7 +134,7 @@ def test_a_reduction_is_fused() -> None:
         other.distance(n * 3, n * n, result)
         return result
 
-    found = differential(program)
+    found = counted_differential(program)
     assert found["groups"] == 1
     assert found["tasks_submitted"] - found["fills_submitted"] == 1
 
@@ -179,7 +160,7 @@ def test_a_task_that_reads_neighbours_stays_in_its_place() -> None:
         z = x * x + 1.0
         return y - z
 
-    found = differential(program)
+    found = counted_differential(program)
     # what the task overwrites is not filled before
     assert (found["tasks_submitted"], found["groups"]) == (3, 2)
 
@@ -190,7 +171,7 @@ def test_a_task_may_change_one_element() -> None:
         other.flip(y, 7)
         return y + x
 
-    assert differential(program)["tasks_submitted"] == 3
+    assert counted_differential(program)["tasks_submitted"] == 3
 
 
 def test_a_sparse_product_stays_in_its_place() -> None:
@@ -202,7 +183,7 @@ def test_a_sparse_product_stays_in_its_place() -> None:
         matrix.product(x + 1.0, y)
         return y * 2.0 + z
 
-    found = differential(program)
+    found = counted_differential(program)
     assert found["tasks_seen"] == 6
     assert found["tasks_submitted"] - found["fills_submitted"] == 3
     expected = given.dense(N) @ (np.arange(float(N)) + 1.0)
@@ -219,7 +200,7 @@ def test_rows_are_made_and_used_in_one_window() -> None:
         given.in_legate().product(x, y)
         return y + 1.0
 
-    differential(program)
+    counted_differential(program)
 
 
 def test_results_of_unknown_length() -> None:
