@@ -7,6 +7,7 @@ Import ``legate.core`` before this module: it is linked to the libraries that
 
 from collections.abc import Callable, Sequence
 from types import CodeType
+from typing import Any
 
 def start() -> None:
     """Create the Legate library and register its task. Idempotent.
@@ -130,6 +131,121 @@ class SmallArray:
 
     def value(self) -> bytes:
         """Return a copy of the elements."""
+
+    def put(self, value: bytes) -> None:
+        """Set the elements.
+
+        Raises:
+            ValueError: the value has another size.
+        """
+
+    def drop(self) -> None:
+        """Free the elements; the array's value is elsewhere."""
+
+class Answer:
+    """Whether an operation has run at once.
+
+    UNKNOWN: the forms of its layouts are not known yet, the values of its constants, or
+    the nests for such views. IMPOSSIBLE: an element is elsewhere.
+    """
+
+    DONE: Answer
+    UNKNOWN: Answer
+    IMPOSSIBLE: Answer
+
+# The id of a kernel, the number of the view that has the shape, those of the kernel's
+# arguments, and of the constants that are its scalars; from -1 downwards the last, the
+# last but one of the operation's own scalars.
+Nest = tuple[int, int, Sequence[int], Sequence[int]]
+
+class Operation:
+    """How operations of one kind run on small arrays, one after the other.
+
+    Args:
+        changes: for each view of the operations whether it changes.
+        number: how many operations they are.
+        fills: how many of them are fills.
+    """
+
+    def __init__(self, changes: Sequence[bool], number: int, fills: int) -> None: ...
+    def run(self, views: list[Any], scalars: bytes = b"") -> Answer:
+        """Run the operations, in this thread; ``scalars`` are their own ones."""
+
+    def add(self, views: list[Any], nests: Sequence[Nest]) -> None:
+        """Let operations on views like these run, unless there are no nests."""
+
+class Function:
+    """A function of NumPy on small arrays, by the types of its operands.
+
+    What it is called through, ``apply`` and ``get``, returns None where all is left to
+    Python, and has done nothing then.
+
+    Args:
+        dense: returns the layout of a new array of a shape.
+        takes_numbers: Python's numbers take the type of their operand.
+        reduces: the result has no dimensions, and its operation fills it first.
+    """
+
+    def __init__(
+        self, dense: Callable[[Any], Any], takes_numbers: bool, reduces: bool
+    ) -> None: ...
+    def add(
+        self,
+        dtypes: Sequence[str | None],
+        operation: Operation | None,
+        prototype: Any,
+        dtype: Any,
+        itemsize: int,
+        scalars: bytes,
+    ) -> None:
+        """Let it be applied to operands of these types.
+
+        Args:
+            dtypes: the types.
+            operation: what runs then; it has the result before the operands.
+            prototype: a root of the type of the result.
+            dtype: NumPy's type of the result.
+            itemsize: the bytes of an element of the result.
+            scalars: the operation's own.
+        """
+
+    def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
+        """Return a new array of equal elements."""
+
+def apply(function: Function, out: Any, *operands: Any) -> Any:
+    """Apply a function to operands; writes to ``out``, or to a new array if None."""
+
+def get(function: Function, array: Any, key: Any) -> Any:
+    """Return ``array[key]`` for integers."""
+
+def put(array: Any, key: Any, value: Any) -> bool:
+    """Write one element; False if that is left to Python."""
+
+def value_of(array: Any) -> Any:
+    """Return the element of an array without dimensions as a number of Python's."""
+
+def take_runs() -> tuple[int, int, int]:
+    """Return how often something ran at once since the last call.
+
+    Then of how many operations, and how many of them were fills.
+    """
+
+def know_stores(root: type, view: type, layout: type, most_bytes: int) -> None:
+    """Take note of the classes of stores, and of the size of a small array."""
+
+def know_arrays(
+    classes: tuple[type, ...], library: Any, window: Any, queue: Any, most_bytes: int
+) -> None:
+    """Let functions be applied from now on.
+
+    Args:
+        classes: cuPyNumeric's ``ndarray`` and ``DeferredArray``, ``LogicalStore``,
+            ``View``, ``Root``, ``Layout``, ``WindowState``, ``LaunchQueue``.
+        library: cuPyNumeric's.
+        window: the window.
+        queue: its queue.
+        most_bytes: the size of a small array.
+    """
 
 def small_array_bytes() -> int:
     """Return the memory that small arrays take."""

@@ -29,6 +29,8 @@ from legate_diffuse.stores.view import View
 # arrays that kept them out are brought in.
 _PATIENCE: Final = 4
 
+_SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
+
 
 class Found(NamedTuple):
     """The small arrays of a launch.
@@ -54,7 +56,7 @@ class SmallArrays:
     def __init__(self, legate: Legate, limit: int) -> None:
         self._native = legate.native
         # every rank would have to compute and read all of them
-        self._limit = limit if legate.runtime.node_count == 1 else 0
+        self.limit = limit if legate.runtime.node_count == 1 else 0
         # small launches in a row that ran as tasks
         self._kept_out = 0
 
@@ -65,7 +67,7 @@ class SmallArrays:
             root: of an array that nobody else knows.
             elements: a NumPy array in row-major order.
         """
-        if not root.fusable or not 0 < root.nbytes <= self._limit:
+        if not root.fusable or not 0 < root.nbytes <= self.limit:
             return False
         first = elements.tobytes()
         root.small = self._native.SmallArray(root.type.size, root.shape, first)
@@ -91,7 +93,7 @@ class SmallArrays:
             wanted: a single element that the program waits for, if any.
         """
         if (
-            not self._limit
+            not self.limit
             or planned.partitioned
             or self._has_many_points(planned, shapes)
         ):
@@ -106,7 +108,7 @@ class SmallArrays:
             root = views[number].root
             small = root.small
             if small is None or root.escaped or root.held or root.shared:
-                if not self._may_be_here(root):
+                if not self.may_be_here(root):
                     self._kept_out = 0
                     return None
                 small = root.small_array()
@@ -126,20 +128,32 @@ class SmallArrays:
 
     def _has_many_points(self, planned: PlannedLaunch, shapes: list[Any]) -> bool:
         """Whether a nest has more points than a small array has bytes."""
-        limit = self._limit
+        limit = self.limit
         return any([prod(shape) > limit for shape in shapes]) and any(
             [prod(shapes[nest.lowered.shape]) > limit for nest in planned.nests]
         )
 
-    def _may_be_here(self, root: Root) -> bool:
+    def may_be_here(self, root: Root) -> bool:
+        """Whether a root's elements may lie in this process."""
         return (
-            root.nbytes <= self._limit
+            root.nbytes <= self.limit
             # Legate does not let such a region be read
             and (root.scalar_storage or root.shape != ())
             and not root.escaped
             and not root.held
             and not (root.shared and root.is_shared())
         )
+
+    def scalar_bytes(self, scalar: Any) -> bytes:
+        """Return a scalar as kernels read it."""
+        content = self._native.scalar_bytes(scalar.raw_handle)
+        return bytes(content).ljust(_SCALAR_SLOT, b"\0")
+
+    def constant_bytes(self, root: Root) -> bytes:
+        """Return the value with which a root was made, as kernels read it."""
+        if root.constant_bytes is None:
+            root.constant_bytes = self.scalar_bytes(root.initial)
+        return root.constant_bytes
 
     def _value(self, root: Root) -> bytes:
         """Return the elements of an array that is not here; waits for them."""

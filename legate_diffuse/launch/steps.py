@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -18,8 +18,6 @@ from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
-
-_SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
 
 
 class StepOwner(Protocol):
@@ -157,7 +155,9 @@ class FusedStep(Step):
         for view, privilege in zip(arguments, planned.privileges, strict=True):
             root = view.root
             if root.small is not None:
-                root.hand_over(reads_only=privilege == READ)
+                # a partitioned launch writes what its views show, others all of a root
+                reads = planned.partitioned or privilege != WRITE
+                root.hand_over(reads=reads, writes=privilege != READ)
         stores: Sequence[View | Root]
         if planned.partitioned:
             shape = shapes[planned.nests[0].lowered.shape]
@@ -230,21 +230,15 @@ class FusedStep(Step):
     def _scalars(self, lowered: LoweredNest) -> bytes:
         """Return the scalar block of a kernel."""
         views, operations = self._views, self._operations
+        small = self._submitter.small
+        # a constant has the value with which it was recorded, whatever has changed it
         return b"".join(
             [
-                self._constant(views[source.view].root)
+                small.constant_bytes(views[source.view].root)
                 if isinstance(source, ConstantSource)
-                else self._scalar(operations[source.task].scalars[source.position][0])
+                else small.scalar_bytes(
+                    operations[source.task].scalars[source.position][0]
+                )
                 for source in lowered.scalars
             ]
         )
-
-    def _scalar(self, scalar: Any) -> bytes:
-        content = self._submitter.native.scalar_bytes(scalar.raw_handle)
-        return bytes(content).ljust(_SCALAR_SLOT, b"\0")
-
-    def _constant(self, root: Root) -> bytes:
-        # the value with which it was recorded, whatever has changed it since
-        if root.constant_bytes is None:
-            root.constant_bytes = self._scalar(root.initial)
-        return root.constant_bytes

@@ -19,6 +19,7 @@ from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import LaunchQueue, Step
@@ -90,6 +91,7 @@ class Submitter:
         tasks_only = checker is not None or runtime.config().profile
         self.small = SmallArrays(legate, 0 if tasks_only else settings.small_bytes())
         self._locates = self.explanation is not None or checker is not None
+        self.at_once = AtOnce(legate, self.small, self)
         self._places: Any = native.Places() if self._locates else None
         self.track_provenance = self._locates or bool(runtime.config().provenance)
 
@@ -144,7 +146,7 @@ class Submitter:
         for launch in plan.launches:
             deferred = launch.deferrable if may_wait else ()
             fused = launch.fused
-            if fused and not self._has_kernels(launch, shapes):
+            if fused and not self.has_kernels(launch, shapes):
                 fused, deferred = False, ()
                 if self.ledger is not None:
                     self.ledger.note_late(operations[n] for n in launch.tasks)
@@ -185,7 +187,7 @@ class Submitter:
             alone.add(operation)
             window = close(alone, "")
             (launch,) = self._plan(window).launches
-            if launch.fused and self._has_kernels(launch, window.shapes):
+            if launch.fused and self.has_kernels(launch, window.shapes):
                 return [
                     FusedStep(
                         self,
@@ -199,6 +201,26 @@ class Submitter:
                     )
                 ]
         return [OriginalStep(self, operation)]
+
+    def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:
+        """Plan a window whose operations no task may run.
+
+        Returns its only launch, None if that needs more than loop nests.
+        """
+        try:
+            plan = attempt(lambda: self._plan_here(window))
+        except FailureError as failure:
+            self._failed("analysis", failure)
+            return None
+        first = plan.launches[0]
+        rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
+        return first if first.fused and not rest else None
+
+    def _plan_here(self, window: ClosedWindow) -> Plan:
+        translated = translate(window, self._meanings)
+        plan = make_plan(translated, _Trapping(self._meanings), self._watch)
+        self.counters.plans_made += 1
+        return plan
 
     def _plan(self, window: ClosedWindow) -> Plan:
         plan = self._plans.get(window.key)
@@ -252,7 +274,7 @@ class Submitter:
         self.native.call(self.legate.runtime.issue_execution_fence, True)
         free()
 
-    def _has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
+    def has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run."""
         missing = [nest for nest in launch.nests if nest.kernel is None]
         if not missing:
@@ -301,6 +323,20 @@ class Submitter:
                 f"{stage} of a group of operations failed "
                 f"({type(error).__name__}: {error}), so they run unfused"
             )
+
+
+class _Trapping:
+    """Meanings of operations of which no original task may run."""
+
+    def __init__(self, meanings: Meanings) -> None:
+        self._meanings = meanings
+
+    def traps(self, _: Any) -> bool:
+        """Say that an original task may not run."""
+        return True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._meanings, name)
 
 
 class _Tell(Step):

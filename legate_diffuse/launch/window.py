@@ -22,7 +22,7 @@ from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.ir.privilege import READ
+from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.policy import WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.state import WindowState, close
@@ -34,7 +34,7 @@ from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
-from legate_diffuse.stores.view import over
+from legate_diffuse.stores.view import View, over
 
 _NO_CONTEXT: Final = nullcontext()
 _ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
@@ -50,6 +50,9 @@ class LaunchWindow:
     compute, and ``checker``, if any, compares the results.
     """
 
+    # native code reads these
+    __slots__ = ("__dict__", "runs_at_once", "state")
+
     def __init__(
         self,
         legate: Legate,
@@ -57,11 +60,11 @@ class LaunchWindow:
         meanings: Meanings,
         checker: Checker | None = None,
     ) -> None:
-        self.counters = Counters()
+        self._counters = Counters()
         self.recognizer = recognizer
         self.state = WindowState()
         self.queue = LaunchQueue(legate.native)
-        self.submitter = Submitter(legate, meanings, self.counters, checker)
+        self.submitter = Submitter(legate, meanings, self._counters, checker)
         self._scope = legate.Scope
         self._ledger = self.submitter.ledger
         if self._ledger is not None:
@@ -69,19 +72,72 @@ class LaunchWindow:
             self._ledger.clock(self, "_run", "submission")
         self._policy = WindowPolicy()
         self._thread = get_ident()
+        # where somebody looks on, every operation is part of a window
+        self.runs_at_once = (
+            self.submitter.small.limit > 0 and not self.submitter.track_provenance
+        )
+        # the operation that ran at once last, if it was a fill
+        self._filled: _Filled | None = None
         # how many operations ran that were not recorded
         self.unseen = 0
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
+    @property
+    def counters(self) -> Counters:
+        """Counts since the start of the program."""
+        if self.runs_at_once:
+            self._count_at_once(*self._native.take_runs())
+        return self._counters
+
+    def _count_at_once(self, runs: int, operations: int, fills: int) -> None:
+        counters = self._counters
+        counters.tasks_seen += operations
+        counters.fills_seen += fills
+        counters.groups += runs
+        counters.ran_in_process += runs
+
     # -- recording --------------------------------------------------------------
-    def submit(self, operation: Any) -> None:
-        """Hold an operation back, or run it after all that is pending."""
+    def submit(self, *operations: Any) -> None:
+        """Hold operations back, or run them after all that is pending."""
         if get_ident() != self._thread:
-            self.submit_now(operation)
+            for operation in operations:
+                self.submit_now(operation)
             return
-        if type(operation) is Fill:
-            self.counters.fills_seen += 1
+        if self.runs_at_once:
+            filled, self._filled = self._filled, None
+            if self._run_at_once(operations):
+                return
+            if filled is not None and filled.is_reduced_by(operations[0]):
+                # one task fills and reduces
+                self._count_at_once(-1, -1, -1)
+                operations = (filled.fill, *operations)
+        for operation in operations:
+            self._record(operation)
+
+    def _run_at_once(self, operations: Sequence[Any]) -> bool:
+        """Run operations on small arrays, if none that waits uses one of them."""
+        state, limit = self.state, self.submitter.small.limit
+        if (
+            state.recording
+            or state.rest
+            or self.queue.head is not None
+            or not all([self._recognize(each) for each in operations])
+            or not all([each.kind.covered for each in operations])
+        ):
+            return False
+        waiting = state.roots
+        roots = [view.root for operation in operations for view in operation.views]
+        if any([root.volume > limit or root in waiting for root in roots]) or (
+            not self.submitter.at_once.run(operations)
+        ):
+            return False
+        if len(operations) == 1 and type(operations[0]) is Fill:
+            self._filled = _Filled(operations[0])
+        return True
+
+    def _record(self, operation: Any) -> None:
+        self._counters.fills_seen += type(operation) is Fill
         while True:
             state = self.state
             awaits = state.awaits
@@ -117,7 +173,7 @@ class LaunchWindow:
                 if count == 1:
                     self._native.set_pending(True)
                 break
-        self.counters.tasks_seen += 1
+        self._counters.tasks_seen += 1
         if not awaits:
             self._end_where_full(state, count)
         if shared:
@@ -163,8 +219,8 @@ class LaunchWindow:
         if self.is_in_program():
             self.flush(cause)
             self.unseen += 1
-            self.counters.tasks_seen += 1
-            self.counters.tasks_submitted += 1
+            self._counters.tasks_seen += 1
+            self._counters.tasks_submitted += 1
 
     def is_in_program(self) -> bool:
         """Whether the caller is the program, and not a Python task that runs in it.
@@ -184,22 +240,46 @@ class LaunchWindow:
             "on its arrays there"
         )
 
+    def _recognize(self, operation: Any) -> bool:
+        """Tell what an operation is; False if it cannot wait.
+
+        The one element of a fill's value repeats over its target.
+        """
+        views = operation.views
+        is_fill = type(operation) is Fill
+        if is_fill:
+            kind = operation.kind or self.recognizer.recognize_fill(operation)
+        elif not operation.holdable:
+            return False
+        else:
+            kind = operation.kind or self.recognizer.recognize_task(operation)
+        if kind is None or not all([view.root.fusable for view in views]):
+            return False
+        if is_fill:
+            if not _may_fill(*views):
+                return False
+            if len(views) > 1 and views[0].volume > 1:
+                operation.views = [views[0], over(views[1], views[0].shape)]
+        elif kind.pointwise:
+            shape = views[kind.changed[0]].shape
+            if not all([view.shape == shape for view in views]):
+                kind = self._repeat_elements(operation, kind)
+                if kind is None:
+                    return False
+        if not (kind.covered or kind is operation.kind):
+            operation.check_scalars()
+            if not operation.holdable:
+                return False
+        operation.kind = kind
+        return True
+
     def _examine(self, operation: Any) -> bool | None:
         """Return whether an operation reads shared memory, None if it cannot wait."""
-        if type(operation) is Fill:
-            return self._examine_fill(operation)
-        if not operation.holdable:
+        if not self._recognize(operation):
             return None
-        kind = operation.kind or self.recognizer.recognize_task(operation)
-        if kind is None:
-            return None
-        views = operation.views
-        shape = views[kind.changed[0]].shape if kind.pointwise else None
-        shared, alike = False, True
-        for privilege, view in zip(operation.privileges, views, strict=True):
+        shared = False
+        for privilege, view in zip(operation.privileges, operation.views, strict=True):
             root = view.root
-            if not root.fusable:
-                return None
             if root.shared and root.is_shared():
                 if privilege != READ:
                     return None
@@ -208,19 +288,8 @@ class LaunchWindow:
                 root.version += 1
                 if root.initial is not None:
                     self._change_constant(root)
-            if shape is not None and view.shape != shape:
-                alike = False
-        if not alike:
-            kind = self._repeat_elements(operation, kind)
-            if kind is None:
-                return None
-        if not kind.covered:
-            operation.check_scalars()
-            if not operation.holdable:
-                return None
-        operation.kind = kind
         if self.submitter.track_provenance:
-            operation.provenance_ = self.submitter.provenance(kind.id)
+            operation.provenance_ = self.submitter.provenance(operation.kind.id)
         return shared
 
     def _repeat_elements(self, operation: Any, kind: Kind) -> Kind | None:
@@ -236,31 +305,6 @@ class LaunchWindow:
                 return self.recognizer.recognize_opaque(operation)
         operation.views = [over(view, shape) for view in views]
         return kind
-
-    def _examine_fill(self, fill: Any) -> bool | None:
-        """As ``_examine``; a fill's one-element value repeats over its target."""
-        target = fill.views[0]
-        root = target.root
-        if not root.fusable or (root.shared and root.is_shared()):
-            return None
-        if len(fill.views) > 1:
-            value = fill.views[1]
-            if (
-                not value.root.fusable
-                or value.root.dtype != target.root.dtype
-                or value.shape not in ((), target.shape)
-                or not value.root.scalar_storage
-            ):
-                return None
-            if target.volume > 1:
-                fill.views = [target, over(value, target.shape)]
-        root.version += 1
-        if root.initial is not None:
-            self._change_constant(root)
-        fill.kind = self.recognizer.recognize_fill(fill)
-        if self.submitter.track_provenance:
-            fill.provenance_ = self.submitter.provenance(fill.kind.id)
-        return False
 
     def _change_constant(self, root: Root) -> None:
         """Let what reads a root as a constant come before what changes it."""
@@ -380,7 +424,7 @@ class LaunchWindow:
             if self.state is state and queue.head is None:
                 self.state = empty
                 queue.head = first
-                self.counters.flushes[cause] += 1
+                self._counters.flushes[cause] += 1
                 self._policy.ended(state.operations)
                 queue.drain()
                 break
@@ -424,6 +468,35 @@ class LaunchWindow:
             if self._policy.ends_at(state.operations):
                 _end(state, operations[position:])
                 break
+
+
+class _Filled:
+    """A fill that ran at once, and the state of its target after it."""
+
+    __slots__ = ("fill", "version")
+
+    def __init__(self, fill: Fill) -> None:
+        self.fill = fill
+        self.version = fill.views[0].root.version
+
+    def is_reduced_by(self, operation: Any) -> bool:
+        """Whether an operation reduces to the target, which is as it was filled."""
+        root = self.fill.views[0].root
+        return root.version == self.version and any(
+            view.root is root and privilege >= REDUCE
+            for view, privilege in zip(
+                operation.views, operation.privileges, strict=False
+            )
+        )
+
+
+def _may_fill(target: View, value: View | None = None) -> bool:
+    """Whether a fill's value is one element of the right type."""
+    return value is None or (
+        value.root.dtype == target.root.dtype
+        and value.shape in ((), target.shape)
+        and value.root.scalar_storage
+    )
 
 
 class _Carry(Step):

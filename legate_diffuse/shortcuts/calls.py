@@ -20,7 +20,10 @@ from types import FunctionType
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.launch.queue import LaunchQueue
+from legate_diffuse.launch.state import WindowState
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
@@ -31,7 +34,7 @@ from legate_diffuse.shortcuts.templates import (
     Template,
     Templates,
 )
-from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
 
@@ -130,6 +133,8 @@ class Submission:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.apply = client.legate.native.apply
+        _let_native_code_know(client)
         self.templates = {
             ufunc: Templates(client, ufunc)
             for ufunc in vars(client.ufuncs).values()
@@ -149,6 +154,25 @@ class Submission:
     def templates_of(self, ufunc: str) -> Templates:
         """Return the templates of a universal function."""
         return self.templates[getattr(self.client.ufuncs, ufunc)]
+
+
+def _let_native_code_know(client: Client) -> None:
+    if not window.runs_at_once or client.doctor._user_value:
+        return
+    classes = (
+        client.ndarray,
+        client.deferred_array,
+        LogicalStore,
+        View,
+        Root,
+        Layout,
+        WindowState,
+        LaunchQueue,
+    )
+    limit = window.submitter.small.limit
+    client.legate.native.know_arrays(
+        classes, client.library, window, window.queue, limit
+    )
 
 
 def _newer(client: Client) -> Callable[..., Any]:
@@ -279,8 +303,12 @@ def _binary(
         if swapped:
             a, b = b, a
         if out is None:
-            return make(template, shape, a, b)
-        return write(template, shape, out, a, b)
+            made = make(template, shape, a, b)
+        else:
+            made = write(template, shape, out, a, b)
+        if template.function and template.native:
+            template.learn(root.dtype, root.dtype)
+        return made
 
     return binary
 
@@ -307,8 +335,12 @@ def _unary(
         if template is None or not view.root.fusable or doctor._user_value:
             return None
         if out is None:
-            return make(template, view.shape, view)
-        return write(template, view.shape, out, view)
+            made = make(template, view.shape, view)
+        else:
+            made = write(template, view.shape, out, view)
+        if template.function and template.native:
+            template.learn(view.root.dtype)
+        return made
 
     return unary
 
@@ -339,12 +371,23 @@ def _replace_operators(submission: Submission) -> None:
 def _replace_operator(submission: Submission, name: str) -> None:
     ufunc, second = _OPERATORS[name]
     binary, templates = submission.binary, submission.templates_of(ufunc)
+    apply, function = submission.apply, templates.function
 
     def operator(self: Any, other: Any, /) -> Any:
-        made = binary(templates, self, other, second)
+        made = apply(function, None, self, other)
+        if made is None:
+            made = binary(templates, self, other, second)
         return original(self, other) if made is None else made
 
-    original = replace(submission.client.ndarray, f"__{name}__", operator)
+    def swapped(self: Any, other: Any, /) -> Any:
+        made = apply(function, None, other, self)
+        if made is None:
+            made = binary(templates, self, other, second)
+        return original(self, other) if made is None else made
+
+    original = replace(
+        submission.client.ndarray, f"__{name}__", swapped if second else operator
+    )
 
 
 def _replace_all_in_place(submission: Submission) -> None:
@@ -354,9 +397,12 @@ def _replace_all_in_place(submission: Submission) -> None:
 
 def _replace_in_place(submission: Submission, name: str) -> None:
     binary, templates = submission.binary, submission.templates_of(_IN_PLACE[name])
+    apply, function = submission.apply, templates.function
 
     def operator(self: Any, other: Any, /) -> Any:
-        made = binary(templates, self, other, False, self)
+        made = apply(function, self, self, other)
+        if made is None:
+            made = binary(templates, self, other, False, self)
         return original(self, other) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
@@ -369,9 +415,12 @@ def _replace_all_unary(submission: Submission) -> None:
 
 def _replace_unary(submission: Submission, name: str) -> None:
     unary, templates = submission.unary, submission.templates_of(_UNARY[name])
+    apply, function = submission.apply, templates.function
 
     def operator(self: Any, /) -> Any:
-        made = unary(templates, self)
+        made = apply(function, None, self)
+        if made is None:
+            made = unary(templates, self)
         return original(self) if made is None else made
 
     original = replace(submission.client.ndarray, f"__{name}__", operator)
@@ -380,7 +429,7 @@ def _replace_unary(submission: Submission, name: str) -> None:
 def _replace_binary_functions(submission: Submission) -> None:
     client = submission.client
     ndarray, binary = client.ndarray, submission.binary
-    templates_of = submission.templates.get
+    templates_of, apply = submission.templates.get, submission.apply
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
@@ -388,7 +437,9 @@ def _replace_binary_functions(submission: Submission) -> None:
             templates = templates_of(self)
             out = options.get("out")
             x, y = operands
-            if templates is None:
+            if templates is not None:
+                made = apply(templates.function, out, x, y)
+            if templates is None or made is not None:
                 pass
             elif type(x) is ndarray:
                 made = binary(templates, x, y, False, out)
@@ -402,14 +453,17 @@ def _replace_binary_functions(submission: Submission) -> None:
 def _replace_unary_functions(submission: Submission) -> None:
     client = submission.client
     ndarray, unary = client.ndarray, submission.unary
-    templates_of = submission.templates.get
+    templates_of, apply = submission.templates.get, submission.apply
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
         if len(operands) == 1 and options.keys() <= _OUT:
             templates = templates_of(self)
             if templates is not None and type(operands[0]) is ndarray:
-                made = unary(templates, operands[0], options.get("out"))
+                out = options.get("out")
+                made = apply(templates.function, out, operands[0])
+                if made is None:
+                    made = unary(templates, operands[0], out)
         return original(self, *operands, **options) if made is None else made
 
     original = replace(client.unary_ufunc, "__call__", call)

@@ -97,8 +97,12 @@ def _replace_get(submission: Submission) -> None:
     library, doctor = client.library, client.doctor
     selections, make = submission.selections, submission.make
     reads = ElementTemplates(client, "READ")
+    get_element, elements = client.legate.native.get, reads.function
 
     def get(self: Any, key: Any, /) -> Any:
+        element = get_element(elements, self, key)
+        if element is not None:
+            return element
         if doctor._user_value:
             return original(self, key)
         thunk = self._thunk
@@ -132,8 +136,11 @@ def _replace_set(submission: Submission) -> None:
     selections = submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
     constant = submission.constant
+    put_element = submission.client.legate.native.put
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
+        if put_element(self, key, value):
+            return
         if type(value) in _NUMBERS:
             if self._writeable and not doctor._user_value:
                 target = _find(self._thunk, key)
@@ -248,6 +255,37 @@ def _replace_sum(submission: Submission) -> None:
     original = replace(submission.client.ndarray, "sum", sum_)
 
 
+# What makes a number of Python's of a single element.
+_CONVERSIONS: Final = {"__float__": float, "__int__": int, "__bool__": bool}
+
+
+def _replace_all_conversions(submission: Submission) -> None:
+    for name in _CONVERSIONS:
+        _replace_conversion(submission, name)
+    _replace_item(submission)
+
+
+def _replace_conversion(submission: Submission, name: str) -> None:
+    kind = _CONVERSIONS[name]
+    value_of = submission.client.legate.native.value_of
+
+    def convert(self: Any) -> Any:
+        value = value_of(self)
+        return original(self) if value is None else kind(value)
+
+    original = replace(submission.client.ndarray, name, convert)
+
+
+def _replace_item(submission: Submission) -> None:
+    value_of = submission.client.legate.native.value_of
+
+    def item(self: Any, *index: Any) -> Any:
+        value = None if index else value_of(self)
+        return original(self, *index) if value is None else value
+
+    original = replace(submission.client.ndarray, "item", item)
+
+
 class _Pairs(list[tuple[int, int]]):
     """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
 
@@ -314,6 +352,19 @@ SHORTCUTS: Final = (
         (("_array.array", "ndarray.sum"), *ARRAYS),
         "c405814d7a40b116",
         _replace_sum,
+    ),
+    Shortcut(
+        "numbers",
+        (
+            *(("_array.array", f"ndarray.{name}") for name in _CONVERSIONS),
+            ("_array.array", "ndarray.item"),
+            ("_array.array", "ndarray.__array__"),
+            ("_array.array", "ndarray._check_is_convertible_to_scalar"),
+            ("_thunk.deferred", "DeferredArray.__numpy_array__"),
+            *ARRAYS,
+        ),
+        "bb5d24a4b788ee39",
+        _replace_all_conversions,
     ),
     Shortcut(
         "roll",

@@ -15,12 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Client, Template
+from legate_diffuse.shortcuts.templates import Client, Template, new_function
 from legate_diffuse.stores.fill import Fill
 
 # The types whose values are reduced as they are.
@@ -94,7 +93,15 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     doctor = client.doctor
     found = _Reductions(client, *_METHODS[name])
 
+    apply, function = submission.apply, new_function(client, reduces=True)
+    # the types that native code knows
+    learned: set[str | None] = set()
+
     def reduce(self: Any, *options: Any, **named: Any) -> Any:
+        if not (options or named):
+            made = apply(function, None, self)
+            if made is not None:
+                return made
         thunk = self._thunk
         if (
             options
@@ -109,12 +116,16 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         # the original refuses empty arrays, and copies single elements
         if not root.fusable or view.volume < 2 or root.scalar_storage:
             return original(self)
-        template = found[root.dtype, view.shape]
-        if template is None:
+        entry = found[root.dtype, view.shape]
+        if entry is None:
             return original(self)
-        array, result = new(template[0], ())
-        window.submit(Fill(result, template[1]))
-        submit(template[0], [result, view])
+        template, identity = entry
+        array, result = new(template, ())
+        submit(template, [result, view], Fill(result, identity))
+        if template.native and root.dtype not in learned:
+            learned.add(root.dtype)
+            template.function = function
+            template.learn(root.dtype)
         return array
 
     original = replace(client.ndarray, name, reduce)

@@ -19,10 +19,20 @@ class TaskTemplate:
     """What the tasks of one operation on arguments of given types have in common.
 
     The tasks write one argument and read the others. They align all of them, unless
-    they are single elements. ``kind`` is what the window took the first of them for.
+    they are single elements. ``kind`` is what the window took the first of them for,
+    and ``native`` what runs them at once, with scalars of their own.
     """
 
-    __slots__ = ("aligned", "kind", "library", "privileges", "scalars", "task_id")
+    __slots__ = (
+        "aligned",
+        "kind",
+        "library",
+        "native",
+        "own_scalars",
+        "privileges",
+        "scalars",
+        "task_id",
+    )
 
     def __init__(
         self, library: Any, task_id: int, inputs: int, scalars: list[tuple[Any, Any]]
@@ -33,6 +43,8 @@ class TaskTemplate:
         self.aligned = True
         self.scalars = scalars
         self.kind: Any = None
+        self.native: Any = None
+        self.own_scalars = b""
 
 
 class TemplateTask:
@@ -99,8 +111,13 @@ class TemplateTask:
         return task
 
 
-def submit(template: TaskTemplate, views: list[View]) -> None:
-    """Submit a task, or let it wait in the window."""
+def submit(template: TaskTemplate, views: list[View], *before: Any) -> None:
+    """Submit operations and then a task, or let them wait in the window."""
     task = TemplateTask(template, views)
-    window.submit(task)
-    template.kind = task.kind
+    window.submit(*before, task)
+    if template.kind is None and task.kind is not None:
+        if window.runs_at_once:
+            at_once = window.submitter.at_once
+            template.native = at_once.native((*before, task))
+            template.own_scalars = at_once.scalars((*before, task))
+        template.kind = task.kind

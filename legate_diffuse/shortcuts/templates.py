@@ -14,6 +14,7 @@ import numpy as np
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
@@ -63,10 +64,11 @@ class Client:
 class Template(TaskTemplate):
     """A task template, and what its tasks' result needs.
 
-    The tasks of an operation without a code are about single elements.
+    The tasks of an operation without a code are about single elements. ``function``
+    is what native code knows of the operation, on operands of other types too.
     """
 
-    __slots__ = ("dtype", "name", "type")
+    __slots__ = ("_legate", "dtype", "function", "name", "type")
 
     def __init__(
         self, client: Client, task_id: int, inputs: int, code: Any, dtype: Any
@@ -76,6 +78,24 @@ class Template(TaskTemplate):
         self.type = client.to_core_type(dtype)
         self.name = dtype_name(self.type)
         self.dtype = self.type.to_numpy_dtype()
+        self.function: Any = None
+        self._legate = client.legate
+
+    def learn(self, *operands: str | None) -> None:
+        """Let native code run the operation on operands of these types, if it can."""
+        function, self.function = self.function, None
+        prototype = Root(self._legate, self.type, self.name, whole(()), False)
+        size = int(self.type.size)
+        function.add(
+            operands, self.native, prototype, self.dtype, size, self.own_scalars
+        )
+
+
+def new_function(
+    client: Client, *, takes_numbers: bool = False, reduces: bool = False
+) -> Any:
+    """Return a function of native code that knows no operation yet."""
+    return client.legate.native.Function(dense, takes_numbers, reduces)
 
 
 class Templates(dict[str | None, Template | None]):
@@ -91,9 +111,12 @@ class Templates(dict[str | None, Template | None]):
         self.name: str = ufunc._name
         # whether a Python number takes the type of the array
         self.common_type = getattr(ufunc, "_use_common_type", True)
+        self.function = new_function(client, takes_numbers=self.common_type)
 
     def __missing__(self, name: str | None) -> Template | None:
         template = self[name] = None if name is None else self._make(np.dtype(name))
+        if template is not None:
+            template.function = self.function
         return template
 
     def _make(self, dtype: np.dtype[Any]) -> Template | None:
@@ -137,6 +160,7 @@ class ElementTemplates(dict[str | None, Template | None]):
         super().__init__()
         self._client = client
         self._task = task
+        self.function = new_function(client)
 
     def __missing__(self, name: str | None) -> Template | None:
         client = self._client
@@ -148,6 +172,8 @@ class ElementTemplates(dict[str | None, Template | None]):
             if self._task == "READ":
                 # the result comes last
                 template.privileges.reverse()
+                template.function = self.function
+                template.learn(template.name)
         self[name] = template
         return template
 

@@ -52,10 +52,12 @@ class Layout:
     __slots__ = (
         "affine",
         "chain",
+        "dense",
         "derived",
         "dims",
         "disjoint",
         "extents",
+        "form",
         "indexed",
         "low",
         "packed",
@@ -102,6 +104,10 @@ class Layout:
         self.packed = b""
         # what keys say of the layout, once one did (``stores.outline``)
         self.placed: Any = None
+        # what native code needs of the layout, once it did (``stores.form``)
+        self.form: bytes | None = None
+        # then also the layout of a new store of this shape
+        self.dense: Layout | None = None
         # by the shape over which a single element is repeated
         self.repeated: dict[tuple[int, ...], Layout] = {}
 

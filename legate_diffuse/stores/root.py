@@ -165,14 +165,20 @@ class Root:
         if self.small is None:
             self._make()
         else:
-            self.hand_over(reads_only=reads_only)
+            self.hand_over(reads=True, writes=not reads_only)
         return self.real
 
-    def hand_over(self, *, reads_only: bool) -> None:
-        """Store elements that lie in this process in the real store."""
+    def hand_over(self, *, reads: bool, writes: bool) -> None:
+        """Store elements that lie in this process in the real store.
+
+        For whom only writes, nothing is stored that it writes over.
+        """
         self._make()
-        store_array = self.legate.native.store_array
-        store_array(self.small, int(self.real.raw_handle), reads_only)
+        if reads:
+            store_array = self.legate.native.store_array
+            store_array(self.small, int(self.real.raw_handle), not writes)
+        else:
+            self.small.drop()
 
     def _make(self) -> None:
         found = self.real

@@ -5,6 +5,7 @@
 #include "bindings/bindings.h"
 #include "mapper/library.h"
 #include "places.h"
+#include "process/python.h"
 
 namespace nb = nanobind;
 
@@ -24,4 +25,5 @@ NB_MODULE(_native, module) {
   bind_flush(module);
   bind_submission(module);
   bind_tasks(module);
+  add_operations(module);
 }

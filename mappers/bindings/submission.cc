@@ -240,6 +240,10 @@ void bind_submission(nb::module_& module) {
           },
           nb::arg("itemsize"), nb::arg("extents"), nb::arg("value") = nb::none())
       .def_prop_ro("valid", &SmallArray::is_valid)
+      .def("drop", &SmallArray::drop)
+      .def(
+          "put", [](SmallArray& array, const nb::bytes& value) { set_value(array, value, false); },
+          nb::arg("value"))
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);

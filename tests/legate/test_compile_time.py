@@ -69,6 +69,8 @@ assert fused() > before
 def run(program: str, folder: Path, **environment: str) -> str:
     """Return the output of a program that finds kernels in a folder only."""
     environment.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "0")
+    # operations on small arrays would run at once
+    environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
     done = run_python(
         BEGIN + program, LEGATE_DIFFUSE_CACHE_DIR=str(folder), **environment
     )

@@ -14,19 +14,22 @@ def report():
     counts = legate_diffuse.stats()
     print("groups", counts["groups"], "flushes", counts["flushes"])
 """
+# Operations on small arrays would run at once.
+IN_LEGATE = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+
 PENDING = AT_THE_END + "import cupynumeric as cn\nx = cn.ones(10) * 2.0 + 1.0\n"
 DONE = "groups 1 flushes {'shutdown': 1}\n"
 
 
 def test_pending_work_is_done_at_exit() -> None:
-    done = run_python(PENDING, LEGATE_DIFFUSE="1")
+    done = run_python(PENDING, LEGATE_DIFFUSE="1", **IN_LEGATE)
     assert (done.stdout, done.stderr, done.returncode) == (DONE, "", 0)
 
 
 @pytest.mark.parametrize("code", ["0", "3", "'a message'"])
 def test_exit_codes_are_kept(code: str) -> None:
     program = PENDING + f"import sys\nsys.exit({code})"
-    fused = run_python(program, LEGATE_DIFFUSE="1")
+    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_python(program)
     assert fused.returncode == plain.returncode
     assert fused.stderr == plain.stderr
@@ -35,7 +38,7 @@ def test_exit_codes_are_kept(code: str) -> None:
 
 def test_an_exception_shows_the_programs_own_traceback() -> None:
     program = PENDING + "def f():\n    raise LookupError('mine')\nf()\n"
-    fused = run_python(program, LEGATE_DIFFUSE="1")
+    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_python(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr == plain.stderr
@@ -45,7 +48,7 @@ def test_an_exception_shows_the_programs_own_traceback() -> None:
 
 def test_an_exception_of_a_task_keeps_its_type_and_the_programs_traceback() -> None:
     program = PENDING + "y = x + 1.0\ncn.linalg.cholesky(-cn.eye(4))\n"
-    fused = run_python(program, LEGATE_DIFFUSE="1")
+    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_python(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr.splitlines()[:2] == plain.stderr.splitlines()[:2]
@@ -57,7 +60,7 @@ def test_the_launcher_passes_exit_codes_on(tmp_path: object) -> None:
     path = f"{tmp_path}/program.py"
     with open(path, "w") as file:
         file.write(PENDING + "import sys\nsys.exit(5)\n")
-    done = run(LEGATE, "--diffuse", *LEGATE_OPTIONS, path)
+    done = run(LEGATE, "--diffuse", *LEGATE_OPTIONS, path, **IN_LEGATE)
     assert (done.stdout, done.returncode) == (DONE, 5)
 
 
@@ -70,6 +73,7 @@ def test_shutdown_callbacks_can_still_compute() -> None:
         get_legate_runtime().add_shutdown_callback(lambda: print((x + 1.0).sum()))
         """,
         LEGATE_DIFFUSE="1",
+        **IN_LEGATE,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("30.0\n", "", 0)
 
@@ -80,7 +84,7 @@ def test_work_that_a_shutdown_callback_leaves_is_done() -> None:
         "def late():\n    global x\n    x = x + 1.0\n"
         "get_legate_runtime().add_shutdown_callback(late)\n"
     )
-    done = run_python(program, LEGATE_DIFFUSE="1")
+    done = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout.startswith("groups 2 ")
 
@@ -94,6 +98,7 @@ def test_arrays_may_outlive_the_runtime() -> None:
         sys.kept_view = sys.kept[2:5] + 1.0
         """,
         LEGATE_DIFFUSE="1",
+        **IN_LEGATE,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
@@ -103,7 +108,7 @@ def test_an_explicit_finish_does_pending_work() -> None:
         "from legate.core import get_legate_runtime\n"
         "get_legate_runtime().finish()\nprint('finished')\n"
     )
-    fused = run_python(program, LEGATE_DIFFUSE="1")
+    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_python(program)
     assert fused.returncode == plain.returncode
     assert fused.stdout.startswith("finished\ngroups 1 ")

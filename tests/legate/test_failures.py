@@ -26,6 +26,9 @@ def broken(*arguments, **options):
     raise RuntimeError("injected")
 """
 
+# Operations on small arrays then wait until they are fused.
+IN_LEGATE = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+
 # Where a failure is injected: what the user is told, and how it is done.
 STAGES = {
     "analysis": (
@@ -120,7 +123,7 @@ print((x + 1.0).sum())
 counts = legate_diffuse.stats()
 print(counts["failures"], counts["groups"])
 """
-    done = run_python(BEGIN + inject + program)
+    done = run_python(BEGIN + inject + program, **IN_LEGATE)
     assert done.stdout == "4.0\n8.0\n1 1\n"
 
 
@@ -198,7 +201,7 @@ RIGHT = f"{[3.0] * 8}\n"
 
 
 def test_kernels_are_found_on_disk(tmp_path: Path) -> None:
-    cache = {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path / "cache")}
+    cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path / "cache")}
     assert run_python(SMALL, **cache).stdout == RIGHT + "1 1 0\n"
     assert run_python(SMALL, **cache).stdout == RIGHT + "1 0 1\n"
 
@@ -207,7 +210,7 @@ def test_kernels_are_found_on_disk(tmp_path: Path) -> None:
 def test_a_corrupted_cache_entry_is_compiled_again(
     tmp_path: Path, content: bytes
 ) -> None:
-    cache = {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
+    cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
     run_python(SMALL, **cache)
     entries = list(tmp_path.iterdir())
     assert entries
@@ -219,7 +222,7 @@ def test_a_corrupted_cache_entry_is_compiled_again(
 
 
 def test_a_truncated_cache_entry_is_compiled_again(tmp_path: Path) -> None:
-    cache = {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
+    cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
     run_python(SMALL, **cache)
     for entry in tmp_path.iterdir():
         entry.write_bytes(entry.read_bytes()[:-100])
@@ -231,7 +234,7 @@ def test_a_cache_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> No
     file = tmp_path / "a_file"
     file.write_text("")
     folder = str(file / "cache")  # a file is no folder, not even for root
-    done = run_python(SMALL, LEGATE_DIFFUSE_CACHE_DIR=folder)
+    done = run_python(SMALL, LEGATE_DIFFUSE_CACHE_DIR=folder, **IN_LEGATE)
     assert done.stdout == RIGHT + "1 1 0\n"
     assert done.stderr == (
         f"legate_diffuse: cannot keep compiled kernels in {folder} (Not a directory); "

@@ -55,10 +55,11 @@ def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
     submit = window.submit
 
-    def record(task: Any) -> None:
-        if type(task) is template_task.TemplateTask:
-            made.append(task)
-        submit(task)
+    def record(*operations: Any) -> None:
+        for operation in operations:
+            if type(operation) is template_task.TemplateTask:
+                made.append(operation)
+        submit(*operations)
 
     monkeypatch.setattr(window, "submit", record)
     return made
@@ -83,9 +84,9 @@ import cupynumeric as cn
 x = cn.arange(6.0) + 1.0
 submit = task.window.submit
 made = []
-def record(operation):
-    made.append(type(operation) is task.TemplateTask)
-    submit(operation)
+def record(*operations):
+    made.extend(type(each) is task.TemplateTask for each in operations)
+    submit(*operations)
 task.window.submit = record
 x + x, cn.sqrt(x), x.copy()
 print(*made)

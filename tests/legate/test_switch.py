@@ -177,6 +177,7 @@ def test_statistics_at_exit_count_the_last_flush() -> None:
         "import cupynumeric as cn\nx = cn.ones(10) * 2.0",
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_STATS="1",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
     )
     assert done.stderr.startswith("legate_diffuse statistics:\n")
     lines = [line.split(maxsplit=1) for line in done.stderr.splitlines()[1:]]
@@ -242,7 +243,12 @@ def test_fast_math_rounds_sums_of_products_once() -> None:
         print(float(y[3]) == 2.0**-58, float(y[3]) == 0.0)
         """
     for value, printed in (("1", "True False\n"), ("0", "False True\n")):
-        done = run_python(rest, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_FAST_MATH=value)
+        done = run_python(
+            rest,
+            LEGATE_DIFFUSE="1",
+            LEGATE_DIFFUSE_FAST_MATH=value,
+            LEGATE_DIFFUSE_SMALL_BYTES="0",
+        )
         assert done.stdout == printed
 
 

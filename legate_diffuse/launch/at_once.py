@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs operations on small arrays as they come, while nothing waits before them.
+
+To record an operation takes longer than to compute a few thousand elements. So where
+all elements lie in this process, or nothing was written to them yet, the operation's
+kernel runs at once (``mappers/process/at_once.h``). How it is to run, the planner of
+windows says, the first time that the views look as they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from legate_diffuse.fusion.lowering import ConstantSource
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import Layout, whole
+from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
+
+# All roots are small: tasks over them would run on one processor.
+_ALL_SINGLE: Final = 1 << 62
+
+
+class Planner(Protocol):
+    """Plans windows."""
+
+    def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:
+        """Plan a window whose operations no task may run.
+
+        Returns its only launch, None if that needs more than loop nests.
+        """
+
+    def has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
+        """Find or compile a launch's kernels; False if the original tasks must run."""
+
+
+class AtOnce:
+    """Knows how operations run on small arrays.
+
+    Args:
+        legate: the real Legate.
+        small: says which arrays are small.
+        planner: plans an operation as a window of its own.
+    """
+
+    def __init__(self, legate: Legate, small: SmallArrays, planner: Planner) -> None:
+        self._native = native = legate.native
+        self._small = small
+        self._planner = planner
+        # by the numbers of their kinds
+        self._operations: dict[tuple[int, ...], Any] = {}
+        if small.limit:
+            native.know_stores(Root, View, Layout, small.limit)
+            self._done = native.Answer.DONE
+            self._unknown = native.Answer.UNKNOWN
+
+    def run(self, operations: Sequence[Any]) -> bool:
+        """Run operations, one after the other; False if they have to be recorded.
+
+        Their kinds are known, and a kernel can express each of them.
+        """
+        if any([_reduces_constant(operation) for operation in operations]):
+            return False
+        native = self.native(operations)
+        views = [view for operation in operations for view in operation.views]
+        scalars = self.scalars(operations)
+        answer = native.run(views, scalars)
+        if answer is self._unknown:
+            self._prepare(operations)
+            answer = native.run(views, scalars)
+        if answer is self._unknown:
+            nests = self._nests(operations, views)
+            if nests is None:
+                return False
+            native.add(views, nests)
+            answer = native.run(views, scalars)
+        return answer is self._done
+
+    def native(self, operations: Sequence[Any]) -> Any:
+        """Return what native code knows of operations of these kinds."""
+        key = tuple([operation.kind.id for operation in operations])
+        found = self._operations.get(key)
+        if found is None:
+            changes = [p != READ for each in operations for p in each.privileges]
+            fills = sum([type(each) is Fill for each in operations])
+            found = self._native.Operation(changes, len(operations), fills)
+            self._operations[key] = found
+        return found
+
+    def _prepare(self, operations: Sequence[Any]) -> None:
+        """Let native code see what it needs of the views."""
+        for operation in operations:
+            for view, privilege in zip(
+                operation.views, operation.privileges, strict=True
+            ):
+                root = view.root
+                if root.constant is not None:
+                    value = self._small.constant_bytes(root)
+                    if privilege == READ:
+                        continue
+                if root.constant is not None and self._small.may_be_here(root):
+                    root.small_array().put(value[: root.nbytes])
+                    root.constant = None
+                form(view.layout, root.shape)
+
+    def _nests(self, operations: Sequence[Any], views: list[View]) -> Any:
+        """Return the loop nests of operations, None if a kernel is not compiled yet.
+
+        There are none if they cannot run at once.
+        """
+        alone = WindowState()
+        alone.single_below = _ALL_SINGLE
+        apart = _apart(views)
+        alone.kept = frozenset([view.root for view in apart])
+        left = iter(apart)
+        for operation in operations:
+            alone.add(_Apart(operation, [next(left) for _ in operation.views]))
+        window = close(alone, "")
+        launch = self._planner.plan_nests(window)
+        if launch is None:
+            return ()
+        if not self._planner.has_kernels(launch, window.shapes):
+            return None if launch.fused else ()
+        counts = [_num_scalars(operation) for operation in operations]
+        places = [apart.index(view) for view in window.views]
+        return [
+            (
+                nest.kernel,
+                _first_of_shape(apart, window.shapes[nest.lowered.shape]),
+                [places[number] for number in nest.lowered.arguments],
+                [
+                    places[source.view]
+                    if isinstance(source, ConstantSource)
+                    else source.position - sum(counts[source.task + 1 :])
+                    for source in nest.lowered.scalars
+                ],
+            )
+            for nest in launch.nests
+        ]
+
+    def scalars(self, operations: Sequence[Any]) -> bytes:
+        """Return the scalars that are values of the operations' own."""
+        return b"".join(
+            [
+                self._small.scalar_bytes(value)
+                for operation in operations
+                if (count := _num_scalars(operation))
+                for value, _ in operation.scalars[-count:]
+            ]
+        )
+
+
+class _Apart:
+    """An operation on other views."""
+
+    __slots__ = ("kind", "privileges", "scalars", "views")
+
+    def __init__(self, operation: Any, views: list[View]) -> None:
+        self.kind = operation.kind
+        self.privileges = operation.privileges
+        self.scalars = operation.scalars
+        self.views = views
+
+
+def _reduces_constant(operation: Any) -> bool:
+    """Whether the extents of an operation's loops may be those of a constant.
+
+    Native code does not look at what a constant repeats over.
+    """
+    privileges = operation.privileges
+    return max(privileges) >= REDUCE and any(
+        [
+            privilege == READ and view.root.constant is not None
+            for privilege, view in zip(privileges, operation.views, strict=True)
+        ]
+    )
+
+
+def _apart(views: list[View]) -> list[View]:
+    """Return views of which two have one root only if they have one layout, too.
+
+    What is planned for them is right for views of different roots. Views that show
+    different elements of a root that changes do not run at once.
+    """
+    known: dict[tuple[Root, Layout], View] = {}
+    roots: set[Root] = set()
+    found = []
+    for view in views:
+        root = view.root
+        key = root, view.layout
+        if key not in known:
+            known[key] = view
+            if root in roots:
+                known[key] = View(_twin(root), view.layout)
+            roots.add(root)
+        found.append(known[key])
+    return found
+
+
+def _twin(root: Root) -> Root:
+    """Return a root of which the same is known."""
+    layout = whole(root.shape)
+    made = Root(
+        root.legate, root.type, root.dtype, layout, root.scalar_storage, root.initial
+    )
+    made.constant, made.real, made.small = root.constant, root.real, root.small
+    return made
+
+
+def _first_of_shape(views: list[View], shape: Any) -> int:
+    """Return the number of the view that tells a nest's shape."""
+    numbers = [number for number, view in enumerate(views) if view.shape == shape]
+    return min(numbers, key=lambda number: views[number].root.scalar_storage)
+
+
+def _num_scalars(operation: Any) -> int:
+    """Return how many of an operation's scalars are values of its own."""
+    kind = operation.kind.operation
+    reads = sum(privilege == READ for privilege in operation.privileges)
+    return len(kind.inputs) + len(kind.scalars) - int(reads)

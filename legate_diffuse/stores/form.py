@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What native code needs of a layout, to run operations on its elements at once."""
+
+from __future__ import annotations
+
+from struct import pack
+
+from legate_diffuse.stores.layout import Layout, whole
+
+
+def form(layout: Layout, extents: tuple[int, ...]) -> bytes:
+    """Return where a layout finds its elements in a root in row-major order.
+
+    The words are those of ``Form`` in ``mappers/process/at_once.h``. The layout
+    remembers them.
+
+    Args:
+        layout: the layout.
+        extents: those of the root.
+    """
+    if layout.form is None:
+        layout.dense = whole(layout.shape)
+        layout.form = _form(layout, extents)
+        form(layout.dense, layout.shape)
+    return layout.form
+
+
+def dense(shape: tuple[int, ...]) -> Layout:
+    """Return the layout of a new store, of which native code knows the form."""
+    layout = whole(shape)
+    form(layout, shape)
+    return layout
+
+
+def _form(layout: Layout, extents: tuple[int, ...]) -> bytes:
+    shape = layout.shape
+    if not layout.affine:
+        return pack("=5q", False, layout.volume, 0, 0, 0)
+    steps = [1] * len(extents)
+    for dim in reversed(range(len(extents) - 1)):
+        steps[dim] = steps[dim + 1] * extents[dim + 1]
+    offset = sum(low * step for low, step in zip(layout.low, steps, strict=True))
+    strides = [steps[dim] if dim >= 0 else 0 for dim in layout.dims]
+    end = 0
+    if layout.volume:
+        last = zip(shape, strides, strict=True)
+        end = offset + 1 + sum((extent - 1) * stride for extent, stride in last)
+    return pack(
+        f"={5 + 2 * len(shape)}q",
+        True,
+        layout.volume,
+        end,
+        len(shape),
+        offset,
+        *shape,
+        *strides,
+    )

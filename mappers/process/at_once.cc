@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/at_once.h"
+
+#include <legate.h>
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "program/elements.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Variants of an operation at most; programs have one or two of most operations.
+constexpr std::size_t MAX_VARIANTS = 256;
+// The scalars of a kernel at most.
+constexpr std::size_t MAX_SCALARS = 32;
+
+std::int64_t itemsize_of(PyObject* dtype) {
+  Py_ssize_t size{};
+  const auto* const text = PyUnicode_AsUTF8AndSize(dtype, &size);
+  std::int64_t bits = 0;
+
+  if (!text) throw nb::python_error();
+  for (Py_ssize_t at = 0; at < size; ++at) {
+    if (text[at] >= '0' && text[at] <= '9') bits = bits * 10 + (text[at] - '0');
+  }
+  return bits == 0 ? 1 : bits / 8;  // bool
+}
+
+bool is_set(PyObject* value) {
+  return value && value != Py_None;
+}
+
+// Makes room for the elements of a root to which nothing was written; null if it is not small.
+PyObject* make_room(const StoreFields& fields, PyObject* root) {
+  auto* const shape = fields.shape.of(root);
+  RootShape room{{}, itemsize_of(fields.dtype.of(root))};
+  auto bytes = room.itemsize;
+
+  if (is_set(fields.real.of(root)) || is_set(fields.initial.of(root))) return nullptr;
+  for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape); ++d) {
+    room.extents.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d)));
+    if (__builtin_mul_overflow(bytes, room.extents.back(), &bytes)) return nullptr;
+  }
+  // Legate does not let a region without dimensions be read
+  if (bytes > fields.most_bytes ||
+      (room.extents.empty() && fields.scalar_storage.of(root) != Py_True)) {
+    return nullptr;
+  }
+
+  auto made = nb::inst_alloc(nb::type<SmallArray>());
+
+  new (nb::inst_ptr<SmallArray>(made)) SmallArray{std::move(room)};
+  nb::inst_mark_ready(made);
+  // unless a finalizer has made one meanwhile
+  if (!is_set(fields.small.of(root))) fields.small.set(root, made.release().ptr());
+  return fields.small.of(root);
+}
+
+// Only this thread runs nests at once, one after the other.
+Nest& only_nest() {
+  static auto* const nest = new Nest;
+  return *nest;
+}
+
+void set_argument(Nest& nest, std::size_t number, const LocalOperand& operand) {
+  const auto itemsize = operand.small->shape().itemsize;
+  auto* const elements = operand.small->elements();
+  Nest::Strides strides{};
+
+  if (operand.repeats) {
+    nest.set_argument(number, elements, strides);
+    return;
+  }
+  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
+    strides[d] = operand.form.strides[d] * itemsize;
+  }
+  nest.set_argument(number, elements + operand.form.offset * itemsize, strides);
+}
+
+bool fits(const NestAtOnce& nest, const LocalOperands& operands, std::size_t num_scalars) {
+  const auto dim = operands[nest.shape].form.dim;
+
+  return std::all_of(nest.scalars.begin(), nest.scalars.end(),
+                     [&](auto source) {
+                       return source < 0 ? -source <= static_cast<std::int64_t>(num_scalars)
+                                         : operands[source].constant != nullptr;
+                     }) &&
+         std::all_of(nest.arguments.begin(), nest.arguments.end(), [&](auto number) {
+           return operands[number].repeats || operands[number].form.dim == dim;
+         });
+}
+
+void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const char* scalars,
+              std::size_t num_scalars) {
+  std::array<ScalarBlock, MAX_SCALARS> block;
+  const auto& form = operands[planned.shape].form;
+  auto& nest = only_nest();
+
+  for (std::size_t index = 0; index < planned.scalars.size(); ++index) {
+    const auto source = planned.scalars[index];
+    const auto* const value = source < 0
+                                  ? scalars + (static_cast<std::int64_t>(num_scalars) + source) *
+                                                  static_cast<std::int64_t>(SCALAR_SIZE)
+                                  : operands[source].constant;
+
+    std::memcpy(block[index].bytes.data(), value, SCALAR_SIZE);
+  }
+  nest.reset(planned.arguments.size());
+  for (std::int64_t d = 0; d < form.dim; ++d) nest.add_dim(form.extents[d]);
+  for (std::size_t index = 0; index < planned.arguments.size(); ++index) {
+    set_argument(nest, index, operands[planned.arguments[index]]);
+  }
+  nest.run(*planned.kernel, block[0].bytes.data());
+}
+
+}  // namespace
+
+StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* layout_type,
+                         std::int64_t most_bytes)
+    : view_root{view_type, "root"},
+      view_layout{view_type, "layout"},
+      layout_form{layout_type, "form"},
+      constant{root_type, "constant"},
+      constant_bytes{root_type, "constant_bytes"},
+      dtype{root_type, "dtype"},
+      escaped{root_type, "escaped"},
+      fusable{root_type, "fusable"},
+      held{root_type, "held"},
+      initial{root_type, "initial"},
+      real{root_type, "real"},
+      scalar_storage{root_type, "scalar_storage"},
+      shape{root_type, "shape"},
+      shared{root_type, "shared"},
+      small{root_type, "small"},
+      version{root_type, "version"},
+      most_bytes{most_bytes} {}
+
+Form::Form(PyObject* bytes) {
+  const auto* const words = reinterpret_cast<const std::int64_t*>(PyBytes_AS_STRING(bytes));
+
+  is_affine = words[0];
+  volume = words[1];
+  end = words[2];
+  dim = words[3];
+  offset = words[4];
+  extents = words + 5;
+  strides = extents + dim;
+}
+
+bool Form::has_shape_of(const Form& other) const {
+  return dim == other.dim && std::equal(extents, extents + dim, other.extents);
+}
+
+Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes) {
+  root = fields.view_root.of(view);
+  layout = fields.view_layout.of(view);
+  if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
+      fields.held.of(root) != Py_False || fields.shared.of(root) != Py_False) {
+    return Answer::IMPOSSIBLE;
+  }
+  if (is_set(fields.constant.of(root))) {
+    auto* const bytes = fields.constant_bytes.of(root);
+
+    if (changes || !is_set(bytes)) return Answer::UNKNOWN;
+    constant = PyBytes_AS_STRING(bytes);
+    return Answer::DONE;
+  }
+
+  auto* const bytes = fields.layout_form.of(layout);
+  auto* array = fields.small.of(root);
+
+  if (!is_set(bytes)) return Answer::UNKNOWN;
+  if (!is_set(array)) array = make_room(fields, root);
+  if (!array) return Answer::IMPOSSIBLE;
+  small = nb::inst_ptr<SmallArray>(array);
+  form = Form{bytes};
+  repeats = fields.scalar_storage.of(root) == Py_True;
+  if (!small->is_valid() && (is_set(fields.real.of(root)) || is_set(fields.initial.of(root)))) {
+    return Answer::IMPOSSIBLE;
+  }
+  if (!form.is_affine || form.volume > MOST_POINTS ||
+      (!repeats &&
+       form.end * small->shape().itemsize > static_cast<std::int64_t>(small->num_bytes()))) {
+    return Answer::IMPOSSIBLE;
+  }
+  return Answer::DONE;
+}
+
+void note_change(const StoreFields& fields, const LocalOperand& operand) {
+  const auto version = PyLong_AsLongLong(fields.version.of(operand.root));
+
+  operand.small->set_changed();
+  fields.version.set(operand.root, PyLong_FromLongLong(version + 1));
+}
+
+bool LocalOperand::broadcast(const std::int64_t* shape, std::int64_t dim) {
+  const auto added = dim - form.dim;
+  auto* const extents = own_.data();
+  auto* const strides = extents + dim;
+
+  if (added < 0) return false;
+  form.volume = 1;
+  for (std::int64_t d = 0; d < dim; ++d) {
+    const auto extent = d < added ? 1 : form.extents[d - added];
+
+    if (extent != shape[d] && extent != 1) return false;
+    strides[d] = extent == shape[d] && d >= added ? form.strides[d - added] : 0;
+    form.volume *= shape[d];
+  }
+  std::copy(shape, shape + dim, extents);
+  form.dim = dim;
+  form.extents = extents;
+  form.strides = strides;
+  return true;
+}
+
+Operation::Operation(std::vector<bool> changes, std::int64_t number, std::int64_t fills)
+    : changes_{std::move(changes)}, number_{number}, fills_{fills} {
+  if (changes_.size() > MAX_OPERANDS) throw std::invalid_argument{"too many operands"};
+}
+
+Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, const char* scalars,
+                      std::size_t num_scalars) {
+  if (is_torn(operands)) return Answer::IMPOSSIBLE;
+
+  const auto pattern = pattern_of(operands);
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [&](const auto& each) { return each.pattern == pattern; });
+
+  if (found == variants_.end()) return Answer::UNKNOWN;
+  if (found->nests.empty()) return Answer::IMPOSSIBLE;
+  for (const auto& nest : found->nests) {
+    if (!nest.kernel->code) {  // it was forgotten
+      variants_.erase(found);
+      return Answer::UNKNOWN;
+    }
+    if (!fits(nest, operands, num_scalars)) return Answer::IMPOSSIBLE;
+  }
+  for (const auto& nest : found->nests) run_nest(nest, operands, scalars, num_scalars);
+  for (std::size_t number = 0; number < num_operands(); ++number) {
+    if (changes_[number]) note_change(fields, operands[number]);
+  }
+  total_runs.runs += 1;
+  total_runs.operations += number_;
+  total_runs.fills += fills_;
+  return Answer::DONE;
+}
+
+void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests) {
+  if (variants_.size() >= MAX_VARIANTS) variants_.clear();
+  for (const auto& nest : nests) {
+    if (nest.scalars.size() > MAX_SCALARS) throw std::invalid_argument{"too many scalars"};
+  }
+  variants_.push_back({pattern_of(operands), std::move(nests)});
+}
+
+Runs total_runs{};
+
+// A word for each operand: which other one is the same, which has its shape, how many points there
+// are, and along which dimensions it repeats. Numbers are alike.
+Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
+  constexpr std::int64_t CONSTANT = -1;
+  constexpr std::int64_t REPEATS = -2;
+  Pattern pattern{};
+
+  for (std::size_t number = 0; number < num_operands(); ++number) {
+    const auto& one = operands[number];
+    std::int64_t same = 0;
+    std::int64_t alike = 0;
+
+    if (one.constant) {
+      pattern[number] = CONSTANT;
+      continue;
+    }
+    while (operands[same].root != one.root || operands[same].layout != one.layout) ++same;
+    if (one.repeats) {
+      pattern[number] = REPEATS - (same << 2 | std::min<std::int64_t>(one.form.volume, 2));
+      continue;
+    }
+    while (operands[alike].constant || operands[alike].repeats ||
+           !operands[alike].form.has_shape_of(one.form)) {
+      ++alike;
+    }
+    pattern[number] = same << 40 | alike << 32 | one.form.dim << 24 |
+                      std::min<std::int64_t>(one.form.volume, 2) << 16;
+    for (std::int64_t d = 0; d < one.form.dim; ++d) {
+      if (one.form.strides[d] == 0 && one.form.extents[d] > 1) pattern[number] |= 1 << d;
+    }
+  }
+  return pattern;
+}
+
+// Whether an operand changes of whose root another one shows other elements, or may.
+bool Operation::is_torn(const LocalOperands& operands) const {
+  for (std::size_t one = 0; one < num_operands(); ++one) {
+    if (!changes_[one]) continue;
+    for (std::size_t other = 0; other < num_operands(); ++other) {
+      if (operands[other].root == operands[one].root &&
+          operands[other].layout != operands[one].layout) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace legate_diffuse

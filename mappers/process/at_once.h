@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <legate_defines.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "process/fields.h"
+#include "process/small_array.h"
+#include "program/kernel_table.h"
+
+namespace legate_diffuse {
+
+// The slots of stores/root.py, view.py and layout.py that operations look at.
+struct StoreFields {
+  // `most_bytes` is the size of a small array.
+  StoreFields(PyObject* root_type, PyObject* view_type, PyObject* layout_type,
+              std::int64_t most_bytes);
+
+  Field view_root, view_layout;
+  Field layout_form;
+  Field constant, constant_bytes, dtype, escaped, fusable, held, initial, real, scalar_storage;
+  Field shape, shared, small, version;
+  std::int64_t most_bytes;
+};
+
+// What a layout shows of a root in row-major order. Python keeps it with the layout as bytes, in
+// words of 64 bits (stores/form.py):
+//
+//   is_affine volume end dim offset extents[dim] strides[dim]
+//
+// Offset, strides and `end`, which nothing that is shown reaches, count elements.
+struct Form {
+  Form() = default;
+  explicit Form(PyObject* bytes);
+
+  [[nodiscard]] bool has_shape_of(const Form& other) const;
+
+  std::int64_t is_affine, volume, end, dim, offset;
+  const std::int64_t* extents;
+  const std::int64_t* strides;
+};
+
+// Whether an operation can run at once: UNKNOWN if Python must prepare something first.
+enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
+
+// A view of an operation whose elements are in this process, or a number. References are borrowed.
+struct LocalOperand {
+  // Answers DONE if the view's elements are here, or nothing was written to them yet.
+  Answer look(const StoreFields& fields, PyObject* view, bool changes);
+
+  // Lets it repeat over a shape as NumPy does; false if it cannot.
+  bool broadcast(const std::int64_t* shape, std::int64_t dim);
+
+  PyObject* root{};
+  PyObject* layout{};
+  SmallArray* small{};
+  const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
+  Form form{};
+  bool repeats{};  // one element, whatever the layout shows
+
+ private:
+  // extents and strides of a form that is not the layout's
+  std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;
+};
+
+constexpr std::size_t MAX_OPERANDS = 16;
+// An operation on more points is worth a place in a window.
+constexpr std::int64_t MOST_POINTS = 32768;
+using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
+
+// Takes note that an operand was written to.
+void note_change(const StoreFields& fields, const LocalOperand& operand);
+
+// A loop nest of an operation. `shape` is the number of the operand that has the nest's shape,
+// `arguments` are those of the kernel. A scalar of the kernel is the value of a constant operand,
+// by its number, or from -1 downwards the last, the last but one of the operation's own.
+struct NestAtOnce {
+  const Kernel* kernel;
+  std::size_t shape;
+  std::vector<std::size_t> arguments;
+  std::vector<std::int64_t> scalars;
+};
+
+// How to run operations of one kind on small arrays. What is known depends on what the operands
+// show of their roots, and which of them are the same.
+class Operation {
+ public:
+  // For each operand whether it changes; how many operations it is, and how many of them fill.
+  Operation(std::vector<bool> changes, std::int64_t number, std::int64_t fills);
+
+  // Runs it. `scalars` are its own, of SCALAR_SIZE bytes each.
+  Answer run(const StoreFields& fields, const LocalOperands& operands, const char* scalars,
+             std::size_t num_scalars);
+
+  // Lets operands like these be run from now on, by nests; by none if that is impossible.
+  void add(const LocalOperands& operands, std::vector<NestAtOnce> nests);
+
+  [[nodiscard]] std::size_t num_operands() const { return changes_.size(); }
+  [[nodiscard]] bool changes(std::size_t operand) const { return changes_[operand]; }
+
+ private:
+  using Pattern = std::array<std::int64_t, MAX_OPERANDS>;
+
+  struct Variant {
+    Pattern pattern;
+    std::vector<NestAtOnce> nests;
+  };
+
+  [[nodiscard]] Pattern pattern_of(const LocalOperands& operands) const;
+  [[nodiscard]] bool is_torn(const LocalOperands& operands) const;
+
+  std::vector<bool> changes_;
+  std::int64_t number_;
+  std::int64_t fills_;
+  std::vector<Variant> variants_;
+};
+
+// What ran at once.
+struct Runs {
+  std::int64_t runs, operations, fills;
+};
+
+extern Runs total_runs;
+
+}  // namespace legate_diffuse

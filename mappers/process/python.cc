@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/python.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Never destroyed: arrays may outlive the interpreter.
+StoreFields* store_fields = nullptr;
+
+const StoreFields& known_fields() {
+  if (!store_fields) throw std::logic_error{"the classes of stores are not known yet"};
+  return *store_fields;
+}
+
+// A kernel, the number of the view with the shape, the arguments, and the scalars.
+using Nest =
+    std::tuple<std::uint32_t, std::size_t, std::vector<std::size_t>, std::vector<std::int64_t>>;
+
+Answer look(const Operation& operation, const nb::list& views, LocalOperands& operands) {
+  if (views.size() != operation.num_operands()) throw nb::value_error("another number of views");
+  for (std::size_t number = 0; number < views.size(); ++number) {
+    const auto answer = operands[number].look(known_fields(), PyList_GET_ITEM(views.ptr(), number),
+                                              operation.changes(number));
+
+    if (answer != Answer::DONE) return answer;
+  }
+  return Answer::DONE;
+}
+
+Answer run(Operation& operation, const nb::list& views, const nb::bytes& scalars) {
+  LocalOperands operands;
+  const auto answer = look(operation, views, operands);
+
+  if (answer != Answer::DONE) return answer;
+  return operation.run(known_fields(), operands, scalars.c_str(), scalars.size() / SCALAR_SIZE);
+}
+
+void add(Operation& operation, const nb::list& views, const std::vector<Nest>& nests) {
+  LocalOperands operands;
+  std::vector<NestAtOnce> found;
+
+  if (look(operation, views, operands) != Answer::DONE) throw nb::value_error("a view is not here");
+  for (const auto& [kernel, shape, arguments, scalars] : nests) {
+    const auto* const code = find_kernel(kernel);
+
+    if (!code) throw nb::value_error("no kernel is registered under this id");
+    found.push_back({code, shape, arguments, scalars});
+  }
+  operation.add(operands, std::move(found));
+}
+
+// Calls what may throw for Python, without the costs of a call through nanobind.
+template <typename Call>
+PyObject* guard(const Call& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+  return guard([&] {
+    return nb::inst_ptr<Function>(arguments[0])->apply(arguments[1], arguments + 2, count - 2);
+  });
+}
+
+PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard(
+      [&] { return nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]); });
+}
+
+PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] { return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2])); });
+}
+
+PyObject* find_value(PyObject*, PyObject* array) {
+  return guard([&] { return value_of(array); });
+}
+
+PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
+}
+
+std::array<PyMethodDef, 4> fast_functions{{
+    {"apply", fast(apply), METH_FASTCALL, nullptr},
+    {"get", fast(get), METH_FASTCALL, nullptr},
+    {"put", fast(put_element), METH_FASTCALL, nullptr},
+    {"value_of", find_value, METH_O, nullptr},
+}};
+
+void know(const nb::tuple& classes, nb::handle library, nb::handle window, nb::handle queue,
+          std::int64_t most_bytes) {
+  const auto type = [&](std::size_t number) {
+    return reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes.ptr(), number));
+  };
+
+  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), window.ptr(),
+               queue.ptr(), most_bytes},
+              PyTuple_GET_ITEM(classes.ptr(), 6), PyTuple_GET_ITEM(classes.ptr(), 7));
+}
+
+void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
+                   nb::handle prototype, nb::handle dtype, std::int64_t itemsize,
+                   const nb::bytes& scalars) {
+  std::vector<PyObject*> names;
+
+  for (const auto name : dtypes) names.push_back(name.inc_ref().ptr());
+  function.add({std::move(names),
+                operation.is_none() ? nullptr : nb::inst_ptr<Operation>(operation.inc_ref()),
+                prototype.inc_ref().ptr(),
+                dtype.inc_ref().ptr(),
+                itemsize,
+                {scalars.c_str(), scalars.size()}});
+}
+
+}  // namespace
+
+void add_operations(nb::module_& module) {
+  nb::enum_<Answer>(module, "Answer")
+      .value("DONE", Answer::DONE)
+      .value("UNKNOWN", Answer::UNKNOWN)
+      .value("IMPOSSIBLE", Answer::IMPOSSIBLE);
+  nb::class_<Operation>(module, "Operation")
+      .def(nb::init<std::vector<bool>, std::int64_t, std::int64_t>(), nb::arg("changes"),
+           nb::arg("number"), nb::arg("fills"))
+      .def("run", &run, nb::arg("views"), nb::arg("scalars") = nb::bytes{""})
+      .def("add", &add, nb::arg("views"), nb::arg("nests"));
+  nb::class_<Function>(module, "Function")
+      .def(
+          "__init__",
+          [](Function* function, nb::handle dense, bool takes_numbers, bool reduces) {
+            new (function) Function{dense.inc_ref().ptr(), takes_numbers, reduces};
+          },
+          nb::arg("dense"), nb::arg("takes_numbers"), nb::arg("reduces"))
+      .def("fill",
+           [](Function& function, nb::handle dtype, nb::handle layout, nb::handle number) {
+             return nb::steal(function.fill(dtype.ptr(), layout.ptr(), number.ptr()));
+           })
+      .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
+           nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"));
+  for (auto& each : fast_functions) {
+    module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
+  }
+  module.def("take_runs", [] {
+    const auto [runs, operations, fills] = std::exchange(total_runs, {});
+    return std::tuple{runs, operations, fills};
+  });
+  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("window"),
+             nb::arg("queue"), nb::arg("most_bytes"));
+  module.def(
+      "know_stores",
+      [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {
+        store_fields = new StoreFields{root.ptr(), view.ptr(), layout.ptr(), most_bytes};
+      },
+      nb::arg("root"), nb::arg("view"), nb::arg("layout"), nb::arg("most_bytes"));
+}
+
+}  // namespace legate_diffuse
