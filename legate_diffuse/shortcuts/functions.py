@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for functions of the package that make arrays, or call methods of theirs.
+
+Follows: cuPyNumeric (cupynumeric/_module)
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.window import window
+from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.layout import Layout
+
+# Functions that have a method of the same name do its work with its defaults.
+_MODULES: Final = {
+    "sum": "math_sum_prod_diff",
+    "prod": "math_sum_prod_diff",
+    "amax": "math_extrema",
+    "amin": "math_extrema",
+    "any": "logic_truth",
+    "all": "logic_truth",
+}
+
+
+# Digests of the functions (see ``shortcut.py``).
+_KNOWN: Final = {
+    "sum": "7a33d91bb18a707a",
+    "prod": "ec52afd2773fc1b1",
+    "amax": "c524bbdfc3efa641",
+    "amin": "0bc4119609cc45f5",
+    "any": "65b533f60ab53d4d",
+    "all": "b86c900c55ca43aa",
+}
+
+
+def _replace_function(name: str, submission: Submission) -> None:
+    package = importlib.import_module("cupynumeric")
+    method = name.removeprefix("a") if name.startswith("am") else name
+    ndarray = submission.client.ndarray
+
+    def function(a: Any, *options: Any, **named: Any) -> Any:
+        if type(a) is ndarray and not options and not named:
+            return getattr(a, method)()
+        return original(a, *options, **named)
+
+    original = replace(package, name, function)
+    if method != name:
+        setattr(package, method, getattr(package, name))
+
+
+# What functions fill new arrays with.
+_VALUES: Final = {"zeros": 0, "ones": 1}
+_TYPES: Final = ("float64", "float32", "int64", "int32")
+
+
+def _replace_all_creations(submission: Submission) -> None:
+    client = submission.client
+    filled = new_function(client)
+    # the names of types, by what stands for them
+    names: dict[Any, str | None] = {}
+    for name in _TYPES:
+        template = Template(client, client.tasks.FILL, 0, None, np.dtype(name))
+        template.function = filled
+        template.learn(template.name)
+        names[np.dtype(name)] = names[np.dtype(name).type] = template.name
+    names[float], names[int] = names[np.float64], names[np.int64]
+    for name, value in _VALUES.items():
+        _replace_creation(name, value, filled.fill, names)
+    _replace_full(filled.fill, names)
+
+
+def _replace_creation(
+    name: str, value: int, fill: Any, names: dict[Any, str | None]
+) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def create(shape: Any, dtype: Any = np.float64) -> Any:
+        known = names.get(dtype) if _is_type(dtype) else None
+        layout = None if known is None else _small_layout(shape)
+        made = None if layout is None else fill(known, layout, value)
+        return original(shape, dtype) if made is None else made
+
+    original = replace(package, name, create)
+
+
+def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def full(shape: Any, value: Any, dtype: Any = None) -> Any:
+        known = names.get(type(value)) if dtype is None else None
+        layout = None if known is None else _small_layout(shape)
+        made = None if layout is None else fill(known, layout, value)
+        return original(shape, value, dtype) if made is None else made
+
+    original = replace(package, "full", full)
+
+
+def _is_type(dtype: Any) -> bool:
+    return type(dtype) is type or isinstance(dtype, np.dtype)
+
+
+def _small_layout(shape: Any) -> Layout | None:
+    """Return the layout of a new small array; None if the shape is another one."""
+    extents = shape if type(shape) is tuple else (shape,)
+    volume = 1
+    for extent in extents:
+        if type(extent) is not int or extent < 0:
+            return None
+        volume *= extent
+    if volume > window.submitter.small.limit or len(extents) > real.LEGATE_MAX_DIM:
+        return None
+    return dense(extents)
+
+
+SHORTCUTS: Final = (
+    *(
+        Shortcut(
+            f"the function {name}",
+            ((f"_module.{module}", name), *ARRAYS),
+            _KNOWN[name],
+            partial(_replace_function, name),
+        )
+        for name, module in _MODULES.items()
+    ),
+    Shortcut(
+        "new arrays",
+        (
+            ("_module.creation_shape", "full"),
+            ("_module.creation_shape", "zeros"),
+            ("_module.creation_shape", "ones"),
+            ("_module.creation_shape", "_uninitialized"),
+            ("_thunk.deferred", "DeferredArray._fill"),
+            ("_thunk.deferred", "DeferredArray.fill"),
+            *ARRAYS,
+        ),
+        "17890aeabb9c45e0",
+        _replace_all_creations,
+    ),
+)
