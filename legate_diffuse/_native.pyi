@@ -169,10 +169,17 @@ class Operation:
 
     def __init__(self, changes: Sequence[bool], number: int, fills: int) -> None: ...
     def run(self, views: list[Any], scalars: bytes = b"") -> Answer:
-        """Run the operations, in this thread; ``scalars`` are their own ones."""
+        """Run the operations, in this thread; ``scalars`` are their own ones.
+
+        It is impossible while an operation is being recorded or submitted, and if one
+        that waits uses a root of the views.
+        """
 
     def add(self, views: list[Any], nests: Sequence[Nest]) -> None:
-        """Let operations on views like these run, unless there are no nests."""
+        """Let operations on views like these run, unless there are no nests.
+
+        Nothing is done where they could not run now.
+        """
 
 class Function:
     """A function of NumPy on small arrays, by the types of its operands.
@@ -233,18 +240,24 @@ def take_runs() -> tuple[int, int, int]:
 def know_stores(root: type, view: type, layout: type, most_bytes: int) -> None:
     """Take note of the classes of stores, and of the size of a small array."""
 
-def know_arrays(
-    classes: tuple[type, ...], library: Any, window: Any, queue: Any, most_bytes: int
-) -> None:
+def know_window(window: Any, queue: Any, state_type: type, queue_type: type) -> None:
+    """Take note of the window, of its queue, and that this thread is the program's.
+
+    Args:
+        window: the window.
+        queue: its queue.
+        state_type: ``WindowState``.
+        queue_type: ``LaunchQueue``.
+    """
+
+def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
     """Let functions be applied from now on.
 
     Args:
         classes: cuPyNumeric's ``ndarray`` and ``DeferredArray``, ``LogicalStore``,
-            ``View``, ``Root``, ``Layout``, ``WindowState``, ``LaunchQueue``.
+            ``View``, ``Root``, ``Layout``.
         library: cuPyNumeric's.
-        window: the window.
-        queue: its queue.
-        most_bytes: the size of a small array.
+        doctor: the setting that makes cuPyNumeric look at every call.
     """
 
 def small_array_bytes() -> int:

@@ -43,6 +43,8 @@ class Worker:
         environment = {
             "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 300 --utility 1",
             "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
+            # in most programs all operations wait
+            "LEGATE_DIFFUSE_SMALL_BYTES": "0",
             **PROGRAMS[program].environment,
         }
         self._process = subprocess.Popen(

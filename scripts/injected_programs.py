@@ -40,6 +40,9 @@ _PARTITIONED = {
     "LEGATE_TEST": "1",
 }
 
+# Operations on arrays of at most so many bytes run as they come.
+_AT_ONCE = {"LEGATE_DIFFUSE_SMALL_BYTES": "100"}
+
 _CHAIN = """
     x = np.arange(12.0)
     y = x * 2.0 + 1.0
@@ -170,5 +173,55 @@ PROGRAMS = {
         y *= x
     """,
         environment=_PARTITIONED,
+    ),
+    "at once": Program(
+        """
+        x = np.arange(12.0)
+        y = x * 2.0 + np.ones(12)
+        x += y
+        y[3] = x[4]
+        x[-1] = 7.0
+        out.append(float(y.sum()))
+        z = np.full((3, 1), 0.5) * np.zeros(4) - y[2]
+        np.multiply(y, x, out=y)
+        x[1:] += x[:-1]
+        m = (x > 20.0).any()
+        out.append(x.max().item())
+        y *= np.maximum(x, y) > 30.0
+        z -= x[0]
+        out.append(z.tolist())
+    """,
+        environment=_AT_ONCE,
+    ),
+    "at once, cold plan": Program(
+        """
+        x = np.arange(6.0)
+        y = x + np.ones((2, 1))
+        x = np.where(x > 2.0, x, y[1])
+        y += x
+        x[2] = y[1, 2]
+        y = np.clip(y, 1.0, 5.0)
+    """,
+        cold="plans",
+        environment=_AT_ONCE,
+    ),
+    "before what waits": Program(
+        """
+        x = np.arange(12.0)
+        y = np.arange(40.0) * 2.0
+        y[:12] += x
+        x += 1.0
+        y[20:32] -= x
+        x[3] = 5.0
+        s = y.sum()
+        x *= s
+        z = x[2] + s
+        out.append(float(z))
+        x -= z
+        x = np.sort(x)
+        x += 1.0
+        y[1:13] *= x
+    """,
+        environment=_AT_ONCE,
     ),
 }

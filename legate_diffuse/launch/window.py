@@ -76,6 +76,8 @@ class LaunchWindow:
         self.runs_at_once = (
             self.submitter.small.limit > 0 and not self.submitter.track_provenance
         )
+        if self.runs_at_once:
+            legate.native.know_window(self, self.queue, WindowState, LaunchQueue)
         # the operation that ran at once last, if it was a fill
         self._filled: _Filled | None = None
         # how many operations ran that were not recorded
@@ -117,19 +119,12 @@ class LaunchWindow:
 
     def _run_at_once(self, operations: Sequence[Any]) -> bool:
         """Run operations on small arrays, if none that waits uses one of them."""
-        state, limit = self.state, self.submitter.small.limit
+        limit = self.submitter.small.limit
         if (
-            state.recording
-            or state.rest
-            or self.queue.head is not None
-            or not all([self._recognize(each) for each in operations])
+            not all([self._recognize(each) for each in operations])
             or not all([each.kind.covered for each in operations])
-        ):
-            return False
-        waiting = state.roots
-        roots = [view.root for operation in operations for view in operation.views]
-        if any([root.volume > limit or root in waiting for root in roots]) or (
-            not self.submitter.at_once.run(operations)
+            or any([v.root.volume > limit for each in operations for v in each.views])
+            or not self.submitter.at_once.run(operations)
         ):
             return False
         if len(operations) == 1 and type(operations[0]) is Fill:

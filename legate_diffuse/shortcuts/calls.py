@@ -22,8 +22,6 @@ from typing import Any, Final
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
-from legate_diffuse.launch.queue import LaunchQueue
-from legate_diffuse.launch.state import WindowState
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
@@ -157,22 +155,16 @@ class Submission:
 
 
 def _let_native_code_know(client: Client) -> None:
-    if not window.runs_at_once or client.doctor._user_value:
-        return
-    classes = (
-        client.ndarray,
-        client.deferred_array,
-        LogicalStore,
-        View,
-        Root,
-        Layout,
-        WindowState,
-        LaunchQueue,
-    )
-    limit = window.submitter.small.limit
-    client.legate.native.know_arrays(
-        classes, client.library, window, window.queue, limit
-    )
+    if window.runs_at_once:
+        classes = (
+            client.ndarray,
+            client.deferred_array,
+            LogicalStore,
+            View,
+            Root,
+            Layout,
+        )
+        client.legate.native.know_arrays(classes, client.library, client.doctor)
 
 
 def _newer(client: Client) -> Callable[..., Any]:

@@ -18,11 +18,15 @@ def form(layout: Layout, extents: tuple[int, ...]) -> bytes:
         layout: the layout.
         extents: those of the root.
     """
-    if layout.form is None:
+    found = layout.form
+    if found is None:
+        found = _form(layout, extents)
         layout.dense = whole(layout.shape)
-        layout.form = _form(layout, extents)
-        form(layout.dense, layout.shape)
-    return layout.form
+        if layout.dense is not layout:
+            form(layout.dense, layout.shape)
+        # native code takes it for a sign that all the rest is there
+        layout.form = found
+    return found
 
 
 def dense(shape: tuple[int, ...]) -> Layout:

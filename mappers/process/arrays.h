@@ -4,11 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "process/at_once.h"
@@ -16,7 +13,7 @@
 
 namespace legate_diffuse {
 
-// What this file needs of Python's classes; see `know_arrays` in _native.pyi.
+// What native code needs of the classes of arrays; see `know_arrays` in _native.pyi.
 struct ArrayClasses {
   PyTypeObject* ndarray;
   PyTypeObject* thunk;
@@ -25,12 +22,35 @@ struct ArrayClasses {
   PyTypeObject* root;
   PyTypeObject* layout;
   PyObject* library;  // of the tasks of thunks
-  PyObject* window;
-  PyObject* queue;
-  std::int64_t most_bytes;
+  PyObject* doctor;   // the setting that makes cuPyNumeric look at every call
 };
 
-void know_arrays(const ArrayClasses& classes, PyObject* state_type, PyObject* queue_type);
+// The classes of arrays, and their slots.
+struct ArrayFields {
+  explicit ArrayFields(const ArrayClasses& known);
+
+  ArrayClasses classes;
+  Field store_owner, store_view;
+  Field view_shape, view_derived, view_real, view_handle;
+  Field layout_shape, layout_volume, layout_dense;
+  Field root_dtype, root_owner, root_shape, root_volume;
+  // those that a root has in common with its prototype
+  std::vector<Field> copied;
+};
+
+// Lets operations on arrays be run from now on.
+void know_arrays(const ArrayClasses& classes);
+
+// Throws std::logic_error before `know_arrays`.
+const ArrayFields& array_fields();
+
+// Whether operations on arrays may run at once now, but for what waits for their operands.
+bool arrays_are_ready();
+
+// The view of a plain array; empty for others, and for objects that are no arrays.
+nanobind::object view_of(PyObject* array);
+
+bool is_writeable(PyObject* array);
 
 // An operation on operands of given types, and the array that it makes. All references are kept.
 struct Signature {
@@ -42,47 +62,13 @@ struct Signature {
   std::string scalars;  // the operation's own, of SCALAR_SIZE bytes each
 };
 
-struct Shape;
+// A new array and its view. Nothing was written to its elements yet.
+struct NewArray {
+  // `layout` has a form.
+  NewArray(const Signature& signature, PyObject* layout);
 
-// A function of NumPy on small arrays, by the types of its operands. What it cannot do is left to
-// Python: then the result is None.
-class Function {
- public:
-  // `dense` returns the layout of a new array of a shape. The function may take numbers of
-  // Python's, which then have the type of their operand. If it reduces, its result has no
-  // dimensions, and its operation has the result twice: it fills it first.
-  Function(PyObject* dense, bool takes_numbers, bool reduces)
-      : dense_{dense}, takes_numbers_{takes_numbers}, reduces_{reduces} {}
-
-  void add(Signature signature) { signatures_.push_back(std::move(signature)); }
-
-  // Writes to `out`, unless it is None, or to a new array. Returns a new reference.
-  PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
-
-  // A new array of a type and a layout with all elements equal to a number.
-  PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
-
-  // array[key] for integers. Returns a new reference to a new array.
-  PyObject* get(PyObject* array, PyObject* key);
-
- private:
-  // The signature for arrays of these types, and numbers in the place of null.
-  [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
-                                      std::size_t count) const;
-
-  [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
-                                              std::size_t first, std::size_t count) const;
-
-  PyObject* dense_;
-  bool takes_numbers_;
-  bool reduces_;
-  std::vector<Signature> signatures_;
+  nanobind::object array;
+  nanobind::object view;
 };
-
-// array[key] = value for integers and a single element; false if that is left to Python.
-bool put(PyObject* array, PyObject* key, PyObject* value);
-
-// A new reference to the only element of an array as a number of Python's, or to None.
-PyObject* value_of(PyObject* array);
 
 }  // namespace legate_diffuse

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "process/window.h"
 #include "program/elements.h"
 
 namespace nb = nanobind;
@@ -22,6 +23,9 @@ namespace {
 constexpr std::size_t MAX_VARIANTS = 256;
 // The scalars of a kernel at most.
 constexpr std::size_t MAX_SCALARS = 32;
+
+// Never destroyed: arrays may outlive the interpreter.
+const StoreFields* known_stores = nullptr;
 
 std::int64_t itemsize_of(PyObject* dtype) {
   Py_ssize_t size{};
@@ -144,6 +148,15 @@ StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* lay
       version{root_type, "version"},
       most_bytes{most_bytes} {}
 
+void know_stores(const StoreFields& fields) {
+  known_stores = new StoreFields{fields};
+}
+
+const StoreFields& store_fields() {
+  if (!known_stores) throw std::logic_error{"the classes of stores are not known yet"};
+  return *known_stores;
+}
+
 Form::Form(PyObject* bytes) {
   const auto* const words = reinterpret_cast<const std::int64_t*>(PyBytes_AS_STRING(bytes));
 
@@ -164,7 +177,8 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   root = fields.view_root.of(view);
   layout = fields.view_layout.of(view);
   if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
-      fields.held.of(root) != Py_False || fields.shared.of(root) != Py_False) {
+      fields.held.of(root) != Py_False || fields.shared.of(root) != Py_False ||
+      is_waited_for(root)) {
     return Answer::IMPOSSIBLE;
   }
   if (is_set(fields.constant.of(root))) {
@@ -266,10 +280,10 @@ void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests
 Runs total_runs{};
 
 // A word for each operand: which other one is the same, which has its shape, how many points there
-// are, and along which dimensions it repeats. Numbers are alike.
+// are, and along which dimensions it repeats. What a number is does not matter.
 Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
   constexpr std::int64_t CONSTANT = -1;
-  constexpr std::int64_t REPEATS = -2;
+  constexpr std::int64_t REPEATS = CONSTANT - static_cast<std::int64_t>(MAX_OPERANDS);
   Pattern pattern{};
 
   for (std::size_t number = 0; number < num_operands(); ++number) {
@@ -277,11 +291,11 @@ Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
     std::int64_t same = 0;
     std::int64_t alike = 0;
 
+    while (operands[same].root != one.root || operands[same].layout != one.layout) ++same;
     if (one.constant) {
-      pattern[number] = CONSTANT;
+      pattern[number] = CONSTANT - same;
       continue;
     }
-    while (operands[same].root != one.root || operands[same].layout != one.layout) ++same;
     if (one.repeats) {
       pattern[number] = REPEATS - (same << 2 | std::min<std::int64_t>(one.form.volume, 2));
       continue;

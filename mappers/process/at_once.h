@@ -29,6 +29,12 @@ struct StoreFields {
   std::int64_t most_bytes;
 };
 
+// Takes note of the classes of stores.
+void know_stores(const StoreFields& fields);
+
+// Throws std::logic_error before `know_stores`.
+const StoreFields& store_fields();
+
 // What a layout shows of a root in row-major order. Python keeps it with the layout as bytes, in
 // words of 64 bits (stores/form.py):
 //
@@ -51,7 +57,8 @@ enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 struct LocalOperand {
-  // Answers DONE if the view's elements are here, or nothing was written to them yet.
+  // Answers DONE if the view's elements are here, or nothing was written to them yet, and no
+  // operation that waits uses them.
   Answer look(const StoreFields& fields, PyObject* view, bool changes);
 
   // Lets it repeat over a shape as NumPy does; false if it cannot.

@@ -17,20 +17,15 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/element.h"
+#include "process/function.h"
+#include "process/window.h"
 
 namespace nb = nanobind;
 
 namespace legate_diffuse {
 
 namespace {
-
-// Never destroyed: arrays may outlive the interpreter.
-StoreFields* store_fields = nullptr;
-
-const StoreFields& known_fields() {
-  if (!store_fields) throw std::logic_error{"the classes of stores are not known yet"};
-  return *store_fields;
-}
 
 // A kernel, the number of the view with the shape, the arguments, and the scalars.
 using Nest =
@@ -39,7 +34,7 @@ using Nest =
 Answer look(const Operation& operation, const nb::list& views, LocalOperands& operands) {
   if (views.size() != operation.num_operands()) throw nb::value_error("another number of views");
   for (std::size_t number = 0; number < views.size(); ++number) {
-    const auto answer = operands[number].look(known_fields(), PyList_GET_ITEM(views.ptr(), number),
+    const auto answer = operands[number].look(store_fields(), PyList_GET_ITEM(views.ptr(), number),
                                               operation.changes(number));
 
     if (answer != Answer::DONE) return answer;
@@ -48,18 +43,21 @@ Answer look(const Operation& operation, const nb::list& views, LocalOperands& op
 }
 
 Answer run(Operation& operation, const nb::list& views, const nb::bytes& scalars) {
+  // a finalizer may have recorded operations since the caller looked
+  if (!may_run_at_once()) return Answer::IMPOSSIBLE;
+
   LocalOperands operands;
   const auto answer = look(operation, views, operands);
 
   if (answer != Answer::DONE) return answer;
-  return operation.run(known_fields(), operands, scalars.c_str(), scalars.size() / SCALAR_SIZE);
+  return operation.run(store_fields(), operands, scalars.c_str(), scalars.size() / SCALAR_SIZE);
 }
 
 void add(Operation& operation, const nb::list& views, const std::vector<Nest>& nests) {
   LocalOperands operands;
   std::vector<NestAtOnce> found;
 
-  if (look(operation, views, operands) != Answer::DONE) throw nb::value_error("a view is not here");
+  if (!may_run_at_once() || look(operation, views, operands) != Answer::DONE) return;
   for (const auto& [kernel, shape, arguments, scalars] : nests) {
     const auto* const code = find_kernel(kernel);
 
@@ -112,15 +110,12 @@ std::array<PyMethodDef, 4> fast_functions{{
     {"value_of", find_value, METH_O, nullptr},
 }};
 
-void know(const nb::tuple& classes, nb::handle library, nb::handle window, nb::handle queue,
-          std::int64_t most_bytes) {
+void know(const nb::tuple& classes, nb::handle library, nb::handle doctor) {
   const auto type = [&](std::size_t number) {
     return reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes.ptr(), number));
   };
 
-  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), window.ptr(),
-               queue.ptr(), most_bytes},
-              PyTuple_GET_ITEM(classes.ptr(), 6), PyTuple_GET_ITEM(classes.ptr(), 7));
+  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), doctor.ptr()});
 }
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
@@ -169,12 +164,17 @@ void add_operations(nb::module_& module) {
     const auto [runs, operations, fills] = std::exchange(total_runs, {});
     return std::tuple{runs, operations, fills};
   });
-  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("window"),
-             nb::arg("queue"), nb::arg("most_bytes"));
+  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"));
+  module.def(
+      "know_window",
+      [](nb::handle window, nb::handle queue, nb::handle state_type, nb::handle queue_type) {
+        know_window(window.ptr(), queue.ptr(), state_type.ptr(), queue_type.ptr());
+      },
+      nb::arg("window"), nb::arg("queue"), nb::arg("state_type"), nb::arg("queue_type"));
   module.def(
       "know_stores",
       [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {
-        store_fields = new StoreFields{root.ptr(), view.ptr(), layout.ptr(), most_bytes};
+        know_stores({root.ptr(), view.ptr(), layout.ptr(), most_bytes});
       },
       nb::arg("root"), nb::arg("view"), nb::arg("layout"), nb::arg("most_bytes"));
 }

@@ -101,6 +101,28 @@ for _ in range(4):
 """)
 
 
+def test_parts_without_elements_of_a_single_element() -> None:
+    run_here("""
+def program(n):
+    found = []
+    for _ in range(3):
+        for dtype in ("float64", "int64", "float32"):
+            x, y = n.full((1,), 3, dtype), n.full((1, 1), 2, dtype)
+            for part in (slice(0, 1), slice(0, 0), slice(1, None)):
+                one, other = x[part], y[part]
+                constant = n.array([3], dtype)[part]
+                for summed in (constant, one, one + one):
+                    found.append(n.sum(summed, axis=-1, keepdims=True))
+                found += [one.sum(), n.prod(one), n.sum(other, axis=0), (one > 2).any()]
+                found += [one + other[:, :1], n.where(one > 1, one, other)]
+                other += 1
+                one *= 2
+            found += [x, y]
+    return found
+agree(program)
+""")
+
+
 def test_views_that_overlap_are_written_in_order() -> None:
     run_here("""
 def program(n):
@@ -255,4 +277,156 @@ for _ in range(3):
     assert (x % zero).tolist() == [0, 0, 0, 0]
     assert (x[:3] // minus[:3]).tolist() == [-7, -4, 0]
     assert (x // 0).tolist() == [0, 0, 0, 0]
+""")
+
+
+def test_numbers_alone_have_their_own_types() -> None:
+    run_here("""
+for n in range(3):
+    for x, y in ((2.5, 3.5), (2, 3), (2, 3.5), (True, 2)):
+        for name in ("add", "multiply", "maximum", "less", "true_divide"):
+            found, expected = getattr(cn, name)(x, y), getattr(np, name)(x, y)
+            assert found.dtype == expected.dtype, (name, x, y, found)
+            assert found.tolist() == expected.tolist(), (name, x, y, found)
+""")
+
+
+def test_equal_constants_are_known_apart_from_different_ones() -> None:
+    run_here(
+        """
+s, t = cn.array(2.0), cn.array(3.0)
+for _ in range(3):
+    assert float(s + s) == 4.0
+    assert float(s + t) == 5.0
+    assert float(t * s - s) == 4.0
+""",
+        LEGATE_DIFFUSE_SYNC_COMPILE="1",
+    )
+
+
+def test_the_doctor_sees_every_operation() -> None:
+    run_here("""
+from cupynumeric.settings import settings
+def program():
+    y = x + x
+    y[1] = x[2]
+    return float(y[1]), float(y.sum())
+x = cn.arange(4.0)
+for _ in range(3):
+    program()
+seen = []
+run = window.submitter.at_once.run
+window.submitter.at_once.run = lambda one: seen.append(one) or run(one)
+assert program() == (2.0, 12.0) and not seen
+settings.doctor = True
+assert program() == (2.0, 12.0) and len(seen) == 6
+settings.doctor = False
+assert program() == (2.0, 12.0) and len(seen) == 6
+""")
+
+
+def test_programs_agree_with_their_tasks() -> None:
+    """Values, types, shapes and errors are those of the operations one by one."""
+    run_here("""
+import warnings
+from comparison import same_bits, unfused
+from hypothesis import HealthCheck, given, settings, strategies as st
+from legate_diffuse import stats
+warnings.simplefilter("ignore")
+
+DTYPES = ("float64", "float32", "int64", "int32", "int16", "bool", "complex128")
+SHAPES = ((), (1,), (3,), (4,), (2, 3), (2, 1), (1, 3), (0, 3), (3, 2), (2, 2, 3))
+# whose results on small integers are exact
+BINARY = ("add", "subtract", "multiply", "maximum", "less", "equal", "copysign",
+          "logical_and", "bitwise_xor", "true_divide", "left_shift", "power")
+UNARY = ("negative", "absolute", "square", "logical_not", "isnan", "floor", "invert",
+         "sqrt", "sign", "conjugate")
+REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
+IN_PLACE = ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__iand__")
+NUMBERS = (0, 1, 3, -2, 2.5, -0.0, float("inf"), float("nan"), True, 1j, 2**40, 1e300,
+           2**63, np.float32(1.5), np.int64(2))
+INDICES = (0, -1, 5, (1, 0), (-1, 2), (0, 0, 1), slice(1, None), slice(None, -1), ...,
+           np.int64(1), True, None, (slice(None), 1), slice(None, None, 2))
+number = st.sampled_from(NUMBERS)
+place = st.integers(0, 30)
+operand = st.one_of(place, place, number.map(lambda value: (value,)))
+index = st.sampled_from(INDICES)
+step = st.one_of(
+    st.tuples(st.just("binary"), st.sampled_from(BINARY), operand, operand),
+    st.tuples(st.just("out"), st.sampled_from(BINARY), operand, operand, place),
+    st.tuples(st.just("unary"), st.sampled_from(UNARY), place),
+    st.tuples(st.just("in place"), st.sampled_from(IN_PLACE), place, operand),
+    st.tuples(st.just("reduce"), st.sampled_from(REDUCTIONS), place),
+    st.tuples(st.just("get"), place, index),
+    st.tuples(st.just("set"), place, index, operand),
+    st.tuples(st.just("number"), st.sampled_from((float, int, bool, complex)), place),
+    st.tuples(st.just("full"), st.sampled_from(SHAPES), number,
+              st.sampled_from((None, *DTYPES))),
+)
+start = st.tuples(st.sampled_from(DTYPES), st.sampled_from(SHAPES))
+
+def take(step, arrays):
+    kind, *rest = step
+    def given(one):
+        return one[0] if type(one) is tuple else arrays[one % len(arrays)]
+    if kind == "binary":
+        return getattr(cn, rest[0])(given(rest[1]), given(rest[2]))
+    if kind == "out":
+        return getattr(cn, rest[0])(given(rest[1]), given(rest[2]), out=given(rest[3]))
+    if kind == "unary":
+        return getattr(cn, rest[0])(given(rest[1]))
+    if kind == "in place":
+        return getattr(given(rest[1]), rest[0])(given(rest[2]))
+    if kind == "reduce":
+        if rest[0] in ("prod", "max", "min") and given(rest[1]).dtype.kind == "c":
+            # Legate has no such reductions
+            return None
+        return getattr(given(rest[1]), rest[0])()
+    if kind == "get":
+        return given(rest[0])[rest[1]]
+    if kind == "set":
+        given(rest[0])[rest[1]] = given(rest[2])
+        return None
+    if kind == "number":
+        return repr(rest[0](given(rest[1])))
+    return cn.full(rest[0], rest[1], dtype=rest[2])
+
+def results(starts, steps):
+    arrays = [
+        cn.array((np.arange(int(np.prod(shape))) + n - 1).reshape(shape).astype(dtype))
+        for n, (dtype, shape) in enumerate(starts)
+    ]
+    told = []
+    for step in steps:
+        try:
+            made = take(step, arrays)
+        except Exception as error:
+            told.append((type(error), str(error)))
+            continue
+        if made is NotImplemented or type(made) is str:
+            told.append(made)
+        elif isinstance(made, cn.ndarray) and not any(made is one for one in arrays):
+            arrays.append(made)
+        elif made is not None:
+            told.append([made is one for one in arrays])
+    return told, [np.array(one) for one in arrays]
+
+@settings(max_examples=400, derandomize=True, deadline=None, database=None,
+          suppress_health_check=list(HealthCheck))
+@given(st.lists(start, min_size=2, max_size=4), st.lists(step, min_size=1, max_size=14))
+def agree(starts, steps):
+    # the second time all is known
+    for _ in range(2):
+        found = results(starts, steps)
+    with unfused():
+        told, arrays = results(starts, steps)
+    assert found[0] == told, (found[0], told)
+    for one, other in zip(found[1], arrays, strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), (one, other)
+        assert same_bits(one, other).all(), (one, other)
+
+before = stats()["ran_in_process"]
+agree()
+assert stats()["ran_in_process"] - before > 1000
+assert stats()["failures"] == 0
 """)

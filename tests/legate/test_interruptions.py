@@ -44,9 +44,14 @@ class Native:
 """
 
 
-def output_of(program: str) -> str:
-    # small arrays in the process have no launches; see test_small_arrays.py
-    done = run_python(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+# Operations on arrays of at most so many bytes run as they come, the first ones too.
+AT_ONCE = {"LEGATE_DIFFUSE_SMALL_BYTES": "100", "LEGATE_DIFFUSE_SYNC_COMPILE": "1"}
+
+
+def output_of(program: str, **environment: str) -> str:
+    # operations that run at once have no launches
+    settings = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"} | environment
+    done = run_python(BEGIN + program, **settings)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -57,8 +62,34 @@ def output_of(program: str) -> str:
         ("--program", "slices", "--kind", "interrupt", "work", "read"),
         ("--program", "flush", "--kind", "error", "before", "after", "refuse"),
         ("--program", "recording", "--kind", "alarm", "finalizer-low"),
+        (
+            "--program",
+            "at once",
+            "--kind",
+            "interrupt",
+            "work",
+            "read",
+            "finalizer-low",
+        ),
+        (
+            "--program",
+            "at once, cold plan",
+            "--kind",
+            "interrupt",
+            "error",
+            "work",
+        ),
+        (
+            "--program",
+            "before what waits",
+            "--kind",
+            "interrupt",
+            "work",
+            "read",
+            "after",
+        ),
     ],
-    ids=["recording", "flush", "any time"],
+    ids=["recording", "flush", "any time", "at once", "planned", "waiting"],
 )
 def test_a_sample_of_injections(options: tuple[str, ...]) -> None:
     """Everything is injected by ``scripts/inject.py``, which takes an hour."""
@@ -218,6 +249,82 @@ def test_an_exception_in_a_flush_that_legate_asked_for_is_raised() -> None:
     print(x.tolist())
     """
     assert output_of(_dedent(program)) == f"raised\n{[1.0] * 4}\n"
+
+
+def test_an_exception_while_an_operation_is_planned_that_is_to_run_at_once() -> None:
+    program = """
+    make_plan = submission.make_plan
+    def interrupted(*arguments):
+        submission.make_plan = make_plan
+        raise Interrupt
+    x = cn.arange(4.0)
+    x += 1.0
+    submission.make_plan = interrupted
+    try:
+        cn.hypot(x, 0.0 * x, out=x)
+    except Interrupt:
+        print("raised")
+    print(x.tolist())
+    cn.hypot(x, 0.0 * x, out=x)
+    x += 1.0
+    counts = legate_diffuse.stats()
+    print(x.tolist(), counts["failures"], counts["tasks_submitted"])
+    """
+    assert output_of(_dedent(program), **AT_ONCE) == (
+        "raised\n[1.0, 2.0, 3.0, 4.0]\n[2.0, 3.0, 4.0, 5.0] 0 0\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("use", "output"),
+    [
+        # it waits, and needs the elements as they were
+        (
+            "late.append(large[:4] * x)",
+            "[0.0, 2.0, 6.0, 12.0] [-2.0, -4.0, -6.0, -8.0] 3.0\n",
+        ),
+        # NumPy shares the memory, and sees what comes then
+        (
+            "late.append(numpy.asarray(x)); large[:4] *= 2.0",
+            "[-2.0, -4.0, -6.0, -8.0] [-2.0, -4.0, -6.0, -8.0] 6.0\n",
+        ),
+        (
+            "late.append(cn.sort(x))",
+            "[1.0, 2.0, 3.0, 4.0] [-2.0, -4.0, -6.0, -8.0] 3.0\n",
+        ),
+        (
+            "late.append(float(x.sum())); x[1:] += x[:-1]",
+            "10.0 [-2.0, -6.0, -10.0, -14.0] 3.0\n",
+        ),
+    ],
+)
+def test_a_finalizer_uses_what_an_operation_is_to_change_at_once(
+    use: str, output: str
+) -> None:
+    program = f"""
+    import numpy
+    class Last:
+        def __init__(self):
+            self.cycle = self
+        def __del__(self):
+            {use}
+    make_plan = submission.make_plan
+    def collecting(*arguments):
+        submission.make_plan = make_plan
+        gc.collect()
+        return make_plan(*arguments)
+    late = []
+    large, x = cn.arange(1000.0), cn.arange(4.0)
+    x += 1.0
+    Last()
+    window.flush("test")
+    submission.make_plan = collecting
+    cn.copysign(x, -x, out=x)
+    assert submission.make_plan is make_plan
+    x *= 2.0
+    print(numpy.asarray(late[0]).tolist(), x.tolist(), float(large[3]))
+    """
+    assert output_of(_dedent(program), **AT_ONCE) == output
 
 
 def _dedent(program: str) -> str:

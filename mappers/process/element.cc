@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/element.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "process/arrays.h"
+#include "process/numbers.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+// Where an index of integers leads to, in elements; none if it is another one.
+std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
+  const auto is_tuple = PyTuple_CheckExact(key);
+  const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
+  auto offset = form.offset;
+
+  if (count != form.dim) return {};
+  for (Py_ssize_t d = 0; d < count; ++d) {
+    auto* const part = is_tuple ? PyTuple_GET_ITEM(key, d) : key;
+
+    if (!PyLong_CheckExact(part)) return {};
+
+    int overflows{};
+    std::int64_t index = PyLong_AsLongLongAndOverflow(part, &overflows);
+
+    if (index < 0) index += form.extents[d];
+    if (overflows != 0 || index < 0 || index >= form.extents[d]) return {};
+    offset += index * form.strides[d];
+  }
+  return offset;
+}
+
+}  // namespace
+
+char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand) {
+  if (operand.look(store_fields(), view, changes) != Answer::DONE || !operand.small ||
+      (!changes && !operand.small->is_valid())) {
+    return nullptr;
+  }
+
+  const auto offset = offset_of(operand.form, key);
+
+  if (!offset) return nullptr;
+  return operand.small->elements() +
+         (operand.repeats ? 0 : *offset * operand.small->shape().itemsize);
+}
+
+bool put(PyObject* array, PyObject* key, PyObject* value) {
+  if (!arrays_are_ready()) return false;
+
+  const auto view = view_of(array);
+  LocalOperand target, source;
+  ScalarBlock number{};
+
+  if (!view.is_valid() || !is_writeable(array)) return false;
+
+  auto* const element = find_element(view.ptr(), key, true, target);
+
+  if (!element) return false;
+
+  auto* const dtype = array_fields().root_dtype.of(target.root);
+  const auto itemsize = target.small->shape().itemsize;
+
+  if (is_number(value)) {
+    // cuPyNumeric warns of other conversions
+    if (text_of(dtype) != (PyFloat_CheckExact(value) ? "float64" : "int64") ||
+        !convert(value, text_of(dtype), number.bytes.data())) {
+      return false;
+    }
+    std::memcpy(element, number.bytes.data(), itemsize);
+  } else {
+    const auto other = view_of(value);
+
+    if (!other.is_valid() || source.look(store_fields(), other.ptr(), false) != Answer::DONE ||
+        !source.small || !source.small->is_valid() || source.form.dim != 0 || !source.repeats ||
+        array_fields().root_dtype.of(source.root) != dtype) {
+      return false;
+    }
+    std::memmove(element, source.small->elements(), itemsize);
+  }
+  note_change(store_fields(), target);
+  total_runs.runs += 1, total_runs.operations += 1;
+  return true;
+}
+
+PyObject* value_of(PyObject* array) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto view = view_of(array);
+  LocalOperand operand;
+
+  if (!view.is_valid() || operand.look(store_fields(), view.ptr(), false) != Answer::DONE ||
+      !operand.small || !operand.small->is_valid() || operand.form.dim != 0) {
+    Py_RETURN_NONE;
+  }
+
+  const auto* const from =
+      operand.small->elements() +
+      (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
+
+  return number_from(text_of(array_fields().root_dtype.of(operand.root)), from);
+}
+
+}  // namespace legate_diffuse

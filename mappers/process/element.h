@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include "process/at_once.h"
+
+namespace legate_diffuse {
+
+// Where `view[key]` lies for a key of integers; null if the element is elsewhere, or the key is
+// another one. `operand` is then the view.
+char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand);
+
+// array[key] = value for integers and a single element; false if that is left to Python.
+bool put(PyObject* array, PyObject* key, PyObject* value);
+
+// A new reference to the only element of an array as a number of Python's, or to None.
+PyObject* value_of(PyObject* array);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+
+namespace legate_diffuse {
+
+struct Shape;
+
+// A function of NumPy on small arrays, by the types of its operands. What it cannot do is left to
+// Python: then the result is None.
+class Function {
+ public:
+  // `dense` returns the layout of a new array of a shape. The function may take numbers of
+  // Python's, which then have the type of their operand. If it reduces, its result has no
+  // dimensions, and its operation has the result twice: it fills it first.
+  Function(PyObject* dense, bool takes_numbers, bool reduces)
+      : dense_{dense}, takes_numbers_{takes_numbers}, reduces_{reduces} {}
+
+  void add(Signature signature) { signatures_.push_back(std::move(signature)); }
+
+  // Writes to `out`, unless it is None, or to a new array. Returns a new reference.
+  PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
+
+  // A new array of a type and a layout with all elements equal to a number.
+  PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
+
+  // array[key] for integers. Returns a new reference to a new array.
+  PyObject* get(PyObject* array, PyObject* key);
+
+ private:
+  // The signature for arrays of these types, and numbers in the place of null.
+  [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
+                                      std::size_t count) const;
+
+  [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
+                                              std::size_t first, std::size_t count) const;
+
+  PyObject* dense_;
+  bool takes_numbers_;
+  bool reduces_;
+  std::vector<Signature> signatures_;
+};
+
+}  // namespace legate_diffuse

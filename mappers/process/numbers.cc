@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/numbers.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Every int up to this size is a float64.
+constexpr std::int64_t EXACT = std::int64_t{1} << 53;
+
+template <typename T>
+bool put_value(T value, char* to) {
+  std::memcpy(to, &value, sizeof(value));
+  return true;
+}
+
+template <typename T>
+T read(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+bool is_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+}
+
+bool convert(PyObject* number, std::string_view dtype, char* to) {
+  if (PyFloat_CheckExact(number)) {
+    const auto value = PyFloat_AS_DOUBLE(number);
+
+    if (std::isnan(value)) return false;
+    if (dtype == "float64") return put_value(value, to);
+    if (dtype == "float32") return put_value(static_cast<float>(value), to);
+    return false;
+  }
+  if (!PyLong_CheckExact(number)) return false;
+
+  int overflows{};
+  const std::int64_t value = PyLong_AsLongLongAndOverflow(number, &overflows);
+
+  if (overflows != 0) return false;
+  if (dtype == "int64") return put_value(value, to);
+  if (dtype == "int32" && static_cast<std::int32_t>(value) == value) {
+    return put_value(static_cast<std::int32_t>(value), to);
+  }
+  if (value > EXACT || value < -EXACT) return false;
+  if (dtype == "float64") return put_value(static_cast<double>(value), to);
+  if (dtype == "float32") return put_value(static_cast<float>(value), to);
+  return false;
+}
+
+PyObject* number_from(std::string_view dtype, const char* element) {
+  if (dtype == "float64") return PyFloat_FromDouble(read<double>(element));
+  if (dtype == "int64") return PyLong_FromLongLong(read<std::int64_t>(element));
+  if (dtype == "bool") return PyBool_FromLong(read<bool>(element) ? 1 : 0);
+  if (dtype == "float32") return PyFloat_FromDouble(read<float>(element));
+  if (dtype == "int32") return PyLong_FromLong(read<std::int32_t>(element));
+  Py_RETURN_NONE;
+}
+
+std::string_view text_of(PyObject* object) {
+  Py_ssize_t size{};
+  const auto* const text = PyUnicode_AsUTF8AndSize(object, &size);
+
+  if (!text) throw nb::python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include <string_view>
+
+namespace legate_diffuse {
+
+// Whether an object is a float or an int of Python's, and of no class derived from them.
+bool is_number(PyObject* object);
+
+// Converts a number of Python's as NumPy does; false if Python must decide what becomes of it.
+// `dtype` is NumPy's name of the type.
+bool convert(PyObject* number, std::string_view dtype, char* to);
+
+// A new reference to an element as a number of Python's; to None if its type has none here.
+PyObject* number_from(std::string_view dtype, const char* element);
+
+// The characters of a str. Throws nanobind::python_error.
+std::string_view text_of(PyObject* text);
+
+}  // namespace legate_diffuse
