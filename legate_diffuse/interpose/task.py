@@ -80,8 +80,16 @@ class AutoTask:
     def add_reduction(
         self, array_or_store: Any, redop: int, partition: Any = None
     ) -> Variable:
-        """Add an array or store that the task reduces to."""
-        return self._add(REDUCE + int(redop), array_or_store, partition)
+        """Add an array or store that the task reduces to.
+
+        Raises:
+            ValueError: Legate knows no such operator for the type.
+        """
+        variable = self._add(REDUCE + int(redop), array_or_store, partition)
+        argument = self.arguments[-1]
+        if type(argument) is View:
+            argument.root.type.reduction_op_id(redop)
+        return variable
 
     def _add(self, privilege: int, array_or_store: Any, partition: Any) -> Variable:
         if type(array_or_store) is not LogicalStore:

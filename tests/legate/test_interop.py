@@ -432,6 +432,13 @@ def test_a_wrong_scalar_is_refused_at_the_call() -> None:
     np.testing.assert_array_equal(x + 1.0, EXPECTED + 1.0)
 
 
+def test_a_reduction_that_a_type_lacks_is_refused_at_the_call() -> None:
+    x = pending()
+    with pytest.raises(ValueError, match="Reduction op"):
+        (x * 1j).prod()
+    np.testing.assert_array_equal(x + 1.0, EXPECTED + 1.0)
+
+
 # -- scopes and time -----------------------------------------------------------------
 
 
