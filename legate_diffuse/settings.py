@@ -21,7 +21,7 @@ class DiffuseError(RuntimeError):
 
 
 # Legate versions [lowest, first beyond) that were tested.
-LEGATE_RANGE = ((26, 6), (26, 7))
+LEGATE_RANGE = ((26, 1), (26, 7))
 
 # Environment variables that are on or off. The first three decide at start-up.
 FLAGS = (

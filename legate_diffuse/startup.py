@@ -123,7 +123,7 @@ def load_driver_stub() -> None:
     except OSError:
         spec = importlib.util.find_spec("nvidia")
         for folder in (spec.submodule_search_locations or ()) if spec else ():
-            for library in Path(folder).glob("cu13/lib/libcudart.so.13"):
+            for library in Path(folder).glob("*/lib/libcudart.so.1[23]"):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 

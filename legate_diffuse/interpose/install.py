@@ -49,6 +49,8 @@ def install(core: ModuleType, native: ModuleType) -> None:
         **{
             name: getattr(constraints, name)
             for name in ("align", "broadcast", "image", "scale", "bloat", "min_extents")
+            # 26.1 lacks the last one
+            if hasattr(core, name)
         },
     }
     for name, replacement in replacements.items():

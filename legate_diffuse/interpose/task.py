@@ -314,29 +314,17 @@ class ManualTask(RealTask):
 
     __slots__ = ()
 
-    def add_input(
-        self, arg: Any, projection: Any = None, is_key_partition: bool = False
-    ) -> None:
+    def add_input(self, arg: Any, *how: Any, **options: Any) -> None:
         """Add a store or partition that the task reads."""
-        self._real.add_input(_real_argument(arg), projection, is_key_partition)
+        self._real.add_input(_real_argument(arg), *how, **options)
 
-    def add_output(
-        self, arg: Any, projection: Any = None, is_key_partition: bool = False
-    ) -> None:
+    def add_output(self, arg: Any, *how: Any, **options: Any) -> None:
         """Add a store or partition that the task writes."""
-        self._real.add_output(_real_argument(arg), projection, is_key_partition)
+        self._real.add_output(_real_argument(arg), *how, **options)
 
-    def add_reduction(
-        self,
-        arg: Any,
-        redop: int,
-        projection: Any = None,
-        is_key_partition: bool = False,
-    ) -> None:
+    def add_reduction(self, arg: Any, redop: int, *how: Any, **options: Any) -> None:
         """Add a store or partition that the task reduces to."""
-        self._real.add_reduction(
-            _real_argument(arg), redop, projection, is_key_partition
-        )
+        self._real.add_reduction(_real_argument(arg), redop, *how, **options)
 
 
 def _is_single(argument: Any) -> bool:

@@ -19,6 +19,7 @@
 #include "program/kernel_table.h"
 #include "program/schedule.h"
 #include "threads/team.h"
+#include "versions.h"
 
 namespace nb = nanobind;
 
@@ -35,7 +36,7 @@ std::pair<std::uint64_t, std::uint64_t> launch_policy() {
   const auto pieces = std::uint64_t{machine.count()} * policy.overdecompose_factor();
 
   return {current_sharing().num_threads > 1 ? 1 : pieces,
-          policy.partitioning_threshold(machine.preferred_target())};
+          partitioning_threshold(policy, machine.preferred_target())};
 }
 
 // Whether more than its stores ties a task to a place in the program, in some variant.

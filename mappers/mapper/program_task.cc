@@ -16,6 +16,7 @@
 #include "program/scratch_plan.h"
 #include "threads/team.h"
 #include "threads/team_runner.h"
+#include "versions.h"
 
 namespace legate_diffuse {
 
@@ -224,7 +225,7 @@ void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& argum
     if (privilege == READ_WRITE) task.add_output(array, partition);
     if (!first) {
       first = partition;
-    } else if (!task.needs_inline_execution_()) {
+    } else if (!needs_inline_execution(task)) {
       task.add_constraint(legate::align(*first, partition));
     }
   }
@@ -262,15 +263,11 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
 
 }  // namespace
 
-// LegateTask::register_variants names a task as its C++ type, and does the same.
 void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name) {
-  namespace detail = legate::detail;
   const auto options = legate::VariantOptions{}.with_has_allocations(true);
-  legate::TaskInfo info{std::move(name), legate::TaskConfig{id}.with_variant_options(options)};
 
-  detail::VariantHelper<ProgramTask, detail::CPUVariant>::record(library, {}, &info);
-  detail::VariantHelper<ProgramTask, detail::OMPVariant>::record(library, {}, &info);
-  library.register_task(id, info);
+  register_task<ProgramTask>(library, legate::TaskConfig{id}.with_variant_options(options),
+                             std::move(name));
 }
 
 bool program_allocates(const legate::Scalar& launch) {

@@ -8,6 +8,7 @@
 
 #include "mapper/library.h"
 #include "program/elements.h"
+#include "versions.h"
 
 namespace legate_diffuse {
 
@@ -45,12 +46,7 @@ class StoreTask : public legate::LegateTask<StoreTask> {
 }  // namespace
 
 void register_store_task(legate::Library library, legate::LocalTaskID id) {
-  namespace detail = legate::detail;
-  legate::TaskInfo info{"small array", legate::TaskConfig{id}};
-
-  detail::VariantHelper<StoreTask, detail::CPUVariant>::record(library, {}, &info);
-  detail::VariantHelper<StoreTask, detail::OMPVariant>::record(library, {}, &info);
-  library.register_task(id, info);
+  register_task<StoreTask>(library, legate::TaskConfig{id}, "small array");
 }
 
 void store_small_array(const legate::LogicalStore& store, SmallArray& array) {

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "threads/wait.h"
+#include "versions.h"
 
 namespace legate_diffuse {
 
@@ -173,7 +174,7 @@ Sharing current_sharing() {
   const auto target = legate::mapping::TaskTarget::CPU;
   const auto chosen = chosen_threads().load();
   const auto machine = legate::Scope::machine();
-  const auto threshold = legate::Scope::parallel_policy().partitioning_threshold(target);
+  const auto threshold = partitioning_threshold(legate::Scope::parallel_policy(), target);
   Sharing sharing{1, std::max(static_cast<std::int64_t>(threshold / SHARE), std::int64_t{1})};
 
   if (legate::Runtime::get_runtime()->node_count() > 1) return sharing;

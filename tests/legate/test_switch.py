@@ -274,7 +274,7 @@ def test_an_untested_version_of_legate_runs_unfused_with_one_warning() -> None:
         assert done.stdout == "unfused\n"
         assert done.stderr == (
             f"legate_diffuse: Legate {version} was not tested with it, so the program "
-            "runs unfused; install legate>=26.6,<26.7\n"
+            "runs unfused; install legate>=26.1,<26.7\n"
         )
 
 

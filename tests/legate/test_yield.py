@@ -101,5 +101,5 @@ def test_locks_of_an_untested_legate_stay_as_they_are() -> None:
     assert done.returncode == 0
     assert done.stderr == (
         "legate_diffuse: Legate 26.8.0 was not tested with it, so "
-        "LEGATE_DIFFUSE_YIELD has no effect; install legate>=26.6,<26.7\n"
+        "LEGATE_DIFFUSE_YIELD has no effect; install legate>=26.1,<26.7\n"
     )

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What differs between the versions of Legate, from 26.1 on.
+
+#pragma once
+
+#include <legate.h>
+#include <legate/version.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace legate_diffuse {
+
+#if LEGATE_VERSION_MAJOR * 100 + LEGATE_VERSION_MINOR >= 2606
+
+// From how many elements on Legate partitions an array.
+inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy& policy,
+                                            legate::mapping::TaskTarget target) {
+  return policy.partitioning_threshold(target);
+}
+
+// Whether a task's arguments stay in one piece, and cannot be aligned.
+inline bool needs_inline_execution(const legate::AutoTask& task) {
+  return task.needs_inline_execution_();
+}
+
+template <typename Task, template <typename...> typename Variant>
+void record_variant(const legate::Library& library, const legate::TaskConfig&,
+                    legate::TaskInfo* info) {
+  legate::detail::VariantHelper<Task, Variant>::record(library, {}, info);
+}
+
+inline legate::TaskInfo task_info(std::string name, const legate::TaskConfig& config) {
+  return legate::TaskInfo{std::move(name), config};
+}
+
+#else
+
+// Legate keeps the number to itself: these are its defaults (--min-cpu-chunk).
+inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy&,
+                                            legate::mapping::TaskTarget) {
+  const auto* const test = std::getenv("LEGATE_TEST");
+
+  return test && *test == '1' ? 1 : 1024;
+}
+
+// The program does not run fused if there are such tasks.
+inline bool needs_inline_execution(const legate::AutoTask&) {
+  return false;
+}
+
+template <typename Task, template <typename...> typename Variant>
+void record_variant(const legate::Library& library, const legate::TaskConfig& config,
+                    legate::TaskInfo* info) {
+  legate::detail::VariantHelper<Task, Variant>::record(library, config, {}, info);
+}
+
+inline legate::TaskInfo task_info(std::string name, const legate::TaskConfig&) {
+  return legate::TaskInfo{std::move(name)};
+}
+
+#endif
+
+// LegateTask::register_variants names a task as its C++ type, and does the same.
+template <typename Task>
+void register_task(legate::Library library, const legate::TaskConfig& config, std::string name) {
+  auto info = task_info(std::move(name), config);
+
+  record_variant<Task, legate::detail::CPUVariant>(library, config, &info);
+  record_variant<Task, legate::detail::OMPVariant>(library, config, &info);
+  library.register_task(config.task_id(), info);
+}
+
+}  // namespace legate_diffuse
