@@ -144,7 +144,7 @@ def _start() -> None:
         settings.cache_bytes()
         settings.threads()
         settings.maths()
-        settings.dumps_passes()
+        settings.dump()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

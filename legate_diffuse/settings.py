@@ -82,16 +82,23 @@ def maths(environment: Mapping[str, str] = os.environ) -> str:
     return value or MATHS[0]
 
 
-def dumps_passes(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether ``LEGATE_DIFFUSE_DUMP`` asks for what each pass makes of a window.
+# What LEGATE_DIFFUSE_DUMP may be: what each pass makes of a window, and what was
+# decided about it.
+PASS, DECISIONS = "pass", "decisions"
+
+
+def dump(environment: Mapping[str, str] = os.environ) -> str:
+    """Return what ``LEGATE_DIFFUSE_DUMP`` wants printed of each window, '' for nothing.
 
     Raises:
-        ValueError: the value is not ``pass``.
+        ValueError: the value is neither ``pass`` nor ``decisions``.
     """
     value = environment.get("LEGATE_DIFFUSE_DUMP", "")
-    if value not in ("", "pass"):
-        raise ValueError(f"LEGATE_DIFFUSE_DUMP={value} is not understood; use pass")
-    return bool(value)
+    if value not in ("", PASS, DECISIONS):
+        raise ValueError(
+            f"LEGATE_DIFFUSE_DUMP={value} is not understood; use {PASS} or {DECISIONS}"
+        )
+    return value
 
 
 def cache_bytes() -> int | None:

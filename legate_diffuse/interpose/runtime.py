@@ -134,6 +134,7 @@ class Runtime:
             and data.base is None
             and sys.getrefcount(data) <= _SOLE_REFERENCES
         )
+        sole = window.is_sole(sole)
         name = dtype_name(dtype)
         if sole and data.flags.c_contiguous and name != OTHER:
             store = new_store(dtype, name, tuple(shape))

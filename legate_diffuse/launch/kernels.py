@@ -33,14 +33,14 @@ class KernelTable:
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 
-    def __init__(self, native: Any, ranks: int, counters: Counters) -> None:
+    def __init__(self, native: Any, several_ranks: bool, counters: Counters) -> None:
         self._counters = counters
         self._native = native
         self._threads = native.num_threads()
         # All ranks must submit the same tasks, so what a rank submits may not depend
         # on what it finds on its disk.
         self._always = (
-            ranks > 1
+            several_ranks
             or settings.flag("LEGATE_DIFFUSE_SYNC_COMPILE")
             or settings.flag("LEGATE_DIFFUSE_CHECK")
         )
@@ -76,6 +76,10 @@ class KernelTable:
             or not all(map(self._compiler.keeps_bits, kernels))
             or any(map(_divides_integers, kernels))
         )
+        if at_once:
+            # kernels that cannot be compiled count, so that all ranks have as many
+            for kernel in kernels:
+                self._numbers.setdefault(kernel, [])
         return [
             self._get(kernel, at_once) if number is None else number
             for kernel, number in zip(kernels, numbers, strict=True)

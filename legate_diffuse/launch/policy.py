@@ -18,7 +18,7 @@ Nothing here depends on time, addresses or hashes: all ranks cut alike.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -76,13 +76,16 @@ class WindowPolicy:
             return True
         return more % _INTERVAL == 0 and _body(_kinds(operations)) > 0
 
-    def cut(self, operations: list[Any]) -> int:
+    def cut(
+        self, operations: list[Any], alive: Mapping[Any, bool] | None = None
+    ) -> int:
         """Return how many operations of a full window to submit.
 
-        The rest starts the next window.
+        The rest starts the next window. ``alive`` says of each root whether it is;
+        without it, the roots do.
         """
         length = len(operations)
-        temporaries, arrays = _in_use(operations)
+        temporaries, arrays = _in_use(operations, alive)
         # at the window's end it is not known yet what is in use
         places = range(_LEAST, 3 * length // 4 + 1)
         kinds = _kinds(operations)
@@ -169,7 +172,9 @@ def _kinds(operations: list[Any]) -> tuple[int, ...]:
     return tuple([operation.kind.id for operation in operations])
 
 
-def _in_use(operations: list[Any]) -> tuple[list[int], list[int]]:
+def _in_use(
+    operations: list[Any], alive: Mapping[Any, bool] | None
+) -> tuple[list[int], list[int]]:
     """Return for each cut how many arrays are used on both sides of it.
 
     Those that are dead come first, then all of them.
@@ -184,7 +189,8 @@ def _in_use(operations: list[Any]) -> tuple[list[int], list[int]]:
     dead = [0] * (len(operations) + 1)
     every = [0] * (len(operations) + 1)
     for root, start in first.items():
-        for change in (every,) if root.alive else (every, dead):
+        lives = root.alive if alive is None else alive[root]
+        for change in (every,) if lives else (every, dead):
             change[start + 1] += 1
             change[last[root] + 1] -= 1
     return list(accumulate(dead)), list(accumulate(every))

@@ -21,6 +21,7 @@ import numpy as np
 
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.launch import ranks
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -56,7 +57,7 @@ class SmallArrays:
     def __init__(self, legate: Legate, limit: int) -> None:
         self._native = legate.native
         # every rank would have to compute and read all of them
-        self.limit = limit if legate.runtime.node_count == 1 else 0
+        self.limit = 0 if ranks.are_several(legate.runtime) else limit
         # small launches in a row that ran as tasks
         self._kept_out = 0
 

@@ -19,6 +19,7 @@ only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.translate import (
@@ -63,11 +64,14 @@ class WindowState:
         single_below: tasks over roots of fewer elements run on one processor.
         carried: operations at the start that an earlier window has let wait.
         kept: roots that operations after the window use.
+        agreed: whether each root can be read after the window, once several ranks have
+            agreed on it.
     """
 
     __slots__ = (
         "_landmarks",
         "_ranged",
+        "agreed",
         "awaits",
         "carried",
         "count",
@@ -99,6 +103,7 @@ class WindowState:
         self.single_below = 0
         self.carried = 0
         self.kept: frozenset[Root] = frozenset()
+        self.agreed: list[bool] | None = None
         # by root and dimension
         self._landmarks: dict[tuple[Root, int], Landmarks] = {}
         # roots and their dimensions that are seen through ranges
@@ -195,16 +200,27 @@ class ClosedWindow(NamedTuple):
         return spells(self.key, self.operations, self.views)
 
 
-def close(state: WindowState, cause: str) -> ClosedWindow:
-    """Take down what the plan of a window depends on that has ended."""
+def liveness(state: WindowState) -> list[bool]:
+    """Return whether each root of a window can be read after it."""
     kept = state.kept
-    roots = list(state.roots)
-    alive = [root.alive or root.escaped or root in kept for root in roots]
+    return [root.alive or root.escaped or root in kept for root in state.roots]
+
+
+def close(
+    state: WindowState,
+    cause: str,
+    decide: Callable[[WindowState], list[bool]] = liveness,
+) -> ClosedWindow:
+    """Take down what the plan of a window depends on that has ended.
+
+    ``decide`` says which roots can be read after it.
+    """
+    alive = decide(state)
     return ClosedWindow(
         state.operations,
         (*state.key, _LIVENESS, state.carried, *alive),
         list(state.views),
-        roots,
+        list(state.roots),
         list(state.shapes),
         state.facts,
         alive,

@@ -23,11 +23,13 @@ from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.decisions import decision
 from legate_diffuse.observe.explain import Explanation, open_explanation
 from legate_diffuse.observe.ledger import Ledger
 from legate_diffuse.observe.location import locate_operation
@@ -61,25 +63,28 @@ class Submitter:
         meanings: Meanings,
         counters: Counters,
         checker: Checker | None,
+        agreement: Agreement | None,
     ) -> None:
         self.legate = legate
         self.native = native = legate.native
         self.counters = counters
         self._meanings = meanings
+        self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
         self._watch: Watch | None = verify_pass if checker is not None else None
-        if settings.dumps_passes():
+        if settings.dump() == settings.PASS:
             self._watch = _print_pass
+        self._prints_decisions = settings.dump() == settings.DECISIONS
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
         if (threads := settings.threads()) is not None:
             native.set_num_threads(threads)
         runtime = legate.runtime
-        self._kernels = KernelTable(native, runtime.node_count, counters)
+        self._kernels = KernelTable(native, agreement is not None, counters)
         # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
             legate, meanings, counters, self._named
@@ -129,6 +134,8 @@ class Submitter:
             )
         if self.explanation is not None:
             steps.append(_Tell(self.explanation, plan, window))
+        if self._prints_decisions:
+            steps.append(_Print(decision(self._windows, window, plan)))
         return steps, waiting
 
     def steps(
@@ -223,8 +230,10 @@ class Submitter:
         return plan
 
     def _plan(self, window: ClosedWindow) -> Plan:
-        plan = self._plans.get(window.key)
         length = len(window.operations)
+        if self._agreement is not None and self._agreement.broken:
+            return unfused_plan(length)
+        plan = self._plans.get(window.key)
         if plan is not None and plan.length == length:
             self.counters.plan_hits += 1
             return plan
@@ -290,12 +299,18 @@ class Submitter:
             for nest, number in zip(missing, numbers, strict=True):
                 nest.kernel = number
 
+        failed = False
         try:
             attempt(find)
         except FailureError as failure:
+            failed = True
             self.give_up(launch, "compilation", failure)
-            return False
-        return all(nest.kernel is not None for nest in missing)
+        if self._agreement is not None:
+            ready = self._agreement.on_kernels(not failed)
+            if not ready and not failed:
+                failed = True
+                self.give_up(launch, "compilation", RuntimeError("on another rank"))
+        return not failed and all(nest.kernel is not None for nest in missing)
 
     def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
         """Return the number of a task that is named as the operations of a launch.
@@ -355,6 +370,23 @@ class _Tell(Step):
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Explain it."""
         self._explanation.add(self._window, self._plan)
+
+
+class _Print(Step):
+    """What was decided about a window is printed, once it was submitted."""
+
+    __slots__ = ("_line",)
+
+    def __init__(self, line: str) -> None:
+        super().__init__()
+        self._line = line
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Do nothing that could be done twice."""
+
+    def count(self) -> None:
+        """Print the line."""
+        print(self._line, file=sys.stderr, flush=True)
 
 
 def _print_pass(step: Pass, draft: Draft) -> None:

@@ -23,8 +23,10 @@ from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch import ranks
 from legate_diffuse.launch.policy import WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.steps import Waiting
 from legate_diffuse.launch.submission import Checker, Submitter
@@ -64,7 +66,12 @@ class LaunchWindow:
         self.recognizer = recognizer
         self.state = WindowState()
         self.queue = LaunchQueue(legate.native)
-        self.submitter = Submitter(legate, meanings, self._counters, checker)
+        self._agreement: Agreement | None = None
+        if ranks.are_several(legate.runtime):
+            self._agreement = Agreement()
+        self.submitter = Submitter(
+            legate, meanings, self._counters, checker, self._agreement
+        )
         self._scope = legate.Scope
         self._ledger = self.submitter.ledger
         if self._ledger is not None:
@@ -275,7 +282,7 @@ class LaunchWindow:
         shared = False
         for privilege, view in zip(operation.privileges, operation.views, strict=True):
             root = view.root
-            if root.shared and root.is_shared():
+            if root.shared and self._is_shared(root):
                 if privilege != READ:
                     return None
                 shared = True
@@ -286,6 +293,13 @@ class LaunchWindow:
         if self.submitter.track_provenance:
             operation.provenance_ = self.submitter.provenance(operation.kind.id)
         return shared
+
+    def _is_shared(self, root: Root) -> bool:
+        """Whether a rank's application may hold the memory of a root that was lent.
+
+        Several ranks agree on that when a window ends.
+        """
+        return self._agreement is not None or root.is_shared()
 
     def _repeat_elements(self, operation: Any, kind: Kind) -> Kind | None:
         """Let single elements repeat over the shape of the other arguments.
@@ -366,6 +380,10 @@ class LaunchWindow:
         if root in self.state.roots:
             self.flush("read of shared memory")
 
+    def is_sole(self, sole: bool) -> bool:
+        """Whether no rank's program can reach the buffer of a new array."""
+        return sole if self._agreement is None else self._agreement.on_buffer(sole)
+
     def _is_pending(self) -> bool:
         return bool(self.state.operations) or self.queue.head is not None
 
@@ -410,7 +428,10 @@ class LaunchWindow:
             if not state.count:
                 break
             state.ended, state.awaits = True, False
-            closed = close(state, cause)
+            if self._agreement is None:
+                closed = close(state, cause)
+            else:
+                closed = close(state, cause, self._agreement.liveness)
             steps, waiting = self.submitter.prepare(closed, may_wait, wanted)
             if waiting.operations or state.rest:
                 steps.append(_Carry(self, waiting, state.rest))
@@ -439,7 +460,12 @@ class LaunchWindow:
 
     def _cut(self, state: WindowState) -> None:
         """End a full window at a good place, before some of its operations."""
-        count = self._policy.cut(state.operations)
+        if self._agreement is None:
+            count = self._policy.cut(state.operations)
+        else:
+            agreed = self._agreement.liveness(state)
+            alive = dict(zip(state.roots, agreed, strict=True))
+            count = self._policy.cut(state.operations, alive)
         first = self._build(state.operations[:count], min(state.carried, count))
         _end(first, state.operations[count:])
         if self.state is state:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What fusion did, in numbers and in words.
 
-May import fusion and ir.
+May import fusion, ir and kernel.
 """

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
+from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -90,6 +91,8 @@ class Selections:
         self._make = make
         self._copies = copies
         self._latest: Callable[[], Mask | None] = lambda: None
+        # when a mask goes is one rank's affair
+        self._possible = not ranks.are_several(client.legate.runtime)
         # cuPyNumeric's own way to index, set by who replaces it
         self.compact: Callable[[Any, Any], Any]
         self.type = type(
@@ -103,7 +106,8 @@ class Selections:
         """Return ``array[key]``, None if that is left to the original."""
         view, places = self._plain_view(array), self._plain_view(key)
         if (
-            view is None
+            not self._possible
+            or view is None
             or places is None
             or places.root.dtype != "bool"
             or not places.shape

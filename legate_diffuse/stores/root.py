@@ -156,6 +156,13 @@ class Root:
                 break
         return self.shared
 
+    def is_held(self) -> bool:
+        """Whether the application of this rank holds the memory now."""
+        lent = self.lent
+        return lent is None or any(
+            [sys.getrefcount(p) > _LENT_REFERENCES for p in lent]
+        )
+
     def materialize(self, *, reads_only: bool = False) -> Any:
         """Return the real ``LogicalStore`` of the whole storage.
 

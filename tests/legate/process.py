@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
@@ -26,10 +27,13 @@ _TIMEOUT_SECONDS = 120
 _NOISE = ("{gpu}", "cannot be satisfied")
 
 
-def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str, pass_fds: Sequence[int] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command without this process's own settings of Legate and of the switch.
 
-    Where there is no CUDA driver, programs that run unfused get the stub as well.
+    Where there is no CUDA driver, programs that run unfused get the stub as well. The
+    command inherits the files ``pass_fds``.
     """
     environment.setdefault("LEGATE_DIFFUSE_DRIVER_STUB", "1")
     # the launcher runs the first python on the path
@@ -51,6 +55,7 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=_TIMEOUT_SECONDS,
         check=False,
+        pass_fds=pass_fds,
     )
     done.stdout = _quiet(done.stdout)
     done.stderr = _quiet(done.stderr)
@@ -58,11 +63,12 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def run_python(
-    program: str, *arguments: str, **environment: str
+    program: str, *arguments: str, pass_fds: Sequence[int] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the text of a program that uses Legate."""
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    return run(sys.executable, "-c", dedent(program), *arguments, **environment)
+    command = sys.executable, "-c", dedent(program), *arguments
+    return run(*command, pass_fds=pass_fds, **environment)
 
 
 def _quiet(output: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -197,6 +198,19 @@ def test_passes_are_printed() -> None:
     assert done.stdout == "2.0\n"
 
 
+def test_decisions_are_printed() -> None:
+    done = run_python(
+        "import cupynumeric as cn\nx = cn.ones(10) * 2.0\nprint(float(x[3]))",
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_DUMP="decisions",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
+    key, kernel = "[0-9a-f]{16}", "( [0-9a-f]{16})+"
+    line = f"1 key {key} read: 3 operations, 0 carried; fused 0-1 . 2 as{kernel}\n"
+    assert re.fullmatch(line, done.stderr), done.stderr
+    assert done.stdout == "2.0\n"
+
+
 MISTAKES = {
     "LEGATE_DIFFUSE": "legate_diffuse: LEGATE_DIFFUSE=maybe is not understood; use "
     "LEGATE_DIFFUSE=1 or LEGATE_DIFFUSE=0\n",
@@ -209,7 +223,7 @@ MISTAKES = {
     "LEGATE_DIFFUSE_MATH": "legate_diffuse: LEGATE_DIFFUSE_MATH=maybe is not "
     "understood; use vector or libm\n",
     "LEGATE_DIFFUSE_DUMP": "legate_diffuse: LEGATE_DIFFUSE_DUMP=maybe is not "
-    "understood; use pass\n",
+    "understood; use pass or decisions\n",
     "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
     "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
     "LEGATE_DIFFUSE_THREADS": "legate_diffuse: LEGATE_DIFFUSE_THREADS=maybe is not "
