@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from legate_diffuse import settings
 from legate_diffuse.messages import say
@@ -62,19 +63,12 @@ def before_unfused_core() -> None:
 
 def after_core(core: ModuleType) -> None:
     """Install the stand-ins, or say in one line why the program runs unfused."""
-    if not _wanted:
-        return
     runtime = core.get_legate_runtime()
-    if runtime.machine.count(core.TaskTarget.GPU) > 0:
-        say("GPUs are not supported yet, so the program runs unfused; use --gpus 0")
-        return
-    if runtime.config().enable_inline_task_launch:
-        say("--inline-task-launch is not supported, so the program runs unfused")
+    native = _load_native(core, runtime) if _wanted else None
+    # before the native part is started, in which all ranks take part
+    if _is_ruled_out_by_ranks(runtime, native is not None) or native is None:
         return
     try:
-        native = importlib.import_module("legate_diffuse._native")
-        if (missing := native.missing_symbol()) is not None:
-            raise ImportError(f"liblegate has no symbol {missing}")
         native.start()
     except Exception as error:
         _say_broken(error)
@@ -85,6 +79,37 @@ def after_core(core: ModuleType) -> None:
         # registered before the last flush, so it runs after it
         atexit.register(_print_statistics)
     install(core, native)
+
+
+def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
+    """Load the native part; None if it cannot be used, which the user is told."""
+    if runtime.machine.count(core.TaskTarget.GPU) > 0:
+        say("GPUs are not supported yet, so the program runs unfused; use --gpus 0")
+        return None
+    # of Legate 26.1 nobody can ask
+    if getattr(runtime.config(), "enable_inline_task_launch", False):
+        say("--inline-task-launch is not supported, so the program runs unfused")
+        return None
+    try:
+        native = importlib.import_module("legate_diffuse._native")
+        if (missing := native.missing_symbol()) is not None:
+            raise ImportError(f"liblegate has no symbol {missing}")
+    except Exception as error:
+        _say_broken(error)
+        return None
+    return native
+
+
+def _is_ruled_out_by_ranks(runtime: Any, starts: bool) -> bool:
+    """Whether several ranks cannot all run fused in the same way."""
+    if runtime.node_count == 1:
+        return False
+    from legate_diffuse.launch.handshake import objection
+
+    found = objection(starts)
+    if found and runtime.node_id == 0:
+        say(f"all ranks run unfused: {found}")
+    return bool(found)
 
 
 def after_files(interface: ModuleType) -> None:
