@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from legate_diffuse.check.elements import Array, box, read, same_bits
+from legate_diffuse.check.functions import Functions
 from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.check.twins import Twins, changed_roots, targets
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
@@ -27,6 +28,7 @@ from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.launch.steps import OriginalStep
 from legate_diffuse.launch.submission import Submitter
+from legate_diffuse.libraries.operations import Operations
 from legate_diffuse.messages import say
 from legate_diffuse.observe.wording import Names, positions
 from legate_diffuse.stores.root import Root
@@ -36,7 +38,10 @@ FAILED: Final = 1
 
 
 class Checker:
-    """Submits windows both ways."""
+    """Submits windows both ways. ``operations`` are those of all libraries."""
+
+    def __init__(self, operations: Operations) -> None:
+        self._functions = Functions(operations)
 
     def steps(
         self, submitter: Submitter, plan: Plan, window: ClosedWindow
@@ -50,7 +55,7 @@ class Checker:
                 plan, window.operations, window.views, window.shapes, may_wait=False
             )
             return steps
-        run = _Run(submitter, plan, window)
+        run = _Run(submitter, plan, window, Tolerances(self._functions))
         originals = [_CheckedOriginal(run, one) for one in window.operations]
         return [_MakeTwins(run), *originals, _RunFused(run), _CompareResults(run)]
 
@@ -62,7 +67,13 @@ class _Run:
     operation and what is to be learnt of it.
     """
 
-    def __init__(self, submitter: Submitter, plan: Plan, window: ClosedWindow) -> None:
+    def __init__(
+        self,
+        submitter: Submitter,
+        plan: Plan,
+        window: ClosedWindow,
+        tolerances: Tolerances,
+    ) -> None:
         self.submitter = submitter
         self.plan = plan
         self.window = window
@@ -71,7 +82,7 @@ class _Run:
         living = {root for root, is_alive in alive if is_alive}
         self.compared = [root for root in changed_roots(window) if root in living]
         self.twins: Any = None
-        self.tolerances = Tolerances()
+        self.tolerances = tolerances
         self.comparable = True
 
 

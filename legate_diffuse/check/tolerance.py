@@ -14,7 +14,6 @@ operands moved up and down by their tolerances. Tolerances are known for each el
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import product
 from math import prod
 from typing import Any, Final
@@ -22,12 +21,13 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.check.elements import Array, part, read, seen
+from legate_diffuse.check.functions import Function, Functions
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.store import OTHER
-from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.kernel.dtypes import FLOATS
+from legate_diffuse.kernel.ir import Op
+from legate_diffuse.kernel.operators import POWER
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.registry import ROUTINES
 from legate_diffuse.maths.simple_powers import SIMPLER_POWERS
@@ -35,14 +35,18 @@ from legate_diffuse.maths.simple_powers import SIMPLER_POWERS
 _UNKNOWN: Final = np.inf
 # Operands of one operation that are moved independently.
 _MAX_MOVED: Final = 3
+# Errors grow in functions that are made of several operators.
+_GROWTH: Final = 2.0**13
 
-Function = Callable[..., Array]
+# Their kernels need tasks of their own kind.
+_PRODUCTS: Final = ("MATVECMUL_TASK", "MATMUL_TASK")
 
 
 class Tolerances:
     """The tolerances of the elements of roots, while operations run one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
         self._of: dict[Any, Array] = {}
 
     def of(self, root: Any) -> Array:
@@ -65,7 +69,7 @@ class Tolerances:
             self._spread(operation, inputs, targets)
             return
         uncertain = any(self._of_view(view).any() for view in inputs)
-        own_error = _own_error(operation.kind.operation)
+        own_error = self._own_error(operation.kind.operation)
         inexact = own_error is not None or any(_is_inexact(*each) for each in targets)
         if not uncertain and not inexact:
             run()
@@ -86,7 +90,9 @@ class Tolerances:
                 if old is not None:
                     found = self._reduce(operation, target, operands, errors, old)
                 else:
-                    found = _move(operation, operands, errors) if uncertain else zero
+                    found = (
+                        self._move(operation, operands, errors) if uncertain else zero
+                    )
                     if own_error is not None:
                         result = np.abs(part(read(target.root), target))
                         found = found + own_error(operands, result.astype(float))
@@ -127,12 +133,16 @@ class Tolerances:
         before: Array,
     ) -> Array:
         """Return the tolerance of a reduction's results, in the target's dimensions."""
-        operator = _operator(operation)
-        function = _terms(operation)
+        kind = operation.kind.operation
+        is_product = kind.task in _PRODUCTS
+        operator = "add" if is_product else self._functions.reduction(kind)
+        function = np.multiply if is_product else self._function(operation)
         if operator is None or function is None:
             return np.array(_UNKNOWN)
         terms = function(*operands)
         moved = _move_function(function, operands, errors)
+        if not is_product:
+            moved = moved + self._relative_error(kind) * np.abs(terms).astype(float)
         axes = _reduced_axes(target, terms)
         count = prod(terms.shape[axis] for axis in axes) + 1
         eps = _eps(before.dtype)
@@ -159,6 +169,48 @@ class Tolerances:
         # 0 and -0 are the same to the operator
         return np.asarray(np.maximum(widest, np.finfo(float).tiny if eps else 0.0))
 
+    def _own_error(self, kind: OperationKind) -> _OwnError | None:
+        """Return by how much results of an operation may differ, None if not at all."""
+        relative = self._relative_error(kind)
+        if kind.code == "POWER" and kind.inputs[0] in FLOATS:
+            return lambda operands, size: relative * size + _power_error(operands, size)
+        return (lambda _, size: relative * size) if relative else None
+
+    def _relative_error(self, kind: OperationKind) -> float:
+        """Return by how much results may differ, relative to their size."""
+        kernel = self._functions.kernel(kind)
+        if kernel is None:
+            return 0.0
+        steps = [step.name for step in kernel.body if isinstance(step, Op)]
+        operators = [name for name in steps if name != "cast"]
+        units = max((ROUTINES[name].ulps for name in routines_of(kernel)), default=0)
+        if POWER in operators and len(operators) > 1:
+            units = max(units, 1)
+        most = units if len(operators) == 1 else _GROWTH
+        return 2 * most * _eps(kernel.arguments[-1].dtype) if units else 0.0
+
+    def _function(self, operation: Any) -> Function | None:
+        """Return what an operation computes of its inputs, None if that is not known.
+
+        Of a reduction that is what it combines.
+        """
+        kind = operation.kind.operation
+        function = self._functions.find(kind)
+        if function is None or not kind.scalars:
+            return function
+        scalars = operation.scalars[-len(kind.scalars) :]
+        values = [np.asarray(scalar.value()) for scalar, _ in scalars]
+        return lambda *operands: function(*operands, *values)
+
+    def _move(
+        self, operation: Any, operands: Sequence[Array], errors: Sequence[Array]
+    ) -> Array:
+        """Return by how much results move if operands move by their tolerances."""
+        function = self._function(operation)
+        if function is None:
+            return np.array(_UNKNOWN)
+        return _move_function(function, operands, errors)
+
 
 def _split(operation: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
     """Return the views that are read, and privileges and views of what is changed."""
@@ -182,15 +234,6 @@ _OwnError = Callable[[list[Array], Array], Array]
 """`(operands, size)`: by how much results of a size may differ."""
 
 
-@cache
-def _own_error(kind: OperationKind) -> _OwnError | None:
-    """Return by how much an operation's results may differ, None if they may not."""
-    relative = _relative_error(kind)
-    if kind.code == "POWER" and kind.inputs[0] in FLOATS:
-        return lambda operands, size: relative * size + _power_error(operands, size)
-    return (lambda _, size: relative * size) if relative else None
-
-
 def _power_error(operands: list[Array], size: Array) -> Array:
     """A root of -0 is -0, that of minus infinity is no number; powers are 0 and inf."""
     x, exponent = operands
@@ -198,42 +241,10 @@ def _power_error(operands: list[Array], size: Array) -> Array:
     return np.where(np.isin(exponent, SIMPLER_POWERS), error, 0.0)
 
 
-def _relative_error(kind: OperationKind) -> float:
-    """Return by how much an operation's results may differ, relative to their size."""
-    if kind.task not in _FUNCTIONS or not MEANINGS.covers(kind):
-        return 0.0
-    inputs = [Argument(dtype, reads=True, writes=False) for dtype in kind.inputs]
-    outputs = [Argument(dtype, reads=False, writes=True) for dtype in kind.outputs]
-    builder = Builder(inputs + outputs, kind.scalars)
-    operands = [builder.load(number) for number in range(len(inputs))]
-    operands += [builder.scalar(number) for number in range(len(kind.scalars))]
-    for number, value in enumerate(MEANINGS.lower(kind, builder, operands)):
-        builder.store(len(inputs) + number, value)
-    units = max(
-        (ROUTINES[name].ulps for name in routines_of(builder.build())), default=0
-    )
-    # errors grow in the functions of complex numbers that are made of these
-    most = 2.0**13 if kind.inputs[0] in COMPLEX else units
-    return 2 * most * _eps(kind.outputs[0]) if units else 0.0
-
-
-def _operator(operation: Any) -> str | None:
-    kind = operation.kind.operation
-    return "add" if kind.task in _PRODUCTS else MEANINGS.reduction(kind)
-
-
 def _reduced_axes(target: Any, terms: Array) -> tuple[int, ...]:
     if target.shape != terms.shape:
         return tuple(range(terms.ndim))
     return tuple(axis for axis, dim in enumerate(target.dims) if dim < 0)
-
-
-def _move(operation: Any, operands: Sequence[Array], errors: Sequence[Array]) -> Array:
-    """Return by how much results move if the operands move by their tolerances."""
-    function = _element_wise(operation)
-    if function is None:
-        return np.array(_UNKNOWN)
-    return _move_function(function, operands, errors)
 
 
 def _move_function(
@@ -282,77 +293,3 @@ def _distance(one: Array, other: Array) -> Array:
     kind = "complex128" if other.dtype.kind == "c" else "float64"
     distance = np.abs(one.astype(kind) - other.astype(kind))
     return np.where(one == other, 0.0, _known(distance))
-
-
-def _itself(x: Array) -> Array:
-    return x
-
-
-def _choose(mask: Array, x: Array, y: Array) -> Array:
-    return np.asarray(np.where(mask, x, y))
-
-
-_NOT_IN_NUMPY: Final[dict[str, Function]] = {
-    "COPY": _itself,
-    "FILL": _itself,
-    "WHERE": _choose,
-}
-_FUNCTIONS: Final = ("UNARY_OP", "BINARY_OP")
-_ELEMENT_WISE: Final = ("UNARY_OP", "BINARY_OP", "WHERE", "CONVERT", "FILL")
-_PRODUCTS: Final = ("MATVECMUL_TASK", "MATMUL_TASK")
-
-
-def _element_wise(operation: Any) -> Function | None:
-    """Return what an operation computes, None if that is not known here."""
-    kind = operation.kind.operation
-    if kind.scalars or kind.task not in _ELEMENT_WISE or len(kind.outputs) > 1:
-        return None
-    (dtype,) = kind.outputs
-    if kind.task == "CONVERT":
-        function: Any = _itself
-    else:
-        name = kind.code or kind.task
-        function = _NOT_IN_NUMPY.get(name) or getattr(np, name.lower(), None)
-    if function is None:
-        return None
-    return lambda *operands: np.asarray(function(*operands)).astype(dtype)
-
-
-def _nonzero(x: Array) -> Array:
-    return np.asarray(x != 0)
-
-
-_TERMS: Final[dict[str, Function]] = {
-    "ALL": _nonzero,
-    "ANY": _nonzero,
-    "CONTAINS": np.equal,
-    "COUNT_NONZERO": _nonzero,
-    "DOT": np.multiply,
-    "EQUAL": np.equal,
-    "MATVECMUL": np.multiply,
-    "MATVECMUL_TASK": np.multiply,
-    "MATMUL_TASK": np.multiply,
-    "NANSUM": lambda x: np.where(np.isnan(x), 0, x),
-    "SUM_SQUARES": np.square,
-    "VARIANCE": lambda x, mean: np.square(x - mean),
-    **dict.fromkeys(("MAX", "MIN", "PROD", "SUM"), _itself),
-}
-
-
-def _terms(operation: Any) -> Function | None:
-    """Return what a reduction combines, None if that is not known here."""
-    kind = operation.kind.operation
-    function = _TERMS.get(kind.code or kind.task)
-    if function is None:
-        return None
-    own = len(operation.scalars) - len(kind.scalars)
-    constants = [value.value() for value, _ in operation.scalars[own:]]
-    masked = len(kind.inputs) == 2 and kind.task.endswith("UNARY_RED")
-
-    def terms(*operands: Array) -> Array:
-        if not masked:
-            return np.asarray(function(*operands, *constants))
-        value, mask = operands
-        return np.where(mask, function(value, *constants), 0)
-
-    return terms

@@ -21,5 +21,5 @@ window: Final = LaunchWindow(
     real.legate,
     _recognizer,
     _recognizer.operations,
-    Checker() if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
+    Checker(_recognizer.operations) if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
 )

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import configparser
 import re
-import tomllib
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,7 @@ import legate_diffuse.libraries
 
 _PAGE: Final = Path(legate_diffuse.libraries.__file__).with_name("README.md")
 _PROJECT, _MODULE = (
-    re.findall(rf"```{language}\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)[0]
+    re.findall(rf"```{language}\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)[-1]
     for language in ("toml", "python")
 )
 
@@ -27,22 +27,16 @@ def register() -> Callable[[Any], None]:
     return found
 
 
-def install(folder: Path, *, fuse: bool = True) -> Path:
-    """Leave what an installer leaves of the package, which needs no build.
+def install(folder: Path, *, fuse: bool = True) -> None:
+    """Install the package into a new folder, as a user installs packages.
 
     With ``fuse=False`` all that it registers runs as it is.
     """
-    project = tomllib.loads(_PROJECT)["project"]
+    project = folder.with_name(f"{folder.name}-project")
+    project.mkdir()
     off = re.sub(r"\)\n(    def )", r", fuse=False)\n\1", _MODULE)
-    module = _MODULE if fuse else off
-    (folder / "other_fusion.py").write_text(module)
-    info = folder / f"other_fusion-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        f"Name: {project['name']}\nVersion: {project['version']}\n"
-    )
-    points = configparser.ConfigParser()
-    points.read_dict(project["entry-points"])
-    with open(info / "entry_points.txt", "w") as file:
-        points.write(file)
-    return folder
+    (project / "pyproject.toml").write_text(_PROJECT)
+    (project / "other_fusion.py").write_text(_MODULE if fuse else off)
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+    command = (sys.executable, "-m", "pip", "install", *options)
+    subprocess.run((*command, "--target", str(folder), str(project)), check=True)

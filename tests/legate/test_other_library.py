@@ -127,6 +127,51 @@ def test_a_wrong_meaning_is_found_in_check_mode() -> None:
         assert ("found a wrong result" in done.stderr) == back
 
 
+CHECKED = """
+import legate_diffuse
+import cupynumeric as cn
+import other_library as other
+from other_library import OpCode
+def register(library):
+    @library.elementwise(OpCode.AXPY, "T T[1] T -> T", types=("float32", "float64"))
+    def axpy(k, x, a, y):
+        return AXPY
+    @library.reduction(OpCode.LENGTH, "float64 float64 -> float64", "add")
+    def length(k, x, y):
+        return LENGTH
+legate_diffuse.register("other", register)
+x = cn.sin(cn.arange(5000.0))
+y, total = x * 2.0, cn.zeros(())
+other.length(x, y + 1.0, total)
+factor = total.reshape(1) * 0.01
+other.axpy(factor, x, y)
+z = y * y
+print(float(z.sum()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("axpy", "length", "wrong"),
+    [
+        ("a * x + y", "k.hypot(x, y)", False),
+        ("a * x - y", "k.hypot(x, y)", True),
+        ("a * x + y", "k.hypot(x, x)", True),
+    ],
+)
+def test_float_functions_and_sums_have_tolerances(
+    axpy: str, length: str, wrong: bool
+) -> None:
+    """What follows from an uncertain sum is still compared."""
+    done = run_python(
+        CHECKED.replace("AXPY\n", f"{axpy}\n").replace("LENGTH\n", f"{length}\n"),
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_CHECK="1",
+        PYTHONPATH=str(Path(__file__).parent),
+    )
+    assert done.returncode == wrong, done.stderr
+    assert ("found a wrong result" in done.stderr) == wrong
+
+
 def test_a_reduction_is_fused() -> None:
     def program(x: Any) -> Any:
         n = x.astype("int64")
@@ -280,7 +325,6 @@ print(np.asarray(x).tobytes().hex()[:4000], int(far))
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
     for name, fuse in (("on", True), ("off", False)):
-        (folder / name).mkdir()
         other_package.install(folder / name, fuse=fuse)
     return folder
 

@@ -18,8 +18,10 @@ from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder, print_kernel
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS
 from legate_diffuse.libraries import registry
-from legate_diffuse.libraries.operations import Operations
+from legate_diffuse.libraries.cupynumeric import unary
+from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.registry import Library, RegistrationError, register_all
+from legate_diffuse.libraries.table import expand
 
 NAMES = {0: "lib::Axpy", 1: "lib::Raises", 2: "lib::Axpy", 3: "Count<double>"}
 
@@ -188,8 +190,10 @@ def test_any_registration_is_taken_or_refused(
             lib.elementwise(task, signature, types=types)(function)
         else:
             lib.reduction(task, signature, operator, types=types)(function)
-    except RegistrationError:
+    except RegistrationError as error:
         assert not lib.forms
+        assert str(error).startswith(f"library 'lib', task {task!r}: ")
+        assert len(str(error).splitlines()) == 1
     else:
         assert lib.forms
 
@@ -222,6 +226,17 @@ def test_what_a_wrong_registration_has_registered_is_forgotten() -> None:
 def test_register_takes_a_name_and_a_function(arguments: Any) -> None:
     with pytest.raises(RegistrationError, match="give Legate's name of the library"):
         legate_diffuse.register(*arguments)
+
+
+def test_an_operation_of_cupynumeric_takes_at_most_three_lines() -> None:
+    page = Path(registry.__file__).with_name("README.md").read_text("utf-8")
+    (entry,) = re.findall(r"```python\n(\".*?)```", page, re.DOTALL)
+    assert entry.count("\n") <= 3
+    table = expand("UNARY_OP", eval(f"{{{entry}}}", vars(unary)))
+    kind = OperationKind("UNARY_OP", "SQUARE", ("int32",), ("int32",))
+    lib = library()
+    lib.operations = {kind: Operation(lowering) for kind, lowering in table.items()}
+    assert kernel_of(lib, kind)[1:] == ["%1: int32 = mul %0 %0", "store 1 %1"]
 
 
 @pytest.mark.parametrize("folder", ["ir", "fusion", "launch", "kernel", "codegen"])

@@ -28,6 +28,7 @@ class OpCode(IntEnum):
     CHECK = 6
     FLIP = 7
     SHIFT = 8
+    LENGTH = 9
 
 
 _RUNTIME: Final[Any] = lc.get_legate_runtime()
@@ -58,6 +59,15 @@ def axpy(a: Any, x: Any, y: Any) -> None:
 def distance(x: Any, y: Any, result: Any) -> None:
     """Add |x - y| of all elements to a result of one element."""
     task = _RUNTIME.create_auto_task(_LIBRARY, OpCode.DISTANCE)
+    first, second = task.add_input(store_of(x)), task.add_input(store_of(y))
+    task.add_reduction(store_of(result), lc.ReductionOpKind.ADD)
+    task.add_constraint(lc.align(first, second))
+    task.execute()
+
+
+def length(x: Any, y: Any, result: Any) -> None:
+    """Add sqrt(x * x + y * y) of all elements to a result of one element."""
+    task = _RUNTIME.create_auto_task(_LIBRARY, OpCode.LENGTH)
     first, second = task.add_input(store_of(x)), task.add_input(store_of(y))
     task.add_reduction(store_of(result), lc.ReductionOpKind.ADD)
     task.add_constraint(lc.align(first, second))

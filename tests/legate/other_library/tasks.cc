@@ -3,6 +3,7 @@
 
 #include <legate.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -187,6 +188,23 @@ class Shift : public legate::LegateTask<Shift> {
   }
 };
 
+// result += sum of hypot(x, y)
+class Length : public legate::LegateTask<Length> {
+ public:
+  static inline const auto TASK_CONFIG = legate::TaskConfig{legate::LocalTaskID{9}};
+
+  static void cpu_variant(legate::TaskContext context) {
+    const auto x = context.input(0).data().read_accessor<double, 1>();
+    const auto y = context.input(1).data().read_accessor<double, 1>();
+    const auto sum =
+        context.reduction(0).data().reduce_accessor<Legion::SumReduction<double>, true, 1>();
+
+    for (legate::PointInRectIterator<1> it{context.input(0).shape<1>()}; it.valid(); ++it) {
+      sum.reduce(0, std::hypot(x[*it], y[*it]));
+    }
+  }
+};
+
 }  // namespace other
 
 extern "C" void other_create_library() {
@@ -204,4 +222,5 @@ extern "C" void other_create_library() {
   other::Check::register_variants(library);
   other::Flip::register_variants(library);
   other::Shift::register_variants(library);
+  other::Length::register_variants(library);
 }
