@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop over contiguous elements: one iteration computes one vector of points."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen import guarded, memory
+from legate_diffuse.codegen import guarded, memory, row_sum
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.guarded import Guarded, checked
@@ -28,6 +28,7 @@ from legate_diffuse.codegen.reduction import (
 from legate_diffuse.codegen.remainder import Remainder, lanes_below
 from legate_diffuse.codegen.square_roots import emit_square_root
 from legate_diffuse.codegen.target import Target
+from legate_diffuse.kernel import operators
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE
 from legate_diffuse.kernel.ir import (
     Argument,
@@ -46,7 +47,7 @@ from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE, literal, literal_of_bits
 from legate_diffuse.maths.calls import MathsCalls
 
-_METADATA: Final = (memory.METADATA, guarded.METADATA)
+_METADATA: Final = (memory.METADATA, guarded.METADATA, row_sum.METADATA)
 
 SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
@@ -55,7 +56,7 @@ SCALAR_STRIDE: Final = 16
 def invariant(kernel: Kernel, argument: int) -> bool:
     """Return whether an argument is loaded once before the loop."""
     a = kernel.arguments[argument]
-    return a.broadcast and a.reads and not a.writes
+    return a.whole or (a.broadcast and a.reads and not a.writes)
 
 
 def updated(kernel: Kernel) -> list[int]:
@@ -133,7 +134,7 @@ class _BodyEmitter:
         moving = {
             number: argument
             for number, argument in enumerate(self._kernel.arguments)
-            if not invariant(self._kernel, number)
+            if argument.moves and not invariant(self._kernel, number)
         }
         plain = {n: a for n, a in moving.items() if a.reduces is None}
         folds = list(self._folds.values())
@@ -319,6 +320,9 @@ class _BodyEmitter:
 
     def _pure(self, lines: Lines, instruction: Pure) -> Parts:
         match instruction:
+            case Load(argument) if not self._kernel.arguments[argument].moves:
+                # a row's sum finds what it needs
+                return ()
             case Load(argument):
                 if lines is self._loop:
                     return self._memory.load(lines, argument)
@@ -335,6 +339,8 @@ class _BodyEmitter:
                 return (emit_index(self._before, lines, number),)
             case Constant(dtype, bits):
                 return _constant(dtype, bits)
+            case Op(operators.ROW_SUM, dtype, numbers):
+                return self._row_sum(dtype, numbers)
             case Op(name, dtype, numbers):
                 if lines is self._loop:
                     guarded = self._guarded(instruction)
@@ -344,6 +350,42 @@ class _BodyEmitter:
                 dtypes = tuple(self._kernel.dtype_of(number) for number in numbers)
                 operands = [self._values[number] for number in numbers]
                 return self._operations.emit(lines, name, dtype, dtypes, operands)
+
+    def _row_sum(self, dtype: str, numbers: Sequence[int]) -> Parts:
+        """Emit sums over the rows of a vector of points, or of as many as are left."""
+        body, lanes, lines = self._kernel.body, self._loop.lanes, self._loop
+        loads = [step for n in numbers if isinstance(step := body[n], Load)]
+        rows, columns, values, x = [load.argument for load in loads]
+        index = self._kernel.arguments[columns].dtype
+        declarations = self._operations.declarations
+        name = f"@row_sum.{dtype}.{index}"
+        if name not in declarations:
+            one = self._operations.over_single_elements()
+            declarations[name] = row_sum.row_sum_function(name, dtype, index, one)
+            declarations.update(one.declarations)
+        part = COMPONENT.get(dtype, dtype)
+        count = 1 + (dtype in COMPONENT)
+        kind, vector = LLVM_TYPE[part], lines.vector(LLVM_TYPE[part])
+        sums = self._before.let(f"alloca [{count} x {vector}], align 64")
+        zero = f"store [{count} x {vector}] zeroinitializer"
+        self._before.do(f"{zero}, ptr {sums}, align 64")
+        point = lines.let("add i64 %i, %done")
+        place = f"getelementptr [2 x i64], ptr %a{rows}, i64 {point}"
+        first = lines.let(place)
+        left = lines.let("sub i64 %left, %i")
+        few = lines.let(f"icmp ult i64 {left}, {lanes}")
+        some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
+        passed = ", ".join(f"ptr %a{each}" for each in (columns, values, x))
+        lines.do(
+            f"call void {name}(ptr {first}, i64 {some}, {passed}, ptr {sums}, "
+            f"i64 {lanes})"
+        )
+        parts = []
+        for number in range(count):
+            place = f"{kind}, ptr {sums}, i64 {number * lanes}"
+            at = lines.let(f"getelementptr {place}")
+            parts.append(lines.let(f"load {vector}, ptr {at}, align 8"))
+        return tuple(parts)
 
     def _guarded(self, step: Op) -> Guarded | None:
         """Emit a quotient or a square root in a short way, which pays with AVX-512."""

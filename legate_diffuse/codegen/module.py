@@ -6,7 +6,7 @@ from typing import Final
 from legate_diffuse.codegen.body import emit_bodies, invariant, updated
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
-from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
+from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE, RECT
 from legate_diffuse.kernel.ir import Kernel, Reduce, Store
 from legate_diffuse.maths.calls import MathsCalls
 from legate_diffuse.maths.libm import MathLibrary
@@ -39,6 +39,7 @@ def lanes_of(kernel: Kernel, target: Target) -> int:
     for number, instruction in enumerate(kernel.body):
         if not isinstance(instruction, Store | Reduce):
             dtypes.add(kernel.dtype_of(number))
+    dtypes.discard(RECT)
     widest = max((ITEMSIZE[COMPONENT.get(dtype, dtype)] for dtype in dtypes), default=1)
     return REGISTERS_PER_VALUE * target.vector_bytes // widest
 

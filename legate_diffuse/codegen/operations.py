@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of the kernel IR over vectors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Final
 
@@ -80,6 +82,10 @@ class Operations:
         self._lanes = lanes
         self._flags = _FAST_MATH if fast_math else ""
 
+    def over_single_elements(self) -> Operations:
+        """Return what emits operators over vectors of one element."""
+        return Operations(self._maths, 1, bool(self._flags))
+
     def emit(
         self,
         lines: Lines,
@@ -115,7 +121,7 @@ class Operations:
 
     def complex_function(self, name: str, part: str) -> str:
         """Return the function of an operator over complex numbers."""
-        helper = f"@{name}.{part}"
+        helper = f"@{name}.{part}.{self._lanes}"
         if helper not in self.declarations:
             made = product_function if name == "complex_mul" else quotient_function
             text = made(helper, part, self._lanes, self.declarations.setdefault)

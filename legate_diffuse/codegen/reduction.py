@@ -86,7 +86,7 @@ def product(
     kind = lines.vector(LLVM_TYPE[part])
     pair = f"{{ {kind}, {kind} }}"
     passed = ", ".join(f"{kind} {each}" for each in (*old, *new))
-    both = lines.let(f"call {pair} @complex_mul.{part}({passed})")
+    both = lines.let(f"call {pair} @complex_mul.{part}.{lines.lanes}({passed})")
     return f"extractvalue {pair} {both}, 0", f"extractvalue {pair} {both}, 1"
 
 

@@ -13,6 +13,10 @@ COMPLEX: Final = ("complex64", "complex128")
 INTEGERS: Final = SIGNED + UNSIGNED
 ALL: Final = ("bool", *INTEGERS, HALF, *FLOATS, *COMPLEX)
 
+RECT: Final = "rect1"
+"""Two int64: the first and the last element of a row. Kernels do nothing else with it
+than to sum over the row."""
+
 ITEMSIZE: Final = {
     "bool": 1,
     "int8": 1,
@@ -28,6 +32,7 @@ ITEMSIZE: Final = {
     "float64": 8,
     "complex64": 8,
     "complex128": 16,
+    RECT: 16,
 }
 
 COMPONENT: Final = {"complex64": "float32", "complex128": "float64"}

@@ -7,6 +7,8 @@ come last, so that every load of an argument sees what was there before the kern
 
 from dataclasses import dataclass
 
+from legate_diffuse.kernel.dtypes import RECT
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -19,6 +21,9 @@ class Argument:
     `broadcast` says that the inner stride is expected to be 0. It is a hint: the kernel
     is correct for any strides. `prefetch` is a hint, too: the kernel should prefetch
     what it reads.
+
+    `whole` arguments do not move: a row's sum reads any of their elements, which are
+    contiguous.
     """
 
     dtype: str
@@ -27,6 +32,12 @@ class Argument:
     broadcast: bool = False
     reduces: str | None = None
     prefetch: bool = False
+    whole: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """Whether loads find the element of the point; sums find what they need."""
+        return not self.whole and self.dtype != RECT
 
 
 @dataclass(frozen=True, slots=True)

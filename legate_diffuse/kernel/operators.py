@@ -11,7 +11,7 @@ of the lowest number and -1 wraps around.
 
 from typing import Final
 
-from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGERS
+from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGERS, RECT
 
 ARITHMETIC: Final = frozenset({"add", "sub", "mul", "neg"})
 BITWISE: Final = frozenset({"and", "or", "xor", "not"})
@@ -48,6 +48,12 @@ FLOAT_PARTS: Final = frozenset({"exponent", "fraction"})
 COMPLEX_ARITHMETIC: Final = frozenset({"complex_mul", "complex_div"})
 """Products and quotients of complex numbers as C's Annex G defines them."""
 
+ROW_SUM: Final = "row_sum"
+"""The sum, in order from 0, of `values[k] * x[columns[k]]` for k from a row's first to
+its last element. The operands are loads of the row and of three whole arguments:
+columns, values and x. Products are plain ones, of complex numbers with Annex G.
+"""
+
 ARITY: Final = {
     **dict.fromkeys(ARITHMETIC | BITWISE | SHIFTS | COMPARISONS | EXACT, 2),
     **dict.fromkeys(DIVISIONS | COMPLEX_ARITHMETIC, 2),
@@ -56,6 +62,7 @@ ARITY: Final = {
     **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
     **dict.fromkeys(MATHS_OF_TWO | {POWER, "complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
+    ROW_SUM: 4,
 }
 """Number of operands of each operator."""
 
@@ -76,6 +83,10 @@ def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
 def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
     first = operands[0]
     uniform = all(operand == first for operand in operands)
+    if name == ROW_SUM or RECT in operands:
+        summed = dtype in FLOATS + COMPLEX and operands[2:] == (dtype, dtype)
+        columns = operands[1] if name == ROW_SUM else ""
+        return first == RECT and columns in ("int32", "int64") and summed
     if name in COMPARISONS:
         return uniform and dtype == "bool" and first not in COMPLEX
     if name == "cast":

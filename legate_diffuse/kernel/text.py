@@ -49,6 +49,7 @@ def print_kernel(kernel: Kernel) -> str:
         words += ["read"] * argument.reads + ["write"] * argument.writes
         words += ["broadcast"] * argument.broadcast
         words += ["prefetch"] * argument.prefetch
+        words += ["whole"] * argument.whole
         if argument.reduces is not None:
             words += ["reduce", argument.reduces]
         lines.append(" ".join(words))
@@ -120,10 +121,10 @@ def _parse_argument(dtype: str, flags: list[str]) -> Argument:
     operator = None
     if len(flags) > 1 and flags[-2] == "reduce":
         *flags, _, operator = flags
-    names = ("read", "write", "broadcast", "prefetch")
+    names = ("read", "write", "broadcast", "prefetch", "whole")
     _expect(set(flags) <= set(names))
-    reads, writes, broadcast, prefetch = (word in flags for word in names)
-    return Argument(dtype, reads, writes, broadcast, operator, prefetch)
+    reads, writes, broadcast, prefetch, whole = (word in flags for word in names)
+    return Argument(dtype, reads, writes, broadcast, operator, prefetch, whole)
 
 
 def _parse_value(word: str) -> int:

@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE
+from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE, RECT
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
@@ -17,7 +17,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.operators import mismatch
+from legate_diffuse.kernel.operators import ROW_SUM, mismatch
 from legate_diffuse.kernel.reductions import REDUCTIONS
 
 MAX_DIMENSIONS: Final = 6
@@ -64,8 +64,11 @@ def _require(condition: bool, message: str) -> None:
 
 
 def _verify_argument(number: int, argument: Argument) -> None:
-    _require(argument.dtype in ALL, f"argument {number} has no known type")
+    known = argument.dtype in ALL or argument.dtype == RECT
+    _require(known, f"argument {number} has no known type")
     used = argument.reads or argument.writes
+    read_only = argument.reads and not argument.writes
+    _require(argument.moves or read_only, f"argument {number} is not only read")
     if argument.reduces is None:
         _require(used, f"argument {number} is neither read nor written nor reduced to")
         return
@@ -103,6 +106,19 @@ def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
             types = tuple(kernel.dtype_of(operand) for operand in operands)
             reason = mismatch(name, dtype, types)
             _require(reason is None, f"instruction {number}: {reason}")
+            sources = [_argument(kernel, operand) for operand in operands]
+            standing = [each for each in sources if each and not each.moves]
+            shape = [each is not None and each.whole for each in sources]
+            _require(
+                shape == [False, True, True, True] if name == ROW_SUM else not standing,
+                f"instruction {number} finds other arguments than it needs",
+            )
+
+
+def _argument(kernel: Kernel, value: int) -> Argument | None:
+    """Return the argument of which a value is the load."""
+    step = kernel.body[value]
+    return kernel.arguments[step.argument] if isinstance(step, Load) else None
 
 
 def _verify_effect(kernel: Kernel, number: int, effect: Effect, values: int) -> None:
@@ -121,5 +137,7 @@ def _verify_effect(kernel: Kernel, number: int, effect: Effect, values: int) -> 
             argument.reduces is not None,
             f"reduction {number} to argument {effect.argument}, which does not reduce",
         )
+    source = _argument(kernel, effect.value)
+    _require(source is None or source.moves, f"{noun} {number} has no value")
     fits = kernel.dtype_of(effect.value) == argument.dtype
     _require(fits, f"{noun} {number} has a value of another type than its argument")

@@ -9,6 +9,7 @@ from legate_diffuse.kernel import (
     Kernel,
     Scalar,
     parse_kernel,
+    print_kernel,
     verify_kernel,
 )
 
@@ -122,3 +123,45 @@ def test_rejects_arguments_that_cannot_reduce(argument, message):
     text = f"kernel\nargument 0 {argument}\nscalar 0 {dtype}\n"
     with pytest.raises(InvalidKernelError, match=message):
         verify_kernel(parse_kernel(text + f"%0: {dtype} = scalar 0\nreduce 0 %0"))
+
+
+ROW_SUM = """kernel
+argument 0 float64 write
+argument 1 rect1 read
+argument 2 int32 read whole
+argument 3 float64 read whole
+argument 4 float64 read whole
+argument 5 float64 read
+%0: rect1 = load 1
+%1: int32 = load 2
+%2: float64 = load 3
+%3: float64 = load 4
+%4: float64 = row_sum %0 %1 %2 %3
+%5: float64 = load 5
+%6: float64 = add %4 %5
+store 0 %6
+"""
+
+
+def test_sums_over_rows():
+    kernel = parse_kernel(ROW_SUM)
+    verify_kernel(kernel)
+    assert print_kernel(kernel) == ROW_SUM
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("argument 4 float64 read whole", "argument 4 float64 read", "finds other arg"),
+        ("= add %4 %5", "= add %4 %3", "instruction 6 finds other arguments"),
+        ("row_sum %0 %1 %2 %3", "row_sum %2 %1 %2 %3", "row_sum cannot give float64"),
+        ("row_sum %0 %1 %2 %3", "row_sum %0 %2 %2 %3", "row_sum cannot give float64"),
+        ("store 0 %6", "store 0 %3", "store 7 has no value"),
+        ("argument 5 float64 read", "argument 5 rect1 read write", "not only read"),
+        ("= add %4 %5", "= row_sum %4 %5", "row_sum takes 4 operands"),
+    ],
+)
+def test_what_is_no_sum_over_rows(right, wrong, message):
+    text = ROW_SUM.replace(right, wrong)
+    with pytest.raises(InvalidKernelError, match=message):
+        verify_kernel(parse_kernel(text))

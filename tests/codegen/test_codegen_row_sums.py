@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over rows of elements, against SciPy and a plain loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from compiled_kernels import Run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, RECT
+
+ROWS = np.dtype([("first", "int64"), ("last", "int64")])
+VALUES = np.array([1.0, -2.5, 0.3, 1e-3, 7.0, -0.0])
+MOST_COLUMNS = 9
+
+
+def kernel_of(dtype: str, columns: str) -> Kernel:
+    """Return the kernel of y = A x + y."""
+    arguments = (
+        Argument(dtype, reads=True, writes=True),
+        Argument(RECT, reads=True, writes=False),
+        Argument(columns, reads=True, writes=False, whole=True),
+        Argument(dtype, reads=True, writes=False, whole=True),
+        Argument(dtype, reads=True, writes=False, whole=True),
+    )
+    builder = Builder(arguments, ())
+    y, *operands = (builder.load(number) for number in range(5))
+    total = builder.op("row_sum", dtype, *operands)
+    if dtype in FLOATS:
+        total = builder.op("add", dtype, total, y)
+    builder.store(0, total)
+    return builder.build()
+
+
+def numbers(dtype: str, count: int) -> Any:
+    found = np.resize(VALUES, count).astype(dtype)
+    return found * found.dtype.type(1 - 0.3j) if dtype in COMPLEX else found
+
+
+def expected(rows: Any, columns: Any, values: Any, x: Any, y: Any) -> Any:
+    """Return the sums in order."""
+    found = np.zeros_like(y)
+    for number, (first, last) in enumerate(rows):
+        for k in range(first, last + 1):
+            found[number] += values[k] * x[columns[k]]
+    return found + y if y.dtype.kind == "f" else found
+
+
+# Each row by its columns, which may come twice.
+row = st.lists(st.integers(0, MOST_COLUMNS - 1), max_size=7)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(row, min_size=1, max_size=40), st.booleans())
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX])
+def test_products_of_any_structure(
+    run: Run, dtype: str, index: str, structure: list[list[int]], spread: bool
+) -> None:
+    lengths = [len(each) for each in structure]
+    ends = np.cumsum(lengths)
+    rows = np.array(list(zip(ends - lengths, ends - 1, strict=True)), ROWS)
+    columns = np.array([n for each in structure for n in each], index)
+    values, x = numbers(dtype, len(columns)), numbers(dtype, MOST_COLUMNS)
+    y = numbers(dtype, 2 * len(rows))[:: 2 if spread else 1][: len(rows)]
+    bits = expected(rows.tolist(), columns, values, x, y)
+    begins = np.concatenate([[0], ends])
+    matrix = csr_array((values, columns, begins), (len(rows), MOST_COLUMNS))
+    product = matrix @ x + (y if dtype in FLOATS else 0)
+    stand = [
+        np.lib.stride_tricks.as_strided(each, (1,), (0,))
+        if len(each)
+        else np.zeros(1, each.dtype)
+        for each in (columns, values, x)
+    ]
+    run(kernel_of(dtype, index), [y, rows, *stand])
+    np.testing.assert_array_equal(y, bits)
+    np.testing.assert_allclose(
+        y,
+        product,
+        rtol=1e-4 if "32" in dtype else 1e-12,
+        atol=1e-5 if dtype in ("float32", "complex64") else 0,
+    )
+
+
+def test_products_of_infinities_are_those_of_annex_g(run: Run) -> None:
+    rows = np.array([(0, 0), (1, 1), (2, 1)], ROWS)
+    values = np.array([complex(np.inf, np.nan), complex(np.nan, 1)])
+    y = np.full(3, 1j)
+    columns, x = np.zeros(2, "int32"), np.array([1 + 1j])
+    arrays = [each[:1] for each in (columns, values, x)]
+    run(kernel_of("complex128", "int32"), [y, rows, *arrays])
+    assert np.isinf(y[0])
+    assert np.isnan(y[1])
+    assert y[2] == 0
