@@ -22,7 +22,7 @@ from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.check.twins import Twins, changed_roots, targets
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir.privilege import REDUCE, WRITE
-from legate_diffuse.ir.store import OTHER
+from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.state import ClosedWindow
@@ -210,7 +210,7 @@ def _compare(
         if view.root is root:
             written[box(view) if view.affine else ...] = True
     right = same_bits(original, fused) | np.isinf(allowed) | ~written
-    if root.dtype != OTHER:
+    if root.dtype in ALL:
         with np.errstate(all="ignore"):
             right |= np.abs(_wide(fused) - _wide(original)) <= allowed
     wrong = np.argwhere(~right)

@@ -37,6 +37,10 @@ class Functions:
         """Return the operator with which an operation reduces, None if it does not."""
         return self._operations.reduction(kind)
 
+    def sums_rows(self, kind: OperationKind) -> bool:
+        """Return whether an operation sums over rows of elements."""
+        return self._operations.sums_rows(kind)
+
     def kernel(self, kind: OperationKind) -> Kernel | None:
         """Return the kernel over the operands of an operation, None if there is none.
 
@@ -58,7 +62,7 @@ class Functions:
         return self._functions[kind]
 
     def _kernel(self, kind: OperationKind) -> Kernel | None:
-        if not self._operations.covers(kind):
+        if not self._operations.covers(kind) or self.sums_rows(kind):
             return None
         operands = (*kind.inputs, *kind.scalars)
         reads = [Argument(dtype, reads=True, writes=False) for dtype in operands]

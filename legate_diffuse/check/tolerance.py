@@ -24,8 +24,7 @@ from legate_diffuse.check.elements import Array, part, read, seen
 from legate_diffuse.check.functions import Function, Functions
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.store import OTHER
-from legate_diffuse.kernel.dtypes import FLOATS
+from legate_diffuse.kernel.dtypes import ALL, FLOATS
 from legate_diffuse.kernel.ir import Op
 from legate_diffuse.kernel.operators import POWER
 from legate_diffuse.maths.calls import routines_of
@@ -206,6 +205,8 @@ class Tolerances:
         self, operation: Any, operands: Sequence[Array], errors: Sequence[Array]
     ) -> Array:
         """Return by how much results move if operands move by their tolerances."""
+        if self._functions.sums_rows(operation.kind.operation):
+            return _move_rows(operands, errors)
         function = self._function(operation)
         if function is None:
             return np.array(_UNKNOWN)
@@ -223,7 +224,7 @@ def _split(operation: Any) -> tuple[list[Any], list[tuple[int, Any]]]:
 
 def _is_inexact(privilege: int, view: Any) -> bool:
     dtype = view.root.dtype
-    return privilege >= REDUCE and dtype != OTHER and np.dtype(dtype).kind in "fc"
+    return privilege >= REDUCE and dtype in ALL and np.dtype(dtype).kind in "fc"
 
 
 def _eps(dtype: Any) -> float:
@@ -265,6 +266,24 @@ def _move_function(
     # the operation rounds its own result as well
     rounding = 2 * _eps(middle.dtype) * np.abs(middle)
     return np.where(touched, _known(worst + rounding), 0.0)
+
+
+def _move_rows(operands: Sequence[Array], errors: Sequence[Array]) -> Array:
+    """Return by how much sums over rows move: see ``Library.row_sums``."""
+    rows, columns, values, x = operands
+    first, last = rows.view(np.int64).reshape(-1, 2).T
+    lengths = np.maximum(last - first + 1, 0)
+    row = np.repeat(np.arange(len(rows)), lengths)
+    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    k = np.arange(len(row)) - before + first[row]
+    column = columns[k]
+    value, value_error = np.abs(values[k]), errors[2][k]
+    factor, factor_error = np.abs(x[column]), errors[3][column]
+    moved = value * factor_error + (factor + factor_error) * value_error
+    rounding = np.where(moved > 0, 4 * lengths[row] * _eps(x.dtype) * value * factor, 0)
+    found = np.zeros(len(rows))
+    np.add.at(found, row, moved + rounding)
+    return found
 
 
 def _corners(

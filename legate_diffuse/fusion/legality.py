@@ -31,6 +31,7 @@ class Refusal(enum.Enum):
     OTHER_TASK = "the operation before it runs as it was submitted"
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group's loop uses"
+    GATHERS = "it runs on several processors, and points read any elements"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"
@@ -100,7 +101,7 @@ class Group:
                 else:
                     self.written.setdefault(store, set()).add(view)
             elif not view.store.replicated:
-                self.read.setdefault(store, set()).add(view)
+                self.read.setdefault(store, set()).add(access.touched)
 
 
 def is_scalar_work(task: IndexTask) -> bool:
@@ -169,6 +170,8 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         return Refusal.FEW_POINTS
     if is_scalar_work(task):
         return None
+    if any(access.whole for access in task.accesses) and not is_single(task):
+        return Refusal.GATHERS
     if any(_shape(access, task) != task.shape for access in task.accesses):
         return Refusal.LAUNCH_DOMAIN
     if not is_single(task) and not _has_many_points(task):
@@ -177,8 +180,12 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
 
 
 def _shape(access: Access, task: IndexTask) -> int:
-    """Return the shape over which an access runs; a future repeats over any."""
-    return task.shape if access.view.store.replicated else access.view.shape
+    """Return the shape over which an access runs.
+
+    A future repeats over any, and so does what each point may read all of.
+    """
+    repeats = access.view.store.replicated or access.whole
+    return task.shape if repeats else access.view.shape
 
 
 def _has_many_points(task: IndexTask) -> bool:
@@ -253,7 +260,10 @@ def _refuse_scalar_work(group: Group, task: IndexTask) -> Refusal | None:
 
 def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
     own: dict[int, set[View]] = {}
-    for view in task.reads:
+    for access in task.accesses:
+        view = access.touched
+        if access.privilege is not Privilege.READ:
+            continue
         if _crosses(view, group.written):
             return Refusal.TRUE_DEPENDENCE
         own.setdefault(view.store.id, set()).add(view)

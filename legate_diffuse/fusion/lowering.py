@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
-from legate_diffuse.ir import Access, IndexTask, OperationKind, View
+from legate_diffuse.ir import Access, IndexTask, OperationKind, Privilege, View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
 
@@ -86,17 +87,21 @@ def lower_nest(
         return None
     views = {**writes, **{key: a.view for key, a in reductions.items()}, **reads}
     positions = {key: position for position, key in enumerate(views)}
-    read = Counter(view.store.id for view in reads.values())
+    read = Counter(v.store.id for key, v in reads.items() if key[0] != _WHOLE)
     arguments = tuple(
         Argument(
             view.store.dtype,
             reads=key in reads,
             writes=key in writes,
-            broadcast=view.broadcast or view.store.replicated,
+            broadcast=key[0] != _WHOLE and (view.broadcast or view.store.replicated),
             reduces=reductions[key].operator if key in reductions else None,
             # Of several views of one store only the foremost misses the cache. With
             # one or two such streams a processor does not use its full bandwidth.
-            prefetch=key in reads and read[view.store.id] > 1 and not view.broadcast,
+            prefetch=key in reads
+            and key[0] != _WHOLE
+            and read[view.store.id] > 1
+            and not view.broadcast,
+            whole=key[0] == _WHOLE,
         )
         for key, view in views.items()
     )
@@ -105,8 +110,7 @@ def lower_nest(
     scalar_index = {source: index for index, source in enumerate(sources)}
     values: dict[_Key, Value] = {}
 
-    def value_of(view: View) -> Value:
-        key = value_key(view)
+    def value_of(key: _Key, view: View) -> Value:
         if key not in values:
             source = ConstantSource(view.id)
             values[key] = (
@@ -117,7 +121,7 @@ def lower_nest(
         return values[key]
 
     for number, task in needed.items():
-        operands = [value_of(view) for view in task.reads]
+        operands = [value_of(*each) for each in _operands(task)]
         operands += [
             builder.scalar(scalar_index[source])
             for source in _own_scalars(number, task)
@@ -147,6 +151,16 @@ def lower_nest(
 
 
 _Key = tuple[str, int]
+_WHOLE: Final = "whole"
+
+
+def _operands(task: IndexTask) -> list[tuple[_Key, View]]:
+    """Return what a task reads, each with what holds its value."""
+    return [
+        ((_WHOLE, a.view.id) if a.whole else value_key(a.view), a.view)
+        for a in task.accesses
+        if a.privilege is Privilege.READ
+    ]
 
 
 def _results(task: IndexTask) -> list[_Key]:
@@ -186,7 +200,7 @@ class _Nest:
             if results & wanted:
                 needed[number] = task
                 wanted -= results
-                wanted.update(value_key(view) for view in task.reads)
+                wanted.update(key for key, _ in _operands(task))
         return dict(reversed(needed.items()))
 
     def arguments(
@@ -198,9 +212,9 @@ class _Nest:
         reductions: dict[_Key, Access] = {}
         produced: set[_Key] = set()
         for task in tasks:
-            for view in task.reads:
-                if value_key(view) not in produced and not view.store.constant:
-                    reads[value_key(view)] = view
+            for key, view in _operands(task):
+                if key not in produced and not view.store.constant:
+                    reads[key] = view
             for view in task.writes:
                 produced.add(value_key(view))
                 if self._outlives(task, view):

@@ -38,5 +38,11 @@ class Meanings(Protocol):
     def depends_on_index(self, kind: OperationKind) -> bool:
         """Return whether the values of an operation depend on a point's index."""
 
+    def sums_rows(self, kind: OperationKind) -> bool:
+        """Return whether an operation sums over rows of elements.
+
+        Its first input says where the rows lie; of the others it reads any element.
+        """
+
     def traps(self, kind: OperationKind) -> bool:
         """Return whether an original task ends the process on some values."""

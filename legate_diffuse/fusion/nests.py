@@ -33,7 +33,9 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
             access
             for view, privilege, argument in arguments
             for access in _accesses(
-                _over(like, view), privilege, argument.reduces or ""
+                _over(like, view, whole=argument.whole),
+                privilege,
+                argument.reduces or "",
             )
         ),
     )
@@ -58,9 +60,12 @@ def _accesses(view: View, privilege: int, operator: str) -> Iterator[Access]:
         yield Access(Privilege.READ, view)
 
 
-def _over(like: View, view: View) -> View:
-    """Return a view over the loops of a nest; one-element stores repeat."""
-    if view.shape == like.shape:
+def _over(like: View, view: View, *, whole: bool) -> View:
+    """Return a view over the loops of a nest.
+
+    One-element stores repeat, and what each point may read all of.
+    """
+    if view.shape == like.shape and not whole:
         return view
     along = REPEATED if like.points is Points.MANY else SINGLE
     dims = (along,) * len(like.dims)

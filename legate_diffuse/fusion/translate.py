@@ -24,9 +24,10 @@ from legate_diffuse.ir.landmarks import Landmarks
 from legate_diffuse.ir.outline import OUTLINES
 from legate_diffuse.ir.region import Endpoint, Interval, Region, Zones, point
 from legate_diffuse.ir.store import OTHER
-from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.ir.task import ALL as WHOLE
+from legate_diffuse.kernel.dtypes import ALL, RECT
 
-DTYPES: Final = (*ALL, OTHER)
+DTYPES: Final = (*ALL, RECT, OTHER)
 NEW_VIEW: Final = -1
 """What a view's description follows in a key."""
 # What a key says of a root.
@@ -196,6 +197,12 @@ def _task(operation: Any, views: Sequence[View], meanings: Meanings) -> IndexTas
         else Access(Privilege(privilege), view)
         for privilege, view in zip(operation.privileges, views, strict=True)
     )
+    if meanings.sums_rows(kind):
+        reads = [access for access in accesses if access.privilege is Privilege.READ]
+        accesses = tuple(
+            replace(access, operator=WHOLE) if access in reads[1:] else access
+            for access in accesses
+        )
     if not operation.kind.overwrites:
         # what it leaves as it is counts as read
         accesses += tuple(

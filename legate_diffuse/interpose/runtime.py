@@ -29,7 +29,7 @@ from legate_diffuse.interpose.store import (
 )
 from legate_diffuse.interpose.task import AutoTask, ManualTask, RealTask
 from legate_diffuse.interpose.window import window
-from legate_diffuse.ir.store import OTHER
+from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
@@ -101,7 +101,7 @@ class Runtime:
         type_ = scalar.type
         extents = (1,) if shape is None else tuple(shape)
         name = dtype_name(type_)
-        if name in (None, OTHER) or any(extent != 1 for extent in extents):
+        if name not in ALL or any(extent != 1 for extent in extents):
             made = real.runtime.create_store_from_scalar(scalar, shape)
             return adopt(made, sole=True)
         root = Root(
@@ -136,7 +136,7 @@ class Runtime:
         )
         sole = window.is_sole(sole)
         name = dtype_name(dtype)
-        if sole and data.flags.c_contiguous and name != OTHER:
+        if sole and data.flags.c_contiguous and name in ALL:
             store = new_store(dtype, name, tuple(shape))
             if window.submitter.small.take(store._view.root, data):
                 return store

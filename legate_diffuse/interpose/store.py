@@ -17,7 +17,7 @@ from typing import Any
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.physical_store import PhysicalStore, SmallPhysicalStore
 from legate_diffuse.interpose.window import window
-from legate_diffuse.ir.store import OTHER
+from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import whole
@@ -323,7 +323,7 @@ def view_of(store: Any) -> View:
 
 def hold_fill(target: View, value: Any) -> bool:
     """Let a fill wait in the window; False if it cannot."""
-    if target.root.dtype == OTHER:
+    if target.root.dtype not in ALL:
         return False
     if isinstance(value, LogicalStore):
         window.submit(Fill(target, view_of(value)))

@@ -3,23 +3,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from legate_diffuse.ir.kind import OperationKind
 from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.region import REPEATED
 from legate_diffuse.ir.store import View
+
+ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """One argument of a task.
 
-    ``operator`` names what a reduction combines values with ('add', 'max', ...).
+    ``operator`` names what a reduction combines values with ('add', 'max', ...). For a
+    read it is ``ALL`` if each point may read any element of the view, which then has a
+    shape of its own.
     """
 
     privilege: Privilege
     view: View
     operator: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether each point may read any element."""
+        return self.operator == ALL
+
+    @property
+    def touched(self) -> View:
+        """The view that each point touches."""
+        view = self.view
+        return replace(view, dims=(REPEATED,) * len(view.dims)) if self.whole else view
 
 
 @dataclass(frozen=True, slots=True)

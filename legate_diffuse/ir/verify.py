@@ -8,7 +8,7 @@ from typing import Final
 from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.relations import aligned
 from legate_diffuse.ir.store import Points, Store, View
-from legate_diffuse.ir.task import Access, IndexTask
+from legate_diffuse.ir.task import ALL, Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 OPERATORS: Final = ("add", "mul", "min", "max", "and", "or")
@@ -92,7 +92,9 @@ def verify_access(access: Access, where: str) -> None:
     view, store = access.view, access.view.store
     reduces = access.privilege is Privilege.REDUCE
     _require(
-        access.operator in OPERATORS if reduces else not access.operator,
+        access.operator in OPERATORS
+        if reduces
+        else access.operator in ("", ALL)[: 1 + (access.privilege is Privilege.READ)],
         where,
         f"{access.privilege.name.lower()} has the operator {access.operator!r}",
     )

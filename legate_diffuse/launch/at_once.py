@@ -124,7 +124,7 @@ class AtOnce:
             alone.add(_Apart(operation, [next(left) for _ in operation.views]))
         window = close(alone, "")
         launch = self._planner.plan_nests(window)
-        if launch is None:
+        if launch is None or _gathers(launch):
             return ()
         if not self._planner.has_kernels(launch, window.shapes):
             return None if launch.fused else ()
@@ -218,6 +218,15 @@ def _first_of_shape(views: list[View], shape: Any) -> int:
     """Return the number of the view that tells a nest's shape."""
     numbers = [number for number, view in enumerate(views) if view.shape == shape]
     return min(numbers, key=lambda number: views[number].root.scalar_storage)
+
+
+def _gathers(launch: PlannedLaunch) -> bool:
+    """Whether a nest reads any elements, which native code takes for a point's."""
+    return any(
+        argument.whole
+        for nest in launch.nests
+        for argument in nest.lowered.kernel.arguments
+    )
 
 
 def _num_scalars(operation: Any) -> int:

@@ -120,12 +120,14 @@ def _write(
         if launch.partitioned:
             parts.append(_all_of_each(len(nest.operands), dim))
             continue
-        for base, number in zip(nest.operands, lowered.arguments, strict=True):
+        for base, number, argument in zip(
+            nest.operands, lowered.arguments, lowered.kernel.arguments, strict=True
+        ):
             parts.append(_BASES[base])
             view = views[number]
             layout = view.layout
-            if view.root.scalar_storage:
-                parts.append(_repeated(len(layout.low), dim))
+            if argument.whole or view.root.scalar_storage:
+                parts.append(_repeated(tuple(layout.low), dim))
             else:
                 parts.append(layout.packed or _pack(layout))
     return b"".join(parts)
@@ -186,6 +188,6 @@ def _all_of_each(count: int, dim: int) -> bytes:
 
 
 @cache
-def _repeated(root_dim: int, dim: int) -> bytes:
-    """Return the operand of a one-element root that repeats over a nest."""
-    return pack(f"={1 + dim + root_dim}q", root_dim, *[-1] * dim, *[0] * root_dim)
+def _repeated(low: tuple[int, ...], dim: int) -> bytes:
+    """Return an operand that stands at its first element."""
+    return pack(f"={1 + dim + len(low)}q", len(low), *[-1] * dim, *low)

@@ -22,6 +22,7 @@ class Operation:
         operator: what a reduction combines values with, None if it is none.
         copies: its output is its input, bit by bit.
         indexed: its values depend on the index of a point.
+        rows: it sums over rows of elements, which its first input tells.
         traps: the original task ends the process on some values, a kernel does not.
     """
 
@@ -30,6 +31,7 @@ class Operation:
     copies: bool = False
     indexed: bool = False
     traps: bool = False
+    rows: bool = False
 
 
 def _same(_: Emitter, x: Value) -> Value:
@@ -92,6 +94,14 @@ class Operations:
         """Return whether the values of an operation depend on a point's index."""
         found = self._known.get(kind)
         return found is not None and found.indexed
+
+    def sums_rows(self, kind: OperationKind) -> bool:
+        """Return whether an operation sums over rows of elements.
+
+        Its first input says where the rows lie; of the others it reads any element.
+        """
+        found = self._known.get(kind)
+        return found is not None and found.rows
 
     def traps(self, kind: OperationKind) -> bool:
         """Return whether an original task ends the process on some values."""

@@ -22,6 +22,7 @@ from legate_diffuse.libraries.registry import (
     register_all,
     task_name,
 )
+from legate_diffuse.libraries.rows import sums_rows
 from legate_diffuse.messages import say
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.legate import Legate
@@ -63,7 +64,7 @@ class TaskRecognizer:
             form = self._find_form(task)
         if (
             not form.fuse
-            or not task.plain
+            or not (sums_rows(task) if form.rows else task.plain)
             or not (form.suits is None or form.suits(task))
         ):
             return self.recognize_opaque(task)
@@ -200,7 +201,7 @@ class TaskRecognizer:
             next(self._ids),
             operation,
             _changed(privileges),
-            pointwise=covered and not reduces,
+            pointwise=covered and not reduces and not form.rows,
             covered=covered,
             traps=operations.traps(operation),
             repeated=tuple(reads[n] for n in form.repeated),

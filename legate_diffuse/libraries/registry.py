@@ -26,14 +26,17 @@ from typing import Any, Final, NoReturn
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
-from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
+from legate_diffuse.kernel.operators import ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
-from legate_diffuse.libraries.table import Emitter, Lowering, Meaning
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call
 from legate_diffuse.settings import DiffuseError
 
 GROUP: Final = "legate_diffuse.libraries"
+
+_COLUMNS: Final = ("int32", "int64")
 
 Function = Callable[..., Any]
 
@@ -58,6 +61,7 @@ class Form:
         suits: whether it is better fused than as it is; None: always.
         fuse: false if it always runs as it is.
         strict: it must be submitted as it was registered.
+        rows: it sums over rows of elements, with images as constraints.
         overwrites: it writes all elements of what it writes; else it may leave some.
         repeatable: a second run gives the same results and has no other effects.
         waits: false if more than its stores ties it to its place in the program.
@@ -72,6 +76,7 @@ class Form:
     suits: Callable[[Any], bool] | None = None
     fuse: bool = False
     strict: bool = False
+    rows: bool = False
     overwrites: bool = False
     repeatable: bool = False
     waits: bool = True
@@ -141,6 +146,42 @@ class Library:
         """
         return self._decorator(task, signature, operator, types, fuse)
 
+    def row_sums(
+        self,
+        task: int,
+        *,
+        types: Iterable[str],
+        columns: Iterable[str] = ("int32", "int64"),
+        fuse: bool = True,
+    ) -> None:
+        """Register the product of a matrix in compressed rows with a vector.
+
+        The task's inputs are, in this order, where each row lies, as a
+        ``rect_type(1)``, the columns, the values and the vector; its output is
+        ``y[i]``, the sum in order of ``values[k] * x[columns[k]]`` for k in row i. It
+        aligns y with the rows, and partitions columns and values by images of the
+        rows, and x by an image of the columns, or not at all. ``types`` are those of
+        values, x and y.
+
+        Raises:
+            RegistrationError: one sentence says what is wrong.
+        """
+        name = self._fusable_name(task)
+        given = _words(types), _words(columns)
+        for words, allowed in zip(given, (FLOATS + COMPLEX, _COLUMNS), strict=True):
+            wrong = [word for word in words if word not in allowed]
+            if wrong or not words:
+                found = repr(wrong[0]) if wrong else "nothing"
+                self._refuse(task, f"{found} is not one of {', '.join(allowed)}")
+        operation = Operation(call(ROW_SUM), rows=True)
+        kinds = [
+            OperationKind(name, "", (RECT, index, dtype, dtype), (dtype,))
+            for dtype in given[0]
+            for index in given[1]
+        ]
+        form = Form(name, fuse=fuse, strict=True, rows=True)
+        self.define(task, form, dict.fromkeys(kinds, operation))
+
     def opaque(
         self, task: int, *, overwrites: bool = False, waits: bool | None = None
     ) -> None:
@@ -180,12 +221,7 @@ class Library:
         types: Iterable[str],
         fuse: bool,
     ) -> Callable[[Function], Function]:
-        name, bound = self._describe(task)
-        if bound:
-            self._refuse(
-                task,
-                "it may raise or has effects, as the options of its variants say",
-            )
+        name = self._fusable_name(task)
         if operator is not None and operator not in REDUCTIONS:
             self._refuse(
                 task, f"{operator!r} is not one of {', '.join(REDUCTIONS)} to reduce by"
@@ -206,6 +242,15 @@ class Library:
 
         return decorate
 
+    def _fusable_name(self, task: int) -> str:
+        name, bound = self._describe(task)
+        if bound:
+            self._refuse(
+                task,
+                "it may raise or has effects, as the options of its variants say",
+            )
+        return name
+
     def _describe(self, task: int) -> tuple[str, bool]:
         """Return a task's name, and whether more than stores ties it to its place."""
         try:
@@ -222,7 +267,7 @@ class Library:
         self, task: int, signature: str, types: Iterable[str], lowering: Lowering
     ) -> tuple[Meaning, tuple[int, ...]]:
         """Return what a signature says, and which inputs are single elements."""
-        dtypes = (types,) if isinstance(types, str) else tuple(types)
+        dtypes = _words(types)
         operands, arrow, outputs = str(signature).partition("->")
         inputs, _, scalars = operands.partition(";")
         repeated = tuple(
@@ -283,6 +328,10 @@ class Library:
         raise RegistrationError(
             f"library {self.name!r}, task {task!r}: {reason}"
         ) from cause
+
+
+def _words(types: Iterable[str]) -> tuple[str, ...]:
+    return (types,) if isinstance(types, str) else tuple(types)
 
 
 Register = Callable[[Library], None]

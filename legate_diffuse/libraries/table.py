@@ -9,7 +9,7 @@ from typing import Any
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import COMPONENT, HALF
-from legate_diffuse.kernel.operators import COMPARISONS
+from legate_diffuse.kernel.operators import COMPARISONS, ROW_SUM
 
 
 class Unsupported(Enum):
@@ -40,6 +40,8 @@ class Emitter:
             dtype = "bool"
         elif name == "exponent":
             dtype = "int32"
+        elif name == ROW_SUM:
+            dtype = operands[-1].dtype
         elif name in ("real", "imag"):
             dtype = COMPONENT[operands[0].dtype]
         else:
@@ -75,6 +77,11 @@ Lowering = Callable[..., Value]
 
 LoweringToSeveral = Callable[..., tuple[Value, ...]]
 """The same with several results."""
+
+
+def call(name: str) -> Lowering:
+    """Return the lowering to one operator."""
+    return lambda emit, *operands: emit(name, *operands)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ OF_REFUSALS: Final = {
     Refusal.PROCESSORS: "Keep small arrays out of expressions with large ones.",
     Refusal.NOTHING_SHARED: "",
     Refusal.OTHER_PART: "",
+    Refusal.GATHERS: "Let threads share the loops: unset LEGATE_DIFFUSE_THREADS.",
     Refusal.TRUE_DEPENDENCE: "",
     Refusal.ANTI_DEPENDENCE: _NEW_ARRAY,
     Refusal.OUTPUT_DEPENDENCE: "Assign both parts in one expression, with where().",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the stand-ins and the window share: roots, layouts, views, fills.
 
-May import ir.
+May import ir and kernel.
 """

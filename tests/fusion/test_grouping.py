@@ -110,6 +110,11 @@ REFUSED = {
         FILL(int8) -> (int8) shape 4: write %50.51  # 0
         COPY(int8) -> (int8) shape 4: write %50.51, read %50.51  # 1
     """,
+    "any elements are read": """
+        # groups: 0 fused; 1 unfused GATHERS
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
+        COPY(int8) -> (int8) shape 0: write %3.3, read(all) %2.2  # 1
+    """,
     "an operand is not affine": """
         # groups: 0 fused; 1 unfused NOT_AFFINE; 2 unfused NOT_AFFINE; 3 fused OTHER_TASK
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0

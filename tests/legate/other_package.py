@@ -34,7 +34,7 @@ def install(folder: Path, *, fuse: bool = True) -> None:
     """
     project = folder.with_name(f"{folder.name}-project")
     project.mkdir()
-    off = re.sub(r"\)\n(    def )", r", fuse=False)\n\1", _MODULE)
+    off = re.sub(r"\)\n(    def |\n    library.opaque)", r", fuse=False)\n\1", _MODULE)
     (project / "pyproject.toml").write_text(_PROJECT)
     (project / "other_fusion.py").write_text(_MODULE if fuse else off)
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")

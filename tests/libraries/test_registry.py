@@ -103,6 +103,17 @@ def test_a_reduction_combines_the_values_of_its_function() -> None:
     assert operations.reduction(kind) == "add"
 
 
+def test_sums_over_rows_are_kernels() -> None:
+    lib = library()
+    lib.row_sums(0, types=FLOATS)
+    assert lib.forms[0].rows
+    assert [kind.inputs for kind in lib.operations] == [
+        ("rect1", index, dtype, dtype)
+        for dtype in FLOATS
+        for index in ("int32", "int64")
+    ]
+
+
 def test_two_tasks_of_one_name_are_two_operations() -> None:
     lib = library()
     for task, sign in ((0, 1.0), (2, -1.0)):
@@ -158,6 +169,18 @@ def same(k: Any, x: Any) -> Any:
         (lambda lib: lib.elementwise(0, one)(lambda k, x: k.sine(x)), "operator sine"),
         (lambda lib: lib.elementwise(0, one)(lambda k, x: k.exp(x, x)), "exp takes 1"),
         (lambda lib: lib.elementwise(0, one)(lambda k, x: x & x), "and cannot give"),
+        (lambda lib: lib.row_sums(7, types=FLOATS), "task 7: the library has no such"),
+        (lambda lib: lib.row_sums(1, types=FLOATS), "it may raise or has effects"),
+        (lambda lib: lib.row_sums(0, types=("int64",)), "'int64' is not one of float3"),
+        (lambda lib: lib.row_sums(0, types=()), "nothing is not one of float32, fl"),
+        (
+            lambda lib: lib.row_sums(0, types=FLOATS, columns="int8"),
+            "'int8' is not one of int32, int64",
+        ),
+        (
+            lambda lib: (lib.opaque(0), lib.row_sums(0, types=FLOATS)),
+            "it is registered twice",
+        ),
         (lambda lib: lib.reduction(0, one, "sum")(same), "'sum' is not one of add,"),
         (lambda lib: lib.reduction(0, one, "or")(same), "or does not combine float64"),
     ],
@@ -177,7 +200,7 @@ words = st.sampled_from(("T", "R", "T[1]", "bool", "float64", "int", "->", ";", 
 @given(
     st.sampled_from((0, 1, 7, -1, 2**70, None, "0", 1.5)),
     st.lists(words, max_size=6).map(" ".join),
-    st.sampled_from((None, "add", "or", "sum", 3)),
+    st.sampled_from((None, "add", "or", "sum", 3, "rows")),
     st.sampled_from(((), FLOATS, ("T",), "float32", ("x",), ("complex64", 3))),
     st.sampled_from((same, len, lambda k, *x: x, lambda k, *x: x[0] + x[-1], None)),
 )
@@ -186,7 +209,9 @@ def test_any_registration_is_taken_or_refused(
 ) -> None:
     lib = library()
     try:
-        if operator is None:
+        if operator == "rows":
+            lib.row_sums(task, types=types, columns=signature.split() or "int64")
+        elif operator is None:
             lib.elementwise(task, signature, types=types)(function)
         else:
             lib.reduction(task, signature, operator, types=types)(function)

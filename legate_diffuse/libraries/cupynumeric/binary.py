@@ -22,12 +22,11 @@ from legate_diffuse.libraries.cupynumeric.unary import (
     LOGICAL,
     REAL,
     absolute,
-    call,
     in_double,
     per_component,
     without_sign_of_nan,
 )
-from legate_diffuse.libraries.table import Emitter, Meaning, with_half
+from legate_diffuse.libraries.table import Emitter, Meaning, call, with_half
 
 
 def maximum(emit: Emitter, a: Value, b: Value) -> Value:

@@ -11,8 +11,8 @@ from typing import Final
 from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, HALF, INTEGERS
 from legate_diffuse.libraries.cupynumeric.complex_numbers import select
-from legate_diffuse.libraries.cupynumeric.unary import call, per_component
-from legate_diffuse.libraries.table import Emitter, Meaning
+from legate_diffuse.libraries.cupynumeric.unary import per_component
+from legate_diffuse.libraries.table import Emitter, Meaning, call
 
 
 def _arange_of_bools(emit: Emitter, start: Value, step: Value) -> Value:

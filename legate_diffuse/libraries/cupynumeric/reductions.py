@@ -35,12 +35,11 @@ from legate_diffuse.libraries.cupynumeric.complex_numbers import select
 from legate_diffuse.libraries.cupynumeric.unary import (
     LOGICAL,
     REAL,
-    call,
     either_component,
     per_component,
     same,
 )
-from legate_diffuse.libraries.table import Emitter, Lowering, Meaning
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call
 
 
 @dataclass(frozen=True, slots=True)

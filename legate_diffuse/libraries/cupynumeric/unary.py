@@ -20,7 +20,7 @@ from legate_diffuse.kernel.dtypes import (
 from legate_diffuse.libraries.cupynumeric import complex_numbers
 from legate_diffuse.libraries.cupynumeric.complex_functions import COMPLEX_FUNCTIONS
 from legate_diffuse.libraries.cupynumeric.complex_numbers import COMPLEX_ARITHMETIC
-from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, with_half
+from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call, with_half
 
 LOGICAL: Final = ("bool",)
 INTEGRAL: Final = ("bool", *INTEGERS)
@@ -30,11 +30,6 @@ REAL: Final = INTEGRAL + FLOATS
 def same(_: Emitter, x: Value) -> Value:
     """Return the operand."""
     return x
-
-
-def call(name: str) -> Lowering:
-    """Return the lowering to one operator."""
-    return lambda emit, *operands: emit(name, *operands)
 
 
 def in_double(name: str) -> Lowering:

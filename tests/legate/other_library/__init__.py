@@ -108,7 +108,11 @@ class Matrix:
         task.add_constraint(lc.align(target, rows))
         task.add_constraint(lc.image(rows, columns, hint=hint.FIRST_LAST))
         task.add_constraint(lc.image(rows, values, hint=hint.FIRST_LAST))
-        task.add_constraint(lc.image(columns, gathered, hint=hint.MIN_MAX))
+        if self.columns.type == lc.int64:
+            task.add_constraint(lc.image(columns, gathered, hint=hint.MIN_MAX))
+        else:
+            # Legate has images of int64 only
+            task.add_constraint(lc.broadcast(gathered))
         task.execute()
 
 

@@ -96,22 +96,46 @@ class Rows : public legate::LegateTask<Rows> {
 };
 
 // The product of a sparse matrix with a vector.
+template <typename Index, typename Value>
+void multiply(const legate::TaskContext& context) {
+  const auto rows = context.input(0).data().read_accessor<Row, 1>();
+  const auto columns = context.input(1).data().read_accessor<Index, 1>();
+  const auto values = context.input(2).data().read_accessor<Value, 1>();
+  const auto x = context.input(3).data().read_accessor<Value, 1>();
+  const auto y = context.output(0).data().write_accessor<Value, 1>();
+
+  for (legate::PointInRectIterator<1> it{context.output(0).shape<1>()}; it.valid(); ++it) {
+    Value sum{};
+
+    for (auto k = rows[*it].lo[0]; k <= rows[*it].hi[0]; ++k) sum += values[k] * x[columns[k]];
+    y[*it] = sum;
+  }
+}
+
 class Product : public legate::LegateTask<Product> {
  public:
   static inline const auto TASK_CONFIG = legate::TaskConfig{legate::LocalTaskID{4}};
 
   static void cpu_variant(legate::TaskContext context) {
-    const auto rows = context.input(0).data().read_accessor<Row, 1>();
-    const auto columns = context.input(1).data().read_accessor<std::int64_t, 1>();
-    const auto values = context.input(2).data().read_accessor<double, 1>();
-    const auto x = context.input(3).data().read_accessor<double, 1>();
-    const auto y = context.output(0).data().write_accessor<double, 1>();
+    if (context.input(1).type().code() == legate::Type::Code::INT32) {
+      of_values<std::int32_t>(context);
+    } else {
+      of_values<std::int64_t>(context);
+    }
+  }
 
-    for (legate::PointInRectIterator<1> it{context.output(0).shape<1>()}; it.valid(); ++it) {
-      double sum = 0.0;
-
-      for (auto k = rows[*it].lo[0]; k <= rows[*it].hi[0]; ++k) sum += values[k] * x[columns[k]];
-      y[*it] = sum;
+ private:
+  template <typename Index>
+  static void of_values(const legate::TaskContext& context) {
+    switch (context.input(2).type().code()) {
+      case legate::Type::Code::FLOAT32:
+        return multiply<Index, float>(context);
+      case legate::Type::Code::FLOAT64:
+        return multiply<Index, double>(context);
+      case legate::Type::Code::COMPLEX64:
+        return multiply<Index, legate::Complex<float>>(context);
+      default:
+        return multiply<Index, legate::Complex<double>>(context);
     }
   }
 };

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over rows of elements among other operations: a window, its loops, their order."""
+# ruff: noqa: E501 (the lines of windows)
+
+from __future__ import annotations
+
+import pytest
+
+from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.legality import Refusal, refuse_alone
+from legate_diffuse.fusion.pipeline import Pass, make_plan, verify_pass
+from legate_diffuse.ir import OperationKind
+from legate_diffuse.ir.text import parse, render
+from legate_diffuse.ir.verify import InvalidWindowError, verify_window
+from legate_diffuse.libraries.cupynumeric.meanings import OPERATIONS
+from legate_diffuse.libraries.operations import Operation, Operations
+from legate_diffuse.libraries.table import call
+
+PRODUCT = OperationKind(
+    "PRODUCT", "", ("rect1", "int64", "float64", "float64"), ("float64",)
+)
+MEANINGS = Operations({**OPERATIONS, PRODUCT: Operation(call("row_sum"), rows=True)})
+
+HEAD = """
+store %0 rect1 live single
+store %1 int64 live single
+store %2 float64 live single
+store %3 float64 live single
+store %4 float64 single undefined
+store %5 float64 live single
+view %0.0 shape 0 many [:]
+view %1.1 shape 1 many [:]
+view %2.2 shape 1 many [:]
+view %3.3 shape 0 many [:]
+view %4.4 shape 0 many [:]
+view %5.5 shape 0 many [:]
+"""
+SUM = "PRODUCT(rect1, int64, float64, float64) -> (float64) shape 0: write %4.4, read %0.0, read(all) %1.1, read(all) %2.2, read(all) %3.3\n"
+NEGATE = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %{0}, read %{1}\n"
+
+
+def passes(tasks: str) -> dict[str, str]:
+    """Return the text of each pass."""
+    window = parse(HEAD + tasks)
+    verify_window(window)
+    assert parse(render(window)) == window
+    found: dict[str, str] = {}
+
+    def note(step: Pass, draft: Draft) -> None:
+        verify_pass(step, draft)
+        found[step.name] = step.render(draft)
+
+    make_plan(window, MEANINGS, note)
+    return found
+
+
+def test_what_is_read_whole_is_made_before_and_changed_after() -> None:
+    tasks = (
+        NEGATE.format("3.3", "5.5")
+        + SUM
+        + NEGATE.format("5.5", "4.4")
+        + NEGATE.format("3.3", "5.5")
+    )
+    found = passes(tasks)
+    assert found["launches"] == "fused: 0 | 1 2 | 3\n"
+    bands = found["schedule"].split("band\n")[1:]
+    assert bands[1:] == [
+        "nest 1 shape 0 many rows 0 margin 0 0: write %5[:] @0, read %0[:] @0, read %1[:] as (*), read %2[:] as (*), read %3[:] as (*)\n",
+        "nest 2 shape 0 many rows 0 margin 0 0: write %3[:] @0, read %5[:] @0\n",
+    ]
+
+
+def test_it_may_be_read_at_each_point_as_well() -> None:
+    add = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %5.5, read %4.4, read %3.3\n"
+    found = passes(SUM + add)
+    assert found["launches"] == "fused: 0 1\n"
+    assert (
+        "argument 4 float64 read whole\nargument 5 float64 read\n" in found["kernels"]
+    )
+
+
+def test_results_may_not_be_what_is_read_whole() -> None:
+    text = HEAD + SUM.replace("write %4.4", "write %3.3")
+    (task,) = parse(text).tasks
+    assert refuse_alone(task) is Refusal.ANTI_DEPENDENCE
+
+
+def test_what_is_partitioned_is_not_read_whole() -> None:
+    (task,) = parse(HEAD.replace(" single", "") + SUM).tasks
+    assert refuse_alone(task) is Refusal.GATHERS
+
+
+def test_only_reads_are_whole() -> None:
+    with pytest.raises(InvalidWindowError, match="write has the operator 'all'"):
+        verify_window(parse(HEAD + SUM.replace("write %4.4", "write(all) %4.4")))
