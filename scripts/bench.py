@@ -10,7 +10,8 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py overhead`` measures what an operation on a small array costs,
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
-write them, and shows where NumPy is ahead; all have their own --help. ``bench.py page
+write them, and shows where NumPy is ahead; ``bench.py assembled`` solves with a sparse
+matrix of another library; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
 """
 
@@ -24,6 +25,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import assembled
 import machine
 import numpy_comparison
 import overhead
@@ -46,6 +48,8 @@ def main() -> int:
         return peers.main(arguments)
     if command == "numpy":
         return numpy_comparison.main(arguments)
+    if command == "assembled":
+        return assembled.main(arguments)
     if command == "page":
         return results_page.main(arguments)
     options = _parse()

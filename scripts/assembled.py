@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conjugate gradients on an assembled matrix, through a library of Legate tasks.
+
+``bench.py assembled``: the tests' own library, whose product of a sparse matrix with a
+vector is registered, unfused and fused, beside SciPy and C written by hand with the
+same layout of the matrix. The sides alternate, each run is a process, times are
+medians, in milliseconds for an iteration and for a product alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from by_hand import OPTIMIZE
+from measurement import FUSED, TUNABLES, UNFUSED
+from records import run_side
+
+SCIPY, C = "SciPy", "C"
+SIDES = (UNFUSED, FUSED, SCIPY, C)
+SOURCE = Path(__file__).parent / "peers" / "assembled" / "cg.c"
+TESTS = Path(__file__).parent.parent / "tests" / "legate"
+# The residuals of all sides agree to this, relative to the first one.
+TOLERANCE = 1e-8
+# Until several iterations are one task.
+WARM_UP = 60
+
+
+def main(arguments: list[str]) -> int:
+    """Measure all sides, and print a table."""
+    options = _parse(arguments)
+    if options.side:
+        print(json.dumps(_run_here(options)))
+        return 0
+    found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
+    with tempfile.TemporaryDirectory() as folder:
+        program = _compile(Path(folder))
+        for repeat in range(options.repeat):
+            for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
+                if side != C:
+                    found[side].append(_run(side, options, arguments))
+                elif program is not None:
+                    found[side].append(_run_c(program, options))
+    residual = found[SCIPY][0]["residual"]
+    right = True
+    print(f"{options.size} x {options.size} points, {options.cpus} CPUs")
+    print("| side | iteration ms | product ms | tasks of an iteration |")
+    print("|---|---:|---:|---:|")
+    for side, runs in found.items():
+        if not runs:
+            print(f"{side} is left out: no C compiler cc found")
+            continue
+        times = [
+            statistics.median(run[key] for run in runs)
+            for key in ("iteration_ms", "product_ms")
+        ]
+        tasks = f"{runs[0]['tasks']:.2f}" if "tasks" in runs[0] else ""
+        agrees = all(
+            abs(run["residual"] - residual) <= TOLERANCE * residual for run in runs
+        )
+        right = right and agrees
+        note = "" if agrees else " results differ |"
+        print(f"| {side} | {times[0]:.3g} | {times[1]:.3g} | {tasks} |{note}")
+    return 0 if right else 1
+
+
+def poisson(size: int) -> tuple[Any, Any, Any]:
+    """Return where rows begin, the columns and the values of the 5-point matrix."""
+    points = np.arange(size * size).reshape(size, size)
+    parts = [(points, points, 4.0)]
+    for one, other in ((points[1:], points[:-1]), (points[:, 1:], points[:, :-1])):
+        parts += [(one, other, -1.0), (other, one, -1.0)]
+    rows = np.concatenate([one.ravel() for one, _, _ in parts])
+    columns = np.concatenate([other.ravel() for _, other, _ in parts])
+    values = np.concatenate([np.full(one.size, value) for one, _, value in parts])
+    order = np.lexsort((columns, rows))
+    begins = np.concatenate([[0], np.cumsum(np.bincount(rows))])
+    return begins, columns[order], values[order]
+
+
+def _run_here(options: argparse.Namespace) -> dict[str, float]:
+    """Run the program in this process, on SciPy or on Legate."""
+    matrix = poisson(options.size)
+    product: Callable[[Any, Any], None]
+    tasks: Callable[[], int] = lambda: 0  # noqa: E731
+    if options.side == SCIPY:
+        from scipy.sparse import csr_array
+
+        csr = csr_array((matrix[2], matrix[1], matrix[0]))
+        package: Any = np
+
+        def product(x: Any, y: Any) -> None:
+            y[:] = csr @ x
+    else:
+        sys.path.insert(0, str(TESTS))
+        import cupynumeric
+        import other_library
+        import other_package
+
+        import legate_diffuse
+
+        legate_diffuse.register("other", other_package.register())
+        package = cupynumeric
+        # Legate copies what lies in NumPy's memory for each task that reads it
+        arrays = [cupynumeric.array(each).copy() for each in matrix]
+        product = other_library.Matrix(*arrays).product
+        if options.side == FUSED:
+            tasks = lambda: int(legate_diffuse.stats()["tasks_submitted"])  # noqa: E731
+    count = options.size**2
+    x, r, q = package.zeros(count), package.ones(count), package.zeros(count)
+    p = r.copy()
+    rho = package.dot(r, r)
+
+    def iterate(times: int) -> None:
+        nonlocal rho, p
+        for _ in range(times):
+            product(p, q)
+            alpha = rho / package.dot(p, q)
+            x[:] += alpha * p
+            r[:] -= alpha * q
+            following = package.dot(r, r)
+            p[:] = r + (following / rho) * p
+            rho = following
+
+    def multiply(times: int) -> None:
+        for n in range(times):
+            product(*((q, p) if n % 2 else (p, q)))
+
+    iterate(WARM_UP)
+    float(rho)
+    before, start = tasks(), time.perf_counter()
+    iterate(options.iterations)
+    residual = float(rho)
+    iteration = time.perf_counter() - start
+    submitted = tasks() - before
+    multiply(WARM_UP)
+    float(p[0])
+    start = time.perf_counter()
+    multiply(options.iterations)
+    float(p[0])
+    found = {
+        "iteration_ms": 1e3 * iteration / options.iterations,
+        "product_ms": 1e3 * (time.perf_counter() - start) / options.iterations,
+        "residual": residual,
+    }
+    if submitted:
+        found["tasks"] = submitted / options.iterations
+    return found
+
+
+def _run(side: str, options: argparse.Namespace, arguments: list[str]) -> Any:
+    command = [sys.executable, __file__, *arguments, "--side", side]
+    settings = {
+        "GLIBC_TUNABLES": TUNABLES,
+        "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
+        "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
+    }
+    return run_side(command, settings)
+
+
+def _compile(folder: Path) -> Path | None:
+    if shutil.which("cc") is None:
+        return None
+    program = folder / "cg"
+    subprocess.run(["cc", *OPTIMIZE, str(SOURCE), "-o", str(program)], check=True)
+    return program
+
+
+def _run_c(program: Path, options: argparse.Namespace) -> Any:
+    begins, columns, values = poisson(options.size)
+    file = program.with_name("matrix")
+    with file.open("wb") as target:
+        np.stack([begins[:-1], begins[1:] - 1], axis=1).tofile(target)
+        columns.tofile(target)
+        values.tofile(target)
+    counts = [options.size**2, len(values), WARM_UP, options.iterations]
+    settings = {"GLIBC_TUNABLES": TUNABLES, "OMP_NUM_THREADS": str(options.cpus)}
+    return run_side([str(program), str(file), *map(str, counts)], settings)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench.py assembled",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--size", type=int, default=1000, help="points of a side")
+    parser.add_argument("--cpus", type=int, default=1)
+    parser.add_argument("--repeat", type=int, default=3, help="processes of each side")
+    parser.add_argument("--iterations", type=int, default=60)
+    parser.add_argument("--sysmem", type=int, default=4000, help="MB for Legate")
+    parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``bench.py assembled`` at a small size: all sides have the same residual."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+def test_sides_agree() -> None:
+    options = ("--size", "200", "--iterations", "6", "--repeat", "1")
+    command = (sys.executable, str(SCRIPTS / "bench.py"), "assembled", *options)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "differ" not in done.stdout
+    sides = ["unfused", "fused", "SciPy", *(["C"] if shutil.which("cc") else [])]
+    for side in sides:
+        assert f"| {side} |" in done.stdout
