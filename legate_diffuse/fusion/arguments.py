@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.localize import Localized
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
 from legate_diffuse.fusion.renaming import Renaming
-from legate_diffuse.ir import View, Window
+from legate_diffuse.fusion.root_users import RootUsers
+from legate_diffuse.fusion.tiles import tile
+from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Program
-from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
-from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.ir.privilege import OPERATORS
 
 
 def plan_launch(
@@ -23,33 +23,35 @@ def plan_launch(
     renaming: Renaming,
     launch: Launch,
     liveness: Liveness,
-    nests: Sequence[LoweredNest],
+    localized: Localized,
     program: Program,
-) -> PlannedLaunch:
+) -> PlannedLaunch | None:
     """Return what is to be submitted for a launch of a window.
+
+    None if its points cannot divide it.
 
     Args:
         window: the window as it was recorded, whose views the plan names.
         renaming: the same with new names, which all that follows is about.
         launch: the launch.
         liveness: what of it need not be written.
-        nests: its kernels.
+        localized: the nests that it runs.
         program: their schedule.
     """
     if not launch.fused:
         return PlannedLaunch(
             launch.tasks, launch.groups, fused=False, deferrable=liveness.deferrable
         )
-    if launch.partitioned:
-        return _plan_partitioned(renaming.window, launch, liveness, nests, program)
-    return _plan_whole(window, renaming, launch, liveness, nests, program)
+    if launch.partitioned and not launch.tiled:
+        return _plan_partitioned(renaming.window, launch, liveness, localized, program)
+    return _plan_whole(window, renaming, launch, liveness, localized, program)
 
 
 def _plan_partitioned(
     window: Window,
     launch: Launch,
     liveness: Liveness,
-    nests: Sequence[LoweredNest],
+    localized: Localized,
     program: Program,
 ) -> PlannedLaunch:
     (dead,) = liveness.nests
@@ -62,7 +64,7 @@ def _plan_partitioned(
         deferrable=liveness.deferrable,
         temporaries=_views_of(window, launch, dead.dropped),
     )
-    for lowered, band in zip(nests, program.bands, strict=True):
+    for lowered, band in zip(localized.nests, program.bands, strict=True):
         (turn,) = band.turns
         operands = tuple(range(len(lowered.arguments)))
         planned.nests = [PlannedNest(lowered, operands=operands, turn=turn)]
@@ -82,24 +84,37 @@ def _plan_whole(
     renaming: Renaming,
     launch: Launch,
     liveness: Liveness,
-    nests: Sequence[LoweredNest],
+    localized: Localized,
     program: Program,
-) -> PlannedLaunch:
+) -> PlannedLaunch | None:
     turns = [turn for band in program.bands for turn in band.turns]
-    nests = [nests[turn.nest.number] for turn in turns]
-    views = {view.id: view for view in renaming.window.views}
-    users = _Users(liveness.scratch, liveness.undefined)
+    nests = [localized.nests[turn.nest.number] for turn in turns]
+    views, origins = localized.views, localized.origins
+    users = RootUsers(
+        liveness.scratch | localized.scratch, liveness.undefined | origins.keys()
+    )
     for number, nest in enumerate(nests):
         users.add(number, nest, views)
     places = users.places()
     circular = dict(each for band in program.bands for each in band.circular)
-    layouts = renaming.layouts
+    layouts = {
+        number: renaming.layouts.get(shown, shown)
+        for number, shown in ((n, localized.shown.get(n, n)) for n in views)
+    }
+    tiling = None
+    if launch.tiled and nests:
+        stores = {view.store.id: view.store for view in views.values()}
+        tiling = tile(
+            [turn.nest for turn in turns],
+            [stores[store] for store in users.arguments],
+            [stores[store] for store in users.scratch],
+        )
+        if tiling is None:
+            return None
+        tiling = tiling.shown_by(layouts)
     planned = [
         PlannedNest(
-            replace(
-                nest,
-                arguments=tuple(layouts.get(view, view) for view in nest.arguments),
-            ),
+            replace(nest, arguments=tuple(layouts[view] for view in nest.arguments)),
             operands=tuple(places[views[view].store.id] for view in nest.arguments),
             turn=turn,
         )
@@ -113,79 +128,29 @@ def _plan_whole(
     replaced = {view.store.id for view in window.views if not view.store.live} - {
         view.store.id for view in renaming.window.views
     }
+    hoisted = sorted({n for nest in liveness.nests for n in nest.hoisted})
     return PlannedLaunch(
         launch.tasks,
         launch.groups,
+        partitioned=launch.partitioned,
+        tiling=tiling,
+        hoisted=tuple(hoisted) if launch.partitioned else (),
+        deferrable=liveness.deferrable,
         nests=planned,
         temporaries=_views_of(
             window, launch, (dropped | replaced) - set(users.arguments)
         ),
-        arguments=tuple(shown[store] for store in users.arguments),
-        privileges=bytes(a.privilege for a in users.arguments.values()),
+        arguments=tuple(shown[origins.get(store, store)] for store in users.arguments),
+        moved=tuple(
+            place for place, store in enumerate(users.arguments) if store in origins
+        ),
+        privileges=users.privileges(tiling),
         scratch=tuple(
-            (layouts.get(view, view), first, last)
-            for view, first, last in users.scratch.values()
+            (layouts[view], first, last) for view, first, last in users.scratch.values()
         ),
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
     )
-
-
-@dataclass(slots=True)
-class _RootAccess:
-    """A root that a program names; ``covered`` once all of it is written."""
-
-    privilege: int = 0
-    covered: bool = False
-
-
-class _Users:
-    """Which nests of a program use which stores, and how."""
-
-    def __init__(self, in_scratch: frozenset[int], undefined: frozenset[int]) -> None:
-        self.arguments: dict[int, _RootAccess] = {}
-        self.scratch: dict[int, list[int]] = {}
-        self._in_scratch = in_scratch
-        self._undefined = undefined
-
-    def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
-        accesses = [(views[view], privilege) for view, privilege in lowered.accesses]
-        for view, privilege in accesses:
-            store = view.store.id
-            if store in self._in_scratch:
-                self.scratch.setdefault(store, [view.id, number, number])[2] = number
-            else:
-                argument = self.arguments.setdefault(store, _RootAccess())
-                _use(argument, privilege, self._covers(view))
-        for view, privilege in accesses:
-            # reading through another view comes before what the nest writes
-            if privilege & (WRITE | REDUCE) and view.store.id in self.arguments:
-                argument = self.arguments[view.store.id]
-                argument.covered |= self._covers(view)
-
-    def _covers(self, view: View) -> bool:
-        """Whether writing a root through a view loses nothing of the root."""
-        return covers_store(view) or view.store.id in self._undefined
-
-    def places(self) -> dict[int, int]:
-        """Return by store the number of its root among arguments or scratch buffers."""
-        arguments = {store: place for place, store in enumerate(self.arguments)}
-        return arguments | {store: ~place for place, store in enumerate(self.scratch)}
-
-
-def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:
-    """Add a nest's privilege to a root's.
-
-    A root that a nest writes in part must be read as well, or the rest of it would be
-    lost, unless it has no contents yet.
-    """
-    covered = argument.covered
-    if privilege & (READ | REDUCE) and not covered:
-        argument.privilege |= READ
-    if privilege & (WRITE | REDUCE):
-        argument.privilege |= WRITE
-        if not (covered or covers):
-            argument.privilege |= READ
 
 
 def _views_of(

@@ -140,7 +140,10 @@ class Axis:
 
     def place(self, view: View, at: Endpoint) -> Place | None:
         """Return the place of an end of a view."""
-        store = view.store.id
+        return self.place_in(view.store.id, at)
+
+    def place_in(self, store: int, at: Endpoint) -> Place | None:
+        """Return the place of a position in a store."""
         known = self.known.get((store, at.landmark))
         if known is None:
             begin = self.known.get((store, BEGIN))

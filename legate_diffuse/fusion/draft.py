@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
+from legate_diffuse.fusion.localize import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import PlannedLaunch
@@ -25,10 +26,12 @@ class Draft:
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
         kept: ids of stores whose names stay.
+        alone: tasks, by position, that share no launch on several points.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
         liveness: for each launch, what it need not write.
         nests: for each launch, its kernels.
+        localized: for each launch, the nests that it runs, and what they use.
         programs: for each launch, the schedule of its nests.
         planned: for each launch, what is to be submitted.
     """
@@ -37,9 +40,11 @@ class Draft:
     meanings: Meanings
     renaming: Renaming
     kept: frozenset[int] = frozenset()
+    alone: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[Launch, ...] = ()
     liveness: tuple[Liveness, ...] = ()
     nests: tuple[tuple[LoweredNest, ...], ...] = ()
+    localized: tuple[Localized, ...] = ()
     programs: tuple[Program, ...] = ()
     planned: tuple[PlannedLaunch, ...] = ()

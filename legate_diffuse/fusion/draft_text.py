@@ -33,7 +33,7 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Window
+from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.text import render
@@ -63,11 +63,22 @@ def launches(draft: Draft) -> str:
 
 def kernels(draft: Draft) -> str:
     """Return the kernels of all nests."""
-    names = _names(draft.renaming.window)
+    names = _names(draft.renaming.window.views)
     return "".join(
         f"nest {number} shape {nest.shape}: {_accesses(nest, names)}\n"
         f"{print_kernel(nest.kernel)}"
         for nests in draft.nests
+        for number, nest in enumerate(nests)
+    )
+
+
+def copies(draft: Draft) -> str:
+    """Return what the nests of all launches use, once points have copies."""
+    return _lines(
+        f"nest {number} shape {nest.shape}: {_accesses(nest, _names(views))}"
+        for nests, views in (
+            (each.nests, each.views.values()) for each in draft.localized
+        )
         for number, nest in enumerate(nests)
     )
 
@@ -79,7 +90,7 @@ def schedule(draft: Draft) -> str:
 
 def arguments(draft: Draft) -> str:
     """Return what each launch names."""
-    names = _names(draft.window)
+    names = _names(draft.window.views)
     return _lines(line for launch in draft.planned for line in _planned(launch, names))
 
 
@@ -116,8 +127,9 @@ def _form(launch: Launch | PlannedLaunch) -> str:
 
 def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
     yield _form(launch)
-    for view, privilege in zip(launch.arguments, launch.privileges, strict=True):
-        yield f"argument {names[view]} {_privilege(privilege)}"
+    for number, view in enumerate(launch.arguments):
+        moves = " moves" if number in launch.moved else ""
+        yield f"argument {names[view]} {_privilege(launch.privileges[number])}{moves}"
     for (view, first, last), rows in zip(launch.scratch, launch.circular, strict=True):
         circular = "" if rows is None else f" circular {rows}"
         yield f"scratch {names[view]} nests {first} {last}{circular}"
@@ -132,8 +144,8 @@ def _privilege(privilege: int) -> str:
     return " ".join(words)
 
 
-def _names(window: Window) -> dict[int, str]:
-    return {view.id: f"%{view.store.id}.{view.id}" for view in window.views}
+def _names(views: Iterable[View]) -> dict[int, str]:
+    return {view.id: f"%{view.store.id}.{view.id}" for view in views}
 
 
 def _lines(lines: Iterable[str]) -> str:

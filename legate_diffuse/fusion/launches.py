@@ -3,23 +3,26 @@
 
 Tasks over arrays that are not partitioned depend on each other within one process
 only. So their groups become one task, whatever their shapes and views are: a program
-of loop nests that run one after the other. A group over partitioned arrays is a program
-of its own, of one nest.
+of loop nests that run one after the other. Groups over partitioned arrays become one
+task where its points can compute what each of them needs (``tiles.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
     conflicts,
+    is_late,
     is_scalar_work,
     is_single,
 )
+from legate_diffuse.fusion.tiles import Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -33,8 +36,7 @@ class Launch:
     Attributes:
         groups: the groups, in order.
         fused: whether they run as a program, and not as they were submitted.
-        partitioned: whether the program runs on each tile of arrays that are
-            partitioned alike, and not on whole arrays.
+        partitioned: whether the program runs on tiles, and not on whole arrays.
     """
 
     groups: tuple[Grouping, ...]
@@ -42,32 +44,45 @@ class Launch:
     partitioned: bool = False
 
     @property
+    def tiled(self) -> bool:
+        """Whether points compute what they need of several nests."""
+        return self.partitioned and len(self.groups) > 1
+
+    @property
     def tasks(self) -> tuple[int, ...]:
         """The positions of all tasks, in program order."""
-        return tuple(sorted(n for group in self.groups for n in group.tasks))
+        return tuple(sorted({n for group in self.groups for n in group.tasks}))
 
 
 def form_launches(
     window: Window,
     groups: Sequence[Grouping],
     traps: Callable[[IndexTask], bool] = lambda task: False,
+    alone: AbstractSet[int] = frozenset(),
 ) -> tuple[Launch, ...]:
     """Return launches that run the groups, in an order that gives the same results.
 
-    ``traps`` tells whether an original task must not run if a kernel can instead.
+    ``traps`` tells whether an original task must not run if a kernel can instead. Tasks
+    that are ``alone``, by position, share no partitioned launch with other groups.
     """
     launches: list[_Open] = []
-    for group in groups:
+    for group in _with_fills_alone(window, groups):
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and not all(map(is_single, tasks))
-        joins = group.fused and not partitioned
-        if not joins or not _join(launches, group, tasks):
+        if partitioned and all(task.kind.task == "FILL" for task in tasks):
+            _insert_fill(launches, group, tasks)
+            continue
+        joins = group.fused and (not partitioned or alone.isdisjoint(group.tasks))
+        if not joins or not _join(launches, group, tasks, partitioned):
             launches.append(_Open(group.fused, partitioned))
             launches[-1].add(group, tasks)
+            if not joins:
+                launches[-1].alone = True
+    _take_fills(launches, alone)
     return tuple(
-        Launch(tuple(one.groups), fused=False)
+        Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.tasks)
-        else Launch(tuple(one.groups), one.fused, one.partitioned)
+        else Launch(one.groups, one.fused, one.partitioned)
         for one in launches
     )
 
@@ -78,22 +93,112 @@ class _Open:
 
     fused: bool
     partitioned: bool
-    groups: list[Grouping] = field(default_factory=list)
+    parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
     tasks: list[IndexTask] = field(default_factory=list)
     _written: set[int] = field(default_factory=set)
     # the stores that the launch names, as far as is known yet: live ones, and dead ones
     # that it does not write
     _live: set[int] = field(default_factory=set)
     _dead: set[int] = field(default_factory=set)
+    _touched: set[int] = field(default_factory=set)
+    # whether the launch takes in no more groups
+    alone: bool = False
+    # the nests of the first groups, and the last group with the nests after it: to
+    # place a nest takes long, so it is done when somebody asks
+    _tiles: Tiles | None = field(default_factory=Tiles)
+    _num_placed: int = 0
+    _tried: tuple[Sequence[IndexTask], Tiles | None] | None = None
+
+    @property
+    def groups(self) -> tuple[Grouping, ...]:
+        """The groups, in order."""
+        return tuple(group for group, _ in self.parts)
+
+    @property
+    def is_fill(self) -> bool:
+        """Whether the launch only fills an array that is partitioned."""
+        return self.partitioned and all(t.kind.task == "FILL" for t in self.tasks)
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
         written, live, dead = self._names(tasks)
-        self.groups.append(group)
+        # each nest is given what single elements were before the launch
+        if self.partitioned and self._is_late(tasks):
+            self.alone = True
+        self.parts.append((group, tasks))
         self.tasks += tasks
         self._written |= written
         self._live |= live
         self._dead = (self._dead | dead) - written
+        self._touched.update(*(task.stores for task in tasks))
+
+    @property
+    def tiles(self) -> Tiles | None:
+        """The nests of a partitioned launch, None if points cannot divide them."""
+        if self.alone:
+            return None
+        for _, tasks in self.parts[self._num_placed :]:
+            self._tiles = self._with(tasks)
+            self._num_placed += 1
+        return self._tiles
+
+    def _with(self, tasks: Sequence[IndexTask]) -> Tiles | None:
+        """Return the nests that are placed, with one more."""
+        if self._tiles is None:
+            return None
+        if self._tried is None or self._tried[0] is not tasks:
+            nest = nest_of(len(self._tiles.nests), tasks)
+            found = self._tiles if nest is None else self._tiles.joined(nest)
+            self._tried = tasks, found
+        return self._tried[1]
+
+    def takes(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether the launch may run the tasks of one group more."""
+        if not (self.fused and self.has_room(tasks)):
+            return False
+        return not self.partitioned or self._can_tile(tasks)
+
+    def _can_tile(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether points may run the tasks of one group more."""
+        if self.is_fill or self.tiles is None or not self._is_before(tasks):
+            return False
+        tiles = self._with(tasks)
+        return tiles is not None and tiles.is_near(tiles.changed, None)
+
+    def takes_beside(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
+        """Take in a group that shares a task with others already, if that may be."""
+        if not (self.has_room(tasks) and self._is_before(tasks)):
+            return False
+        self.add(group, tasks)
+        return True
+
+    def _is_before(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether what is computed of single elements may come before the launch.
+
+        Nothing may use what it reduces to single elements, nor reduce to what it uses,
+        nor change it.
+        """
+        reduced = {
+            access.view.store.id
+            for task in self.tasks
+            for access in task.reductions
+            if access.view.store.replicated
+        }
+        read = {view.store.id for task in self.tasks for view in task.reads}
+        return not self._is_late(tasks) and not any(
+            not reduced.isdisjoint(task.stores)
+            or any(access.view.store.id in read for access in task.reductions)
+            for task in tasks
+        )
+
+    def _is_late(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether scalar work of a group, run by itself, must come after the launch."""
+        touched = set(self._touched)
+        for task in tasks:
+            if is_scalar_work(task) and is_late(task, touched, set()):
+                return True
+            touched |= task.stores
+        return False
 
     def has_room(self, tasks: Sequence[IndexTask]) -> bool:
         """Whether the tasks of one group more would not be too many."""
@@ -121,11 +226,14 @@ class _Open:
 
 
 def _join(
-    launches: Sequence[_Open], group: Grouping, tasks: Sequence[IndexTask]
+    launches: Sequence[_Open],
+    group: Grouping,
+    tasks: Sequence[IndexTask],
+    partitioned: bool,
 ) -> bool:
-    """Add a group to the last program over whole arrays that it can reach."""
+    """Add a group to the last launch that it can reach, and that can take it in."""
     for one in reversed(launches):
-        if one.fused and not one.partitioned and one.has_room(tasks):
+        if one.partitioned == partitioned and one.takes(tasks):
             one.add(group, tasks)
             return True
         if any(conflicts(earlier, task) for earlier in one.tasks for task in tasks):
@@ -139,3 +247,58 @@ def _not_worth_it(launch: _Open) -> bool:
     if all(task.kind.task == "FILL" for task in tasks):
         return True
     return not launch.partitioned and len(tasks) == 1 and is_scalar_work(tasks[0])
+
+
+def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Grouping]:
+    """Yield the groups, with those that only fill partitioned arrays in pieces."""
+    for group in groups:
+        tasks = [window.tasks[position] for position in group.tasks]
+        fills = all(task.kind.task == "FILL" for task in tasks)
+        if group.fused and fills and not any(map(is_single, tasks)):
+            yield from (replace(group, tasks=(position,)) for position in group.tasks)
+        else:
+            yield group
+
+
+def _insert_fill(
+    launches: list[_Open], group: Grouping, tasks: Sequence[IndexTask]
+) -> None:
+    """Add a launch that fills an array as early as it can run."""
+    place = len(launches)
+    while place and not any(
+        conflicts(earlier, task)
+        for earlier in launches[place - 1].tasks
+        for task in tasks
+    ):
+        place -= 1
+    while place < len(launches) and launches[place].is_fill:
+        place += 1
+    launches.insert(place, _Open(True, True))
+    launches[place].add(group, tasks)
+
+
+def _take_fills(launches: list[_Open], alone: AbstractSet[int]) -> None:
+    """Move fills of what only one launch uses into it, where points may run them."""
+    for fill in [one for one in launches if one.is_fill]:
+        ((group, tasks),) = fill.parts
+        stores = {store for task in tasks for store in task.stores}
+        users = [
+            one
+            for one in launches
+            if one is not fill and any(t.stores & stores for t in one.tasks)
+        ]
+        if len(users) != 1 or not alone.isdisjoint(group.tasks):
+            continue
+        (user,) = users
+        if not user.partitioned or user.is_fill or user.tiles is None:
+            continue
+        if launches.index(user) < launches.index(fill):
+            continue
+        filled = _Open(True, True)
+        filled.add(group, tasks)
+        if not all(filled.takes_beside(*part) for part in user.parts):
+            continue
+        # a sum of all points' shares is not in the task that adds to it
+        if filled.tiles and len(filled.tiles.axes) == len(user.tiles.axes):
+            launches[launches.index(user)] = filled
+            launches.remove(fill)

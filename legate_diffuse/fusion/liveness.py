@@ -148,10 +148,9 @@ def _analyse_fused(
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
     if launch.partitioned:
-        (nest,) = nests
-        alone = sorted((*nest.hoisted, *nest.late))
+        alone = sorted({n for nest in nests for n in (*nest.hoisted, *nest.late)})
         deferrable = _deferrable(window, launch, alone, later)
-    else:
+    if launch.tiled or not launch.partitioned:
         scratch = _scratch(window, launch, later.touched | later.deferred, undefined)
     return Liveness(tuple(nests), scratch, deferrable, undefined)
 
@@ -219,7 +218,14 @@ def _deferrable(
         for position in launch.tasks
         for access in window.tasks[position].reductions
     }
-    after = _Later(later.touched | reduced, later.changed | reduced)
+    # what one nest computes, and another one is given
+    passed = {
+        store
+        for group in launch.groups
+        if launch.tiled
+        for store in _read_before_written(window, group.tasks)
+    }
+    after = _Later(later.touched | reduced | passed, later.changed | reduced)
     for position in reversed(hoisted):
         task = window.tasks[position]
         if position >= window.carried and after.can_wait(task):
@@ -227,6 +233,17 @@ def _deferrable(
         else:
             after.add(task, waits=False, folded=True)
     return tuple(reversed(found))
+
+
+def _read_before_written(window: Window, positions: Sequence[int]) -> set[int]:
+    """Return the stores that tasks read as they were before them."""
+    read: set[int] = set()
+    written: set[int] = set()
+    for position in positions:
+        task = window.tasks[position]
+        read |= {view.store.id for view in task.reads} - written
+        written |= {view.store.id for view in task.writes}
+    return read
 
 
 def _scratch(
@@ -248,4 +265,11 @@ def _scratch(
                     and store.id not in touched_later
                 )
                 first.setdefault(store.id, own)
-    return frozenset(store for store, own in first.items() if own)
+    # single elements that points use are computed before them
+    return frozenset(
+        view.store.id
+        for group in launch.groups
+        for position in group.tasks
+        for view in window.tasks[position].changes
+        if first[view.store.id] and not (launch.partitioned and view.store.replicated)
+    )

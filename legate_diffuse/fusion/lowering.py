@@ -49,7 +49,8 @@ class LoweredNest:
     ``tasks`` are the operations in it, by position. ``arguments`` are view ids, and
     ``privileges`` has a byte for each. The kernel's arguments name the operators of
     reductions. What is written comes first, then what is reduced to. ``shape`` is the
-    class of the launch domain; a view of a one-element store may have another shape.
+    class of the launch domain; a view of a one-element store may have another shape. If
+    ``whole``, the nest runs over all of its roots, and its shape is not the window's.
     """
 
     tasks: tuple[int, ...]
@@ -58,6 +59,7 @@ class LoweredNest:
     arguments: tuple[int, ...]
     privileges: bytes
     scalars: tuple[ScalarSource, ...]
+    whole: bool = False
 
     @property
     def accesses(self) -> Iterator[tuple[int, int]]:

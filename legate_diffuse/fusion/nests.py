@@ -33,7 +33,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
             access
             for view, privilege, argument in arguments
             for access in _accesses(
-                _over(like, view, whole=argument.whole),
+                over(like, view, whole=argument.whole),
                 privilege,
                 argument.reduces or "",
             )
@@ -60,7 +60,7 @@ def _accesses(view: View, privilege: int, operator: str) -> Iterator[Access]:
         yield Access(Privilege.READ, view)
 
 
-def _over(like: View, view: View, *, whole: bool) -> View:
+def over(like: View, view: View, *, whole: bool = False) -> View:
     """Return a view over the loops of a nest.
 
     One-element stores repeat, and what each point may read all of.

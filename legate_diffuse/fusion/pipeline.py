@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -15,6 +15,7 @@ from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
+from legate_diffuse.fusion.localize import Localized, localize
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.nests import nests_of
@@ -22,7 +23,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
-from legate_diffuse.ir import IndexTask, View, Window
+from legate_diffuse.ir import IndexTask, Window
 from legate_diffuse.ir.nest import Program, alone
 from legate_diffuse.ir.verify import verify_window
 
@@ -43,7 +44,10 @@ def _groups(draft: Draft) -> None:
 def _launches(draft: Draft) -> None:
     meanings = draft.meanings
     draft.launches = form_launches(
-        draft.renaming.window, draft.groups, lambda task: meanings.traps(task.kind)
+        draft.renaming.window,
+        draft.groups,
+        lambda task: meanings.traps(task.kind),
+        draft.alone,
     )
     draft.kept |= _scattered(draft.renaming, draft.launches)
 
@@ -62,19 +66,39 @@ def _kernels(draft: Draft) -> None:
     draft.nests = tuple([tuple(_lower(window, *each, meanings)) for each in found])
 
 
-def _schedule(draft: Draft) -> None:
+def _copies(draft: Draft) -> None:
     views = {view.id: view for view in draft.renaming.window.views}
-    found = zip(draft.launches, draft.liveness, draft.nests, strict=True)
-    draft.programs = tuple([_program(*each, views) for each in found])
+    localized = []
+    for launch, found, nests in zip(
+        draft.launches, draft.liveness, draft.nests, strict=True
+    ):
+        local: Localized | None = Localized(nests, views)
+        if launch.tiled and nests:
+            local = localize(nests, views, found.scratch)
+        if local is None:
+            draft.alone |= set(launch.tasks)
+        else:
+            localized.append(local)
+    draft.localized = tuple(localized)
+
+
+def _schedule(draft: Draft) -> None:
+    found = zip(draft.launches, draft.liveness, draft.localized, strict=True)
+    draft.programs = tuple([_program(*each) for each in found])
 
 
 def _arguments(draft: Draft) -> None:
+    planned = []
     found = zip(
-        draft.launches, draft.liveness, draft.nests, draft.programs, strict=True
+        draft.launches, draft.liveness, draft.localized, draft.programs, strict=True
     )
-    draft.planned = tuple(
-        [plan_launch(draft.window, draft.renaming, *each) for each in found]
-    )
+    for each in found:
+        one = plan_launch(draft.window, draft.renaming, *each)
+        if one is None:
+            draft.alone |= set(each[0].tasks)
+        else:
+            planned.append(one)
+    draft.planned = tuple(planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +127,7 @@ PASSES: Final = (
     Pass("scalars", _scalars, draft_text.launches, verify.launches),
     Pass("liveness", _liveness, draft_text.launches, verify.liveness),
     Pass("kernels", _kernels, draft_text.kernels),
+    Pass("copies", _copies, draft_text.copies),
     Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
 )
@@ -122,11 +147,14 @@ def make_plan(window: Window, meanings: Meanings, watch: Watch | None = None) ->
 
 
 def run_passes(draft: Draft, watch: Watch | None = None) -> None:
-    """Run all passes, from the first one again if more names have to stay."""
-    kept = draft.kept
+    """Run all passes, from the first one again if one has found that it cannot go on.
+
+    More names have to stay then, or more tasks share no launch on several points.
+    """
+    kept, alone = draft.kept, draft.alone
     for each in PASSES:
         each.run(draft)
-        if draft.kept != kept:
+        if draft.kept != kept or draft.alone != alone:
             return run_passes(draft, watch)
         if watch is not None:
             watch(each, draft)
@@ -191,13 +219,8 @@ def _lower(
                 yield nest
 
 
-def _program(
-    launch: Launch,
-    liveness: Liveness,
-    lowered: Sequence[LoweredNest],
-    views: Mapping[int, View],
-) -> Program:
-    nests = nests_of(lowered, views)
-    if launch.partitioned:
+def _program(launch: Launch, liveness: Liveness, localized: Localized) -> Program:
+    nests = nests_of(localized.nests, localized.views)
+    if launch.partitioned and not launch.tiled:
         return Program(tuple(map(alone, nests)))
-    return schedule(nests, liveness.scratch)
+    return schedule(nests, liveness.scratch | localized.scratch)

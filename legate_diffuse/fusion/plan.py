@@ -8,6 +8,7 @@ from typing import Any
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir.nest import Turn
 
 
@@ -36,14 +37,16 @@ class PlannedLaunch:
         tasks: the operations, in program order.
         groups: which of them share a loop; none if the analysis has failed.
         fused: False if they run as they were submitted.
-        partitioned: whether the task runs on the tiles of its arguments, which have the
-            shape of the only nest; else on whole roots.
+        partitioned: whether the task runs on tiles, and not on whole roots.
+        tiling: how points divide several nests; without it a partitioned task has one,
+            and its arguments have that one's shape.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
         late: the same, after it.
         deferrable: scalar operations that may wait until their result is read.
         temporaries: a view of each store that is never made.
         arguments: the task's arguments: views, or a view of each root.
+        moved: the numbers of those that are to take the places of their roots' stores.
         privileges: what the task does with them, one byte for each; with the operators
             of reductions.
         scratch: a view of each store in scratch memory, with the first and the last
@@ -59,12 +62,14 @@ class PlannedLaunch:
     groups: tuple[Grouping, ...] = ()
     fused: bool = True
     partitioned: bool = False
+    tiling: Tiling | None = None
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
     late: tuple[int, ...] = ()
     deferrable: tuple[int, ...] = ()
     temporaries: tuple[int, ...] = ()
     arguments: tuple[int, ...] = ()
+    moved: tuple[int, ...] = ()
     privileges: bytes = b""
     scratch: tuple[tuple[int, int, int], ...] = ()
     circular: tuple[int | None, ...] = ()

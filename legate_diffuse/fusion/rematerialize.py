@@ -24,14 +24,15 @@ def rematerialize_scalars(
     known = _Known(window)
     found: list[Launch] = []
     for launch in launches:
-        if launch.partitioned:
-            (group,) = launch.groups
-            tasks = tuple(sorted(known.with_scalars(group.tasks)))
-            found.append(replace(launch, groups=(replace(group, tasks=tasks),)))
-        else:
-            found.append(launch)
+        groups = []
         for group in launch.groups:
+            if launch.partitioned:
+                tasks = tuple(sorted(known.with_scalars(group.tasks, launch.tasks)))
+                groups.append(replace(group, tasks=tasks))
+            else:
+                groups.append(group)
             known.run(group)
+        found.append(replace(launch, groups=tuple(groups)))
     return tuple(found)
 
 
@@ -57,11 +58,14 @@ class _Known:
                 if group.fused and is_scalar_work(task) and not view.store.live:
                     self.makers[store] = position, read
 
-    def with_scalars(self, positions: Sequence[int]) -> set[int]:
-        """Return the tasks of a launch with the scalar work that they need."""
+    def with_scalars(
+        self, positions: Sequence[int], of_launch: Sequence[int]
+    ) -> set[int]:
+        """Return the tasks of a group with the scalar work that they need."""
         found = set(positions)
-        own = [self.window.tasks[position] for position in positions]
-        fixed = {view.store.id for task in own for view in task.changes}
+        tasks = self.window.tasks
+        own = [tasks[position] for position in positions]
+        fixed = {v.store.id for position in of_launch for v in tasks[position].changes}
         wanted = _read_from_before(own)
         while wanted:
             maker = self._maker(wanted.pop(), fixed)

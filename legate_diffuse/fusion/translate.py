@@ -35,6 +35,7 @@ REPLICATED: Final = 1
 CONSTANT: Final = 2
 SINGLE: Final = 4
 UNDEFINED: Final = 8
+FIXED: Final = 16
 
 _POINTS: Final = (Points.NONE, Points.ONE, Points.MANY)
 
@@ -157,6 +158,7 @@ class _Reader:
                     constant=bool(flags & CONSTANT),
                     single=bool(flags & SINGLE),
                     undefined=bool(flags & UNDEFINED),
+                    fixed=bool(flags & FIXED),
                 )
             )
         return self._stores[number]

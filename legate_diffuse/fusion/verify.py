@@ -6,6 +6,7 @@ Each function raises ``ValueError`` if it is not; the message says what is wrong
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from legate_diffuse.fusion.draft import Draft
@@ -48,8 +49,10 @@ def launches(draft: Draft) -> None:
     again: set[int] = set()
     for launch in draft.launches:
         own = launch.tasks
-        _require(len(own) == len(set(own)), "a launch has a task twice")
-        again |= first.intersection(own)
+        listed = Counter(n for group in launch.groups for n in group.tasks)
+        twice = {position for position, count in listed.items() if count > 1}
+        _require(not twice or launch.tiled, "a launch has a task twice")
+        again |= first.intersection(own) | twice
         first.update(own)
         whole = launch.fused and not launch.partitioned
         _require(
@@ -57,8 +60,12 @@ def launches(draft: Draft) -> None:
             f"tasks {own} run on one processor and are partitioned",
         )
         _require(
-            not launch.partitioned or len(launch.groups) == 1,
-            f"tasks {own} are partitioned, and more than one loop nest",
+            not launch.partitioned
+            or not any(
+                all(is_single(window.tasks[position]) for position in group.tasks)
+                for group in launch.groups
+            ),
+            f"tasks {own} are partitioned, and have a loop over whole arrays",
         )
     _require(first == set(range(len(window.tasks))), "a task is in no launch")
     for position in again:
@@ -103,20 +110,22 @@ def liveness(draft: Draft) -> None:
 
 def schedule(draft: Draft) -> None:
     """Verify the program of each launch."""
-    for found, nests, program in zip(
-        draft.liveness, draft.nests, draft.programs, strict=True
+    for found, localized, program in zip(
+        draft.liveness, draft.localized, draft.programs, strict=True
     ):
-        _require(len(program.nests) == len(nests), "a nest does not have one turn")
-        verify_program(program, found.scratch)
+        turns, nests = len(program.nests), len(localized.nests)
+        _require(turns == nests, "a nest does not have one turn")
+        verify_program(program, found.scratch | localized.scratch)
 
 
 def arguments(draft: Draft) -> None:
     """Verify that tasks name, with its privilege, what their nests touch."""
     stores = {view.id: view.store.id for view in draft.window.views}
-    renamed = {view.id: view.store.id for view in draft.renaming.window.views}
-    for nests, program, launch in zip(
-        draft.nests, draft.programs, draft.planned, strict=True
+    for localized, program, launch in zip(
+        draft.localized, draft.programs, draft.planned, strict=True
     ):
+        renamed = {view.id: view.store.id for view in localized.views.values()}
+        origins = localized.origins
         named = [stores[view] for view in launch.arguments]
         whole = launch.fused and not launch.partitioned
         _require(not whole or len(named) == len(set(named)), "a root is named twice")
@@ -124,7 +133,7 @@ def arguments(draft: Draft) -> None:
         for number, (nest, planned) in enumerate(
             zip(program.nests, launch.nests, strict=True)
         ):
-            lowered = nests[nest.number]
+            lowered = localized.nests[nest.number]
             for (view, privilege), place in zip(
                 lowered.accesses, planned.operands, strict=True
             ):
@@ -134,7 +143,12 @@ def arguments(draft: Draft) -> None:
                     _, first, last = launch.scratch[~place]
                     _require(first <= number <= last, f"{where}: no buffer is left")
                     continue
-                _require(named[place] == store, f"{where}: the task names another one")
+                found = origins.get(store, store)
+                _require(named[place] == found, f"{where}: the task names another one")
+                _require(
+                    (place in launch.moved) == (store in origins),
+                    f"{where}: it moves, or another one does",
+                )
                 has = launch.privileges[place]
                 changes = privilege & (WRITE | REDUCE)
                 _require(

@@ -33,6 +33,8 @@ class Store:
         constant: its value is known when the window is submitted.
         single: Legate would not partition it, so its tasks run on one processor.
         undefined: nothing was written to it before the window.
+        fixed: it is partitioned, and others may hold its memory, so that it cannot
+            move to other memory.
         zones: what is known of the order of its landmarks along each dimension;
             nothing if none is known.
     """
@@ -44,6 +46,7 @@ class Store:
     constant: bool = False
     single: bool = False
     undefined: bool = False
+    fixed: bool = False
     zones: tuple[Zones, ...] = ()
 
 

@@ -35,7 +35,7 @@ from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access, IndexTask
 from legate_diffuse.ir.window import Window
 
-_STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined")
+_STORE_FLAGS = ("live", "replicated", "constant", "single", "undefined", "fixed")
 _STORE = re.compile(
     r"store %(?P<id>\d+) (?P<dtype>\w+)"
     r"(?P<flags>( (" + "|".join(_STORE_FLAGS) + r"))*)(?: where (?P<zones>.+))?"

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
-from legate_diffuse.stores.layout import Layout
+from legate_diffuse.launch.tiling import write_tiling
+from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.view import View
 
 # As in mappers/program/program.h.
@@ -55,7 +56,9 @@ def write_program(
     numbers = _numbers(launch) if known is None else known.numbers
     layouts = [views[number].layout for number in numbers]
     extents = [views[number].root.shape for number in numbers]
-    own_shapes = [shapes[nest.lowered.shape] for nest in launch.nests]
+    own_shapes = [
+        shapes[nest.lowered.shape] for nest in launch.nests if not nest.lowered.whole
+    ]
     kernels = [nest.kernel for nest in launch.nests]
     blocks = [
         scalars(nest.lowered) if nest.lowered.scalars else b"" for nest in launch.nests
@@ -78,17 +81,26 @@ def write_program(
 
 def _numbers(launch: PlannedLaunch) -> list[int]:
     """Return the numbers of the views that the program of a launch tells of."""
-    if launch.partitioned:
+    tiling = launch.tiling
+    if launch.partitioned and tiling is None:
         return []
     found = {number for number, _, _ in launch.scratch}
-    return sorted(found.union(*(nest.lowered.arguments for nest in launch.nests)))
+    found.update(*(nest.lowered.arguments for nest in launch.nests))
+    if tiling is not None:
+        found.update(launch.arguments)
+        found.update(
+            part.view for nest in tiling.nests for part in nest if part.view is not None
+        )
+    return sorted(found)
 
 
 def _write(
     launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
 ) -> bytes:
     counts = len(launch.scratch), len(launch.bands), len(launch.nests)
-    parts = [pack("=3q", *counts)]
+    tiling = launch.tiling
+    parts = [] if tiling is None else [write_tiling(tiling, views, launch.arguments)]
+    parts.append(pack("=3q", *counts))
     for (number, first, last), spread in zip(
         launch.scratch, launch.circular, strict=True
     ):
@@ -108,16 +120,20 @@ def _write(
     parts.append(pack(f"={len(launch.bands)}q", *launch.bands))
     for nest, block in zip(launch.nests, blocks, strict=True):
         lowered = nest.lowered
-        shape = shapes[lowered.shape]
+        shape = (
+            views[lowered.arguments[0]].root.shape
+            if lowered.whole
+            else shapes[lowered.shape]
+        )
         dim = len(shape)
         parts += (
             pack("=q", nest.kernel),
             nest.packed or _pack_turn(nest, dim),
-            pack(f"={dim}q", *shape),
+            pack(f"={2 * dim}q", *shape, *(0,) * dim),
         )
         if block:
             parts.append(block)
-        if launch.partitioned:
+        if launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(nest.operands), dim))
             continue
         for base, number, argument in zip(
@@ -125,8 +141,10 @@ def _write(
         ):
             parts.append(_BASES[base])
             view = views[number]
-            layout = view.layout
-            if argument.whole or view.root.scalar_storage:
+            layout = whole(view.root.shape) if lowered.whole else view.layout
+            if view.root.scalar_storage and tiling is not None:
+                parts.append(_repeated((), dim))
+            elif argument.whole or view.root.scalar_storage:
                 parts.append(_repeated(tuple(layout.low), dim))
             else:
                 parts.append(layout.packed or _pack(layout))

@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple
 from legate_diffuse.fusion.translate import (
     CONSTANT,
     DTYPES,
+    FIXED,
     NEW_VIEW,
     REPLICATED,
     SINGLE,
@@ -126,6 +127,12 @@ class WindowState:
         number = self.roots.get(root)
         return number is not None and bool(self.facts[number] & CONSTANT)
 
+    def _is_fixed(self, root: Root) -> bool:
+        """Whether a root that is partitioned cannot move to another store."""
+        if root.volume < self.single_below or root.scalar_storage:
+            return False
+        return root.escaped or (root.shared and root.is_shared())
+
     def _describe(self, view: View) -> None:
         """Number a view, and add to the key what the plan depends on in it."""
         key, roots, shapes = self.key, self.roots, self.shapes
@@ -142,6 +149,8 @@ class WindowState:
                 | (root.volume < self.single_below) * SINGLE
                 # nothing was written yet; a single element is written as a whole
                 | (not scalar and root.undefined) * UNDEFINED
+                # nobody asks where what is not partitioned lies
+                | self._is_fixed(root) * FIXED
             )
             self.facts.append(facts)
             key += (NEW_VIEW, number, _DTYPE[root.dtype], facts)  # type: ignore[index]

@@ -12,11 +12,12 @@ from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.tiling import passed_stores
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.naming import places
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
-from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.root import Root, Spare
 from legate_diffuse.stores.view import View, over
 
 
@@ -93,6 +94,7 @@ class FusedStep(Step):
         "_is_here",
         "_late",
         "_launch",
+        "_moved",
         "_operations",
         "_shapes",
         "_submitter",
@@ -125,6 +127,8 @@ class FusedStep(Step):
         self._wanted = wanted
         # whether it runs in this thread
         self._is_here = False
+        # roots, and the stores that they are to move to
+        self._moved: list[tuple[Root, Spare]] = []
 
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Submit the task, or run it here, if there is anything left to do."""
@@ -158,13 +162,17 @@ class FusedStep(Step):
                 # a partitioned launch writes what its views show, others all of a root
                 reads = planned.partitioned or privilege != WRITE
                 root.hand_over(reads=reads, writes=privilege != READ)
-        stores: Sequence[View | Root]
-        if planned.partitioned:
+        stores: Sequence[View | Root | Spare]
+        if planned.tiling is not None:
+            stores = passed_stores(planned.tiling, arguments, planned.moved)
+            if not self._moved:
+                roots = [arguments[n].root for n in planned.moved]
+                self._moved = [(root, root.find_spare()) for root in roots]
+            self._settle(arguments)
+        elif planned.partitioned:
             shape = shapes[planned.nests[0].lowered.shape]
             stores = [over(view, shape) for view in arguments]
-            for view, privilege in zip(arguments, planned.privileges, strict=True):
-                if privilege >= REDUCE:
-                    view.root.settle()
+            self._settle(arguments)
         else:
             stores = [view.root for view in arguments]
         self._submitter.native.submit_program(
@@ -177,6 +185,13 @@ class FusedStep(Step):
             planned.task,
         )
 
+    def _settle(self, arguments: Sequence[View]) -> None:
+        """Give what is reduced to a future of its own."""
+        privileges = self._launch.privileges
+        for view, privilege in zip(arguments, privileges, strict=True):
+            if privilege >= REDUCE:
+                view.root.settle()
+
     def finish(self, queue: LaunchQueue) -> None:
         """Note which single elements lie in one future now."""
         planned, views = self._launch, self._views
@@ -185,6 +200,9 @@ class FusedStep(Step):
             for n, privilege in zip(planned.arguments, planned.privileges, strict=True)
             if privilege != READ and (root := views[n].root).scalar_storage
         ]
+        for root, spare in self._moved:
+            if queue.head is self:
+                root.move(spare)
         shared = object() if len(scalars) > 1 and not self._is_here else None
         for root in scalars:
             # nested work may have done this, and what comes next

@@ -291,6 +291,7 @@ class Submitter:
         work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
             prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
             for nest in launch.nests
+            if not nest.lowered.whole
         )
 
         def find() -> None:

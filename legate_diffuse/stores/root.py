@@ -24,6 +24,22 @@ _LENT_REFERENCES: Final = 3
 _OWNER_REFERENCES: Final = 2
 
 
+class Spare:
+    """A real store of a root's type and shape that may take the place of its own."""
+
+    __slots__ = ("_keeper", "handle", "store")
+
+    def __init__(self, store: Any, keeper: Any) -> None:
+        self.store = store
+        self.handle = int(store.raw_handle)
+        self._keeper = keeper
+
+    @property
+    def keeper(self) -> Any:
+        """What keeps the store."""
+        return self._keeper
+
+
 class Root:
     """One storage, made by Legate only when :attr:`real` is first needed.
 
@@ -44,6 +60,7 @@ class Root:
         "initial",
         "legate",
         "lent",
+        "moves",
         "owner",
         "real",
         "scalar_storage",
@@ -51,6 +68,7 @@ class Root:
         "shared",
         "shared_future",
         "small",
+        "spare",
         "type",
         "version",
         "volume",
@@ -74,6 +92,8 @@ class Root:
         # whether Legate keeps the one element in a future
         self.scalar_storage = scalar_storage
         self.owner = object()
+        # how often it has moved to another real store
+        self.moves = 0
         # legate.core.Scalar from which Legate makes the store
         self.initial = initial
         # the same, while nothing has been written
@@ -97,6 +117,8 @@ class Root:
         # stands for the future behind a single element, if other elements may lie in
         # it as well: a new object for each task that has written such elements
         self.shared_future: object | None = None
+        # the store that the root has moved from, or will move to
+        self.spare: Spare | None = None
 
     @property
     def alive(self) -> bool:
@@ -219,6 +241,31 @@ class Root:
             # unless nested work has put it into another one since
             if self.shared_future is shared:
                 self.shared_future = None
+
+    def find_spare(self) -> Spare:
+        """Return a store that may take the place of the root's own."""
+        if self.spare is None:
+            create_store = self.legate.runtime.create_store
+            store = create_store(self.type, self.shape, self.scalar_storage)
+            spare = self.spared(store)
+            if self.spare is None:
+                self.spare = spare
+        return self.spare
+
+    def spared(self, store: Any) -> Spare:
+        """Return a real store with what keeps it."""
+        return Spare(store, self.legate.native.Keeper(store))
+
+    def move(self, spare: Spare) -> None:
+        """Use another real store from now on, unless the root has it already."""
+        if self.real is spare.store:
+            return
+        old = Spare(self.materialize(), self._keeper)
+        self.moves += 1
+        self.spare = old
+        self._keeper = spare.keeper
+        self._handle = spare.handle
+        self.real = spare.store
 
     @property
     def handle(self) -> int:

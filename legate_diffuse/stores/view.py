@@ -19,7 +19,16 @@ _MAX_DERIVED: Final = 256
 class View:
     """A root seen through a layout."""
 
-    __slots__ = ("_handle", "_keeper", "derived", "layout", "real", "root", "shape")
+    __slots__ = (
+        "_handle",
+        "_keeper",
+        "_moves",
+        "derived",
+        "layout",
+        "real",
+        "root",
+        "shape",
+    )
 
     def __init__(self, root: Root, layout: Layout) -> None:
         self.root = root
@@ -29,6 +38,8 @@ class View:
         self.derived: dict[Layout | tuple[Any, ...], View] = {}
         self.real: Any = None
         self._handle = 0
+        # how often the root had moved when the real store was made
+        self._moves = 0
 
     def materialize(self, *, reads_only: bool = False) -> Any:
         """Return the real ``LogicalStore`` seen through the same transforms.
@@ -36,25 +47,29 @@ class View:
         See ``Root.materialize``.
         """
         root = self.root
-        if self.real is None or root.small is not None:
+        moves = root.moves
+        is_made = self.real is not None and self._moves == moves
+        if not is_made or root.small is not None:
             real = root.materialize(reads_only=reads_only)
-        if self.real is None:
+        if not is_made:
             for name, *arguments in self.layout.chain:
                 real = getattr(real, name)(*arguments)
-            self._keep(real)
+            self._keep(real, moves)
         return self.real
 
-    def _keep(self, real: Any) -> None:
+    def _keep(self, real: Any, moves: int) -> None:
         """Use a real store, unless somebody has made one meanwhile."""
         keeper = self.root.legate.native.Keeper(real)
-        if self.real is None:
+        if self.real is None or self._moves != moves:
             self.real = real
             self._keeper = keeper
+            self._handle = 0
+            self._moves = moves
 
     @property
     def handle(self) -> int:
         """Address of the C++ ``legate::LogicalStore`` of the real view."""
-        if not self._handle:
+        if not self._handle or self._moves != self.root.moves:
             self._handle = int(self.materialize().raw_handle)
         return self._handle
 
@@ -183,7 +198,7 @@ class View:
             affine=False,
         )
         view = View(self.root, layout)
-        view._keep(real)
+        view._keep(real, self.root.moves)
         return self._remember(key, view)
 
     def _remember(self, key: Layout | tuple[Any, ...], view: View) -> View:

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "mapper/library.h"
+#include "mapper/nests.h"
 #include "mapper/scratch.h"
+#include "mapper/tile_task.h"
 #include "program/elements.h"
 #include "program/program.h"
 #include "program/schedule.h"
 #include "program/scratch_plan.h"
+#include "program/tiling.h"
 #include "threads/team.h"
 #include "threads/team_runner.h"
 #include "versions.h"
@@ -112,15 +115,6 @@ legate::Scalar pack_launch(const std::vector<Access>& arguments,
   return legate::Scalar{legate::Span<const std::uint8_t>{buffer.data(), buffer.size()}};
 }
 
-Base base_of(const Elements& elements) {
-  Base base{elements.pointer, elements.strides};
-
-  for (std::size_t d = 0; d < elements.lower.size(); ++d) {
-    base.origin -= elements.lower[d] * elements.strides[d];
-  }
-  return base;
-}
-
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -138,6 +132,10 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   const auto arguments = find_arguments(context, privileges, header.num_arguments);
   auto* const scratch = find_scratch(context, header.scratch_place, header.scratch_size);
 
+  if (header.partitioned && is_tiled(launch)) {
+    run_tile({launch.data(), launch.size()}, arguments);
+    return;
+  }
   Words words{launch.data(), launch.size()};
   const auto* const offsets = words.take(header.num_scratch);
   const auto schedule = unpack_schedule(words, header.num_bands, header.num_scratch);
@@ -163,18 +161,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
     }
     return;
   }
-  if (schedule.bands.empty()) {
-    for (std::int64_t nest = 0; nest < program.num_nests; ++nest) runner.run(words);
-  }
-  std::int64_t first = 0;
-  for (const auto& band : schedule.bands) {
-    if (band.block > 0) {
-      runner.run_band(words, schedule, band, first);
-    } else {
-      for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
-    }
-    first += band.num_nests;
-  }
+  run_nests(words, program.num_nests, schedule, runner);
 }
 
 class ProgramTask : public legate::LegateTask<ProgramTask> {
@@ -197,8 +184,48 @@ std::vector<RootShape> shapes_of(const std::vector<Access>& arguments) {
   return shapes;
 }
 
-// Legate divides the arguments alike. Each point reduces to an instance of its own, which Legate
-// then combines with the value that the store had.
+// Adds a store to a task. Each point reduces to an instance of its own, which Legate then combines
+// with the value that the store had.
+legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
+  const legate::LogicalArray array{*access.store};
+  const auto privilege = access.privilege;
+
+  if (privilege == REDUCE + static_cast<Privilege>(legate::ReductionOpKind::OR) &&
+      array.type().code() == legate::Type::Code::BOOL) {
+    // Legion ends the process when it finds this one missing; addition of bools is the same.
+    throw std::invalid_argument{"bools cannot be reduced with OR, use ADD"};
+  }
+  const auto partition = reduces(privilege) ? task.add_reduction(array, privilege - REDUCE)
+                         : reads(privilege) ? task.add_input(array)
+                                            : task.add_output(array);
+
+  if (privilege == READ_WRITE) task.add_output(array, partition);
+  return partition;
+}
+
+void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
+                  const std::vector<std::int64_t>& program) {
+  std::vector<TiledShape> shapes;
+  std::vector<legate::Variable> partitions;
+
+  for (const auto& [store, privilege] : arguments) {
+    shapes.push_back(
+        {shape_of(*store), writes(privilege) || reduces(privilege), store->has_scalar_storage()});
+  }
+  check_tiled_program(program, shapes);
+
+  Words words{program.data(), program.size()};
+  const Tiling tiling{words, arguments.size()};
+  auto* const runtime = legate::Runtime::get_runtime();
+  auto task = runtime->create_task(library(), id);
+
+  for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
+  if (!task.needs_inline_execution_()) divide(task, tiling, shapes, partitions);
+  task.add_scalar_arg(pack_launch(arguments, program, true, {}));
+  runtime->submit(std::move(task));
+}
+
+// Legate divides the arguments alike.
 void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& arguments,
                         const std::vector<std::int64_t>& program) {
   std::vector<std::uint32_t> dims(arguments.size());
@@ -210,19 +237,9 @@ void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& argum
   auto task = runtime->create_task(library(), id);
   std::optional<legate::Variable> first;
 
-  for (const auto& [store, privilege] : arguments) {
-    const legate::LogicalArray array{*store};
+  for (const auto& argument : arguments) {
+    const auto partition = add_argument(task, argument);
 
-    if (privilege == REDUCE + static_cast<Privilege>(legate::ReductionOpKind::OR) &&
-        array.type().code() == legate::Type::Code::BOOL) {
-      // Legion ends the process when it finds this one missing; addition of bools is the same.
-      throw std::invalid_argument{"bools cannot be reduced with OR, use ADD"};
-    }
-    const auto partition = reduces(privilege) ? task.add_reduction(array, privilege - REDUCE)
-                           : reads(privilege) ? task.add_input(array)
-                                              : task.add_output(array);
-
-    if (privilege == READ_WRITE) task.add_output(array, partition);
     if (!first) {
       first = partition;
     } else if (!needs_inline_execution(task)) {
@@ -287,7 +304,9 @@ std::int64_t scratch_bytes(const std::vector<Access>& arguments,
 
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program, bool partitioned) {
-  if (partitioned) {
+  if (partitioned && is_tiled(program)) {
+    submit_tiled(id, arguments, program);
+  } else if (partitioned) {
     submit_partitioned(id, arguments, program);
   } else {
     submit_whole(id, arguments, program);

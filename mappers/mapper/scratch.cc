@@ -77,9 +77,14 @@ class ScratchStore {
   int idle_{};
 };
 
+using Memory = std::unique_ptr<char, void (*)(void*)>;
+
+Memory allocate(std::int64_t size) {
+  return {static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, size)), &std::free};
+}
+
 char* kept_scratch() {
-  thread_local const std::unique_ptr<char, decltype(&std::free)> memory{
-      static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, MAX_KEPT_SCRATCH)), &std::free};
+  thread_local const auto memory = allocate(MAX_KEPT_SCRATCH);
 
   return memory.get();
 }
@@ -101,6 +106,14 @@ ScratchChoice choose_scratch(std::int64_t size) {
   }
   const auto* const store = ScratchStore::instance().find(size + SCRATCH_ALIGNMENT);
   return {store ? ScratchPlace::STORE : ScratchPlace::BUFFER, store};
+}
+
+TileScratch::TileScratch(std::int64_t size) : own_{nullptr, &std::free} {
+  if (size > MAX_KEPT_SCRATCH) {
+    own_ = allocate(size);
+  } else if (size > 0) {
+    kept_ = kept_scratch();
+  }
 }
 
 char* find_scratch(const legate::TaskContext& context, ScratchPlace place, std::int64_t size) {

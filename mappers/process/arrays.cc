@@ -67,6 +67,7 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       view_derived{object(known.view), "derived"},
       view_real{object(known.view), "real"},
       view_handle{object(known.view), "_handle"},
+      view_moves{object(known.view), "_moves"},
       layout_shape{object(known.layout), "shape"},
       layout_volume{object(known.layout), "volume"},
       layout_dense{object(known.layout), "dense"},
@@ -76,7 +77,7 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       root_volume{object(known.root), "volume"} {
   for (const auto* const name :
        {"_handle", "constant", "constant_bytes", "dtype", "escaped", "fusable", "held", "initial",
-        "legate", "lent", "real", "shared", "shared_future", "type", "version"}) {
+        "legate", "lent", "moves", "real", "shared", "shared_future", "spare", "type", "version"}) {
     copied.emplace_back(object(known.root), name);
   }
 }
@@ -160,6 +161,7 @@ NewArray::NewArray(const Signature& signature, PyObject* layout) {
   give(view, known.view_derived, derived.ptr());
   give(view, known.view_real, Py_None);
   give(view, known.view_handle, zero.ptr());
+  give(view, known.view_moves, zero.ptr());
   give(store, known.store_owner, owner.ptr());
   give(store, known.store_view, view.ptr());
   give(thunk, names().library, classes.library);

@@ -24,6 +24,7 @@ std::optional<Elements> find_elements(const legate::PhysicalStore& store) {
   Elements elements;
 
   elements.is_future = store.is_future();
+  elements.itemsize = static_cast<std::int64_t>(store.type().size());
   if (dim == 0) {
     elements.pointer = zero_dim_pointer(store);
     return elements;

@@ -22,6 +22,7 @@ struct Elements {
   Nest::Strides lower{};
   Nest::Strides upper{};
   bool is_future{};
+  std::int64_t itemsize{};
 };
 
 // Empty when the argument has no elements here. For the elements that a task reduces to these are

@@ -21,12 +21,6 @@ const std::int64_t* Words::take(std::int64_t count) {
   return taken;
 }
 
-namespace {
-
-constexpr std::array<std::int64_t, LEGATE_MAX_DIM> ORIGIN{};
-
-}  // namespace
-
 Scratch::Scratch(Words& words)
     : itemsize{words.take()},
       first_nest{words.take()},
@@ -47,8 +41,8 @@ NestHead::NestHead(Words& words)
       after{words.take()},
       distances{words.take(num_operands)},
       extents{words.take(dim)},
-      scalars{words.take(2 * num_scalars)},
-      first{ORIGIN.data()} {}
+      first{words.take(dim)},
+      scalars{words.take(2 * num_scalars)} {}
 
 Operand::Operand(Words& words, std::int64_t dim)
     : base{words.take()},

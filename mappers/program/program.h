@@ -19,7 +19,8 @@ namespace legate_diffuse {
 //   scratch: itemsize first_nest last_nest spread ndim extents[ndim]
 //   band:    num_nests
 //   nest:    kernel num_operands num_written dim num_scalars rows shift before after
-//            distance[num_operands] extents[dim] scalars[2 * num_scalars] operand[num_operands]
+//            distance[num_operands] extents[dim] first[dim] scalars[2 * num_scalars]
+//            operand[num_operands]
 //   operand: base root_dim dims[dim] low[root_dim]
 //
 // Bands are the nests that may take turns on blocks of rows (legate_diffuse/ir/nest.py). `rows` is
@@ -27,7 +28,8 @@ namespace legate_diffuse {
 // an operand that moves along, and runs at time x + shift. Which rows of roots lie side by side
 // follows from the first nest of a band that moves along both. `before` is NO_MARGIN if the band
 // cannot be divided. `spread` is how many rows more than those of a block are in use of a scratch
-// buffer at a time, or ALL_ROWS if it needs all of its rows.
+// buffer at a time, or ALL_ROWS if it needs all of its rows. `first` is the index of the first
+// point along each dimension, 0 until the nest is restricted to a tile.
 //
 // A base of 0 or more is the number of an argument; else ~base is the number of a scratch buffer,
 // which is in row-major order. The point (i_0, ...) of a nest has the element
@@ -35,8 +37,9 @@ namespace legate_diffuse {
 // operand repeats. The operands that the kernel writes or reduces to, num_written of them, come
 // before those that it only reads.
 //
-// A partitioned program is one nest, in which operand n is all of argument n. Its task runs on many
-// points, on each the tile that the arguments have there.
+// A partitioned program runs on many points, on each for a tile. If it has several nests, a tiling
+// comes first (tiling.h). Else operand n is all of argument n, and a point runs the tile that the
+// arguments have there.
 
 // Instead of the dimension of a nest that runs along rows: it has one row, which is a row of some
 // root; or none.
@@ -63,6 +66,10 @@ class Words {
   const std::int64_t* take(std::int64_t count);
 
   [[nodiscard]] bool empty() const { return next_ == end_; }
+
+  // Those that are left.
+  [[nodiscard]] const std::int64_t* begin() const { return next_; }
+  [[nodiscard]] const std::int64_t* end() const { return end_; }
 
  private:
   const std::int64_t* next_;
@@ -95,9 +102,8 @@ struct NestHead {
   std::int64_t after;
   const std::int64_t* distances;
   const std::int64_t* extents;
-  const std::int64_t* scalars;
-  // The index of the first point along each dimension.
   const std::int64_t* first;
+  const std::int64_t* scalars;
 };
 
 struct Operand {

@@ -72,7 +72,7 @@ void Runner::run(Words& words) {
   const NestHead head{words};
 
   nest_.reset(head.num_operands);
-  for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d]);
+  for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d], head.first[d]);
   for (std::int64_t index = 0; index < head.num_operands; ++index) {
     set_operand(index, Operand{words, head.dim}, head.dim);
   }

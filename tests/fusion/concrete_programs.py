@@ -79,7 +79,7 @@ class Program:
 
     ``elements`` has by view the element behind each point, in row-major order.
     ``scalars`` are the scalar arguments of each task, ``memory`` is what the
-    stores hold at first.
+    stores hold at first, and ``extents`` what they have along each dimension.
     """
 
     window: Window
@@ -87,6 +87,7 @@ class Program:
     scalars: tuple[tuple[int, ...], ...]
     memory: Memory
     seed: int
+    extents: dict[int, Extents]
 
     def behind(self, view: View, shape: int) -> tuple[int, ...]:
         """Return the element behind each point of a domain."""

@@ -70,7 +70,8 @@ def check_launches(program: Program, made: Plan) -> None:
         live = any(view.store.live for view in tasks[position].changes)
         assert count == 1 or (is_scalar_work(tasks[position]) and not live)
     for launch in made.launches:
-        assert not launch.partitioned or len(launch.nests) <= 1
+        several = launch.partitioned and len(launch.nests) > 1
+        assert not several or launch.tiling is not None
         if launch.fused and not launch.partitioned:
             for position in launch.tasks:
                 for access in tasks[position].accesses:

@@ -23,6 +23,7 @@ from concrete_programs import (
     run_task,
     wrapped,
 )
+from tile_execution import Piece, TiledRun
 
 from legate_diffuse.fusion.lowering import (
     ConstantSource,
@@ -86,6 +87,14 @@ class _Operand:
     memory: list[int]
     elements: Sequence[int]
 
+    def get(self, point: int) -> int:
+        """Return the element at a point."""
+        return self.memory[self.elements[point]]
+
+    def set(self, point: int, value: int) -> None:
+        """Change the element at a point."""
+        self.memory[self.elements[point]] = value
+
 
 @dataclass
 class _Runner:
@@ -102,10 +111,13 @@ class _Runner:
         self.run_tasks([position for position in now if position not in waiting])
         for view in launch.temporaries:
             self._destroy(self.memory[self.views[view].store.id])
-        if launch.partitioned:
+        if launch.tiling is not None:
+            tiled = TiledRun(self.program, self.views, self.memory, launch, self.rng)
+            tiled.run(self._run_points)
+        elif launch.partitioned:
             for nest in launch.nests:
                 self._run_partitioned(nest.lowered)
-        elif launch.fused and not launch.partitioned:
+        elif launch.fused:
             self._run_program(launch)
         late = launch.late if launch.fused else ()
         self.run_tasks([position for position in late if position not in waiting])
@@ -183,40 +195,48 @@ class _Runner:
 
     # -- kernels -----------------------------------------------------------------
     def _run_kernel(self, lowered: LoweredNest, operands: Sequence[_Operand]) -> None:
+        order = list(range(points(lowered.shape)))
+        self.rng.shuffle(order)
+        self._run_points(lowered, operands, order)
+
+    def _run_points(
+        self,
+        lowered: LoweredNest,
+        operands: Sequence[_Operand | Piece],
+        order: Sequence[int],
+    ) -> None:
         block = [
             self.memory[self.views[source.view].store.id][0]
             if isinstance(source, ConstantSource)
             else self.program.scalars[source.task][source.position]
             for source in lowered.scalars
         ]
-        order = list(range(points(lowered.shape)))
-        self.rng.shuffle(order)
         for point in order:
             _run_point(lowered.kernel, operands, block, point)
 
 
 def _run_point(
-    kernel: Kernel, operands: Sequence[_Operand], block: Sequence[int], point: int
+    kernel: Kernel,
+    operands: Sequence[_Operand | Piece],
+    block: Sequence[int],
+    point: int,
 ) -> None:
     values: list[int] = []
     for instruction in kernel.body:
         match instruction:
             case Load(argument):
-                operand = operands[argument]
-                values.append(operand.memory[operand.elements[point]])
+                values.append(operands[argument].get(point))
             case Scalar(index):
                 values.append(block[index])
             case Op(name, _, inputs):
                 values.append(_OPERATORS[name](*[values[n] for n in inputs]))
             case Store(argument, value):
-                operand = operands[argument]
-                operand.memory[operand.elements[point]] = values[value]
+                operands[argument].set(point, values[value])
             case Reduce(argument, value):
                 operand = operands[argument]
-                element = operand.elements[point]
                 operator = kernel.arguments[argument].reduces
                 assert operator is not None
-                combined = COMBINE[operator](operand.memory[element], values[value])
-                operand.memory[element] = combined
+                combine = COMBINE[operator]
+                operand.set(point, combine(operand.get(point), values[value]))
             case Constant() | Index():
                 raise AssertionError("no operation here has a literal or an index")

@@ -155,7 +155,8 @@ class Generator:
             number: self.contents[root] for root, number in state.roots.items()
         }
         window = _renumber(window, [DOMAINS.index(tuple(s)) for s in state.shapes])
-        return Program(window, elements, tuple(self.scalars), memory, seed)
+        extents = {number: tuple(root.shape) for root, number in state.roots.items()}
+        return Program(window, elements, tuple(self.scalars), memory, seed, extents)
 
     def _shapes(self) -> Sequence[Extents]:
         """Choose two launch domains."""

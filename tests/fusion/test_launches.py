@@ -22,13 +22,22 @@ from legate_diffuse.ir.text import parse
 Expected = list[tuple[Form, list[list[int]]]]
 
 GOLDEN: dict[str, tuple[str, Expected]] = {
-    "partitioned groups are launches of their own": (
+    "partitioned groups that points can divide share a task": (
         """
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
         COPY(int8) -> (int8) shape 0: write %2.2, read %1.1
         COPY(int8) -> (int8) shape 1: write %3.23, read %0.20
         """,
-        [(PARTITIONED, [[0, 1]]), (PARTITIONED, [[2]])],
+        [(PARTITIONED, [[0, 1], [2]])],
+    ),
+    "a reduction of what lies along no axis of the points": (
+        """
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        FILL(int8) -> (int8) shape 2: write %7.7
+        SCALAR_UNARY_RED.MAX(int8) -> (int8) shape 0: reduce(max) %7.7, read %1.1
+        COPY(int8) -> (int8) shape 1: write %3.23, read %2.22
+        """,
+        [(PARTITIONED, [[0, 1, 2], [3]])],
     ),
     "aliasing views and other shapes on one processor": (
         """
@@ -114,7 +123,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         FILL(int8) -> (int8) shape 0: write %90.90
         FILL(int8) -> (int8) shape 1: write %91.291
         """,
-        [(ORIGINAL, [[0, 1]]), (ORIGINAL, [[2], [3]])],
+        [(ORIGINAL, [[0]]), (ORIGINAL, [[1]]), (ORIGINAL, [[2], [3]])],
     ),
     "fills with other work": (
         """

@@ -114,14 +114,14 @@ REGISTERS: dict[str, tuple[str, list[Liveness]]] = {
         COPY(int8) -> (int8) shape 0: write %1.1, read %4.14
         COPY(int8) -> (int8) shape 0: write %2.2, read %4.4
         """,
-        [NOTHING, NOTHING],
+        [program(nest(), nest())],
     ),
     "a later group writes it through another view": (
         """
         COPY(int8) -> (int8) shape 0: write %4.4, read %0.0
         COPY(int8) -> (int8) shape 0: write %4.14, read %1.1
         """,
-        [NOTHING, one_nest(4)],
+        [program(nest(), nest(4), scratch=(4,))],
     ),
     "the group after the next one reads it": (
         """
@@ -130,7 +130,7 @@ REGISTERS: dict[str, tuple[str, list[Liveness]]] = {
         SORT(int8) -> (int8) shape 0: write %3.3, read %2.2
         COPY(int8) -> (int8) shape 0: write %2.2, read %4.4
         """,
-        [NOTHING, NOTHING, NOTHING, NOTHING],
+        [program(nest(), nest()), NOTHING, NOTHING],
     ),
     "earlier groups do not count": (
         """
@@ -218,7 +218,7 @@ HOISTING: dict[str, tuple[str, list[Liveness]]] = {
         COPY(int8) -> (int8) shape 2: write %7.7, read %6.6
         COPY(int8) -> (int8) shape 1: write %2.22, read %0.20
         """,
-        [NOTHING, one_nest(7)],
+        [program(nest(), nest(7))],
     ),
     "the fill of a reduction": (
         """

@@ -179,7 +179,7 @@ BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {
     "a program is partitioned": (
         "launches",
         _launch(0, partitioned=True),
-        "are partitioned, and more than one loop nest",
+        "are partitioned, and have a loop over whole arrays",
     ),
     "a task runs twice": ("scalars", _task_again(1), "task 1 is in several launches"),
     "a task runs twice in one launch": (

@@ -271,7 +271,7 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "",
     ),
     "landmarks of stores are one": (
-        axis.Axis.place,
+        axis.Axis.place_in,
         "Place((store, at.landmark), begin.offset)",
         "Place(at.landmark, begin.offset)",
     ),

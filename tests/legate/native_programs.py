@@ -258,7 +258,7 @@ def _program(
         nests, turns, strict=True
     ):
         counts = number, len(operands), written, len(shape), len(block) // 16
-        text += words(*counts), turn, words(*shape), block
+        text += words(*counts), turn, words(*shape, *(0,) * len(shape)), block
         text += (words(base, len(low), *dims, *low) for base, dims, low in operands)
     return b"".join(text)
 

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives points a copy of their own of what others read while they change it.
+
+Two nests of a launch on several points, ``g[1:-1] = w``, where ``w`` is of ``g``:
+
+    nest 0: write %1[:], read %0[:-2], read %0[2:]
+    nest 1: write %0[1:-1], read %1[:]
+
+A point may not write what another one still reads beside its own tile. So it writes a
+fresh store, which takes the place of the old one when the task was submitted:
+
+    nest 0: write %1[:], read %0[:-2], read %0[2:]
+    nest 2: write %2[:], read %0[:]
+    nest 1: write %2[1:-1], read %1[:]
+
+If what was written is read at a distance afterwards, too, it is computed in scratch
+memory, for the tile and beyond it, and copied from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.reach import OWN, reaches
+from legate_diffuse.fusion.tiles import Tiles, leader_of, place_nests
+from legate_diffuse.ir import Points, Store, View
+from legate_diffuse.ir.privilege import READ, WRITE
+from legate_diffuse.ir.region import WHOLE
+from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.kernel import Argument, Builder, Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Localized:
+    """Nests whose points do not write what others read.
+
+    Attributes:
+        nests: the nests.
+        views: what they use, by number.
+        shown: of each new view one that shows the same elements of the old store; and
+            of each view of all of a new store any one of the old one.
+        origins: the old store of each new one.
+        scratch: the new stores that live in the task.
+    """
+
+    nests: tuple[LoweredNest, ...]
+    views: Mapping[int, View]
+    shown: Mapping[int, int] = field(default_factory=dict)
+    origins: dict[int, int] = field(default_factory=dict)
+    scratch: frozenset[int] = frozenset()
+
+    @property
+    def moved(self) -> frozenset[int]:
+        """The new stores that take the places of old ones."""
+        return frozenset(self.origins) - self.scratch
+
+
+def localize(
+    nests: Sequence[LoweredNest], views: Mapping[int, View], scratch: AbstractSet[int]
+) -> Localized | None:
+    """Return nests whose points do not write what others read.
+
+    None if that cannot be, as an array may not move to another store.
+    """
+    found = Localized(tuple(nests), views)
+    for store in sorted(_crossed(found, scratch) or ()):
+        for moves, in_scratch in _WAYS:
+            one = _Localizer(found, store).run(moves, in_scratch)
+            crossed = _crossed(one, scratch) if one else None
+            if one is None or crossed is None:
+                continue
+            new = one.origins.keys() - found.origins.keys() | {store}
+            if crossed.isdisjoint(new):
+                found = one
+                break
+        else:
+            return None
+    return _without_unneeded(found, scratch)
+
+
+def _without_unneeded(found: Localized, scratch: AbstractSet[int]) -> Localized:
+    """Drop nests that only write scratch memory that nobody reads."""
+    local = scratch | found.scratch
+    placed = _placed(found, local)
+    if placed is None:
+        return found
+    tiles, leader = placed
+    needed: set[int] = set()
+    for axis in tiles.axes:
+        results = tiles.changed - axis.partial - local
+        along = reaches(tiles.nests, axis, results, leader)
+        needed |= {
+            place
+            for place, reach in enumerate(along.nests)
+            if reach is not None or not axis.placements[place].present
+        }
+    nests = tuple(nest for place, nest in enumerate(found.nests) if place in needed)
+    return replace(found, nests=nests)
+
+
+# Whether the store moves, and whether it is computed in scratch memory.
+_WAYS: Final = ((True, False), (False, True), (True, True))
+
+
+def _crossed(found: Localized, scratch: AbstractSet[int]) -> frozenset[int] | None:
+    """Return the arrays that points change, and use beside their own tiles."""
+    local = scratch | found.scratch
+    placed = _placed(found, local)
+    if placed is None:
+        return None
+    tiles, leader = placed
+    crossed: set[int] = set()
+    for axis in tiles.axes:
+        results = tiles.changed - axis.partial - local
+        along = reaches(tiles.nests, axis, results, leader)
+        crossed |= {s for s in results if along.stores.get(s, OWN) != OWN}
+    return frozenset(crossed)
+
+
+def _placed(
+    found: Localized, scratch: AbstractSet[int]
+) -> tuple[Tiles, int | None] | None:
+    tiles = place_nests(nests_of(found.nests, found.views))
+    if tiles is None:
+        return None
+    return tiles, leader_of(tiles, tiles.changed - scratch)
+
+
+class _Localizer:
+    """Gives points a copy of their own of one store."""
+
+    def __init__(self, found: Localized, store: int) -> None:
+        self._found = found
+        self._nests = list(found.nests)
+        self._views = dict(found.views)
+        self._shown = dict(found.shown)
+        self._old = next(v.store for v in self._views.values() if v.store.id == store)
+        self._next = max(
+            max(self._views), max(v.store.id for v in self._views.values())
+        )
+
+    def run(self, moves: bool, in_scratch: bool) -> Localized | None:
+        """Return the nests with a copy in scratch memory, in a fresh store, or both."""
+        found, old = self._found, self._old
+        if moves and old.fixed:
+            return None
+        first = next(
+            place for place, nest in enumerate(self._nests) if self._changes(nest)
+        )
+        target = self._store() if moves else old
+        local = self._store() if in_scratch else target
+        before = self._nests[:first]
+        after = [self._renamed(nest, local) for nest in self._nests[first:]]
+        if not self._is_covered(self._nests[first]):
+            before.append(self._copy(local, old))
+        if in_scratch:
+            after.append(self._copy(target, local))
+        return replace(
+            found,
+            nests=(*before, *after),
+            views=self._views,
+            shown=self._shown,
+            origins=found.origins
+            | {new.id: old.id for new in (target, local) if new is not old},
+            scratch=found.scratch | ({local.id} if in_scratch else set()),
+        )
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next
+
+    def _store(self) -> Store:
+        return replace(self._old, id=self._number(), live=False, undefined=True)
+
+    def _changes(self, nest: LoweredNest) -> bool:
+        return any(
+            self._views[view].store.id == self._old.id and privilege != READ
+            for view, privilege in nest.accesses
+        )
+
+    def _is_covered(self, nest: LoweredNest) -> bool:
+        """Whether a nest writes all of the store, and reads nothing of it."""
+        own = [
+            (self._views[view], privilege)
+            for view, privilege in nest.accesses
+            if self._views[view].store.id == self._old.id
+        ]
+        return all(p == WRITE for _, p in own) and any(covers_store(v) for v, _ in own)
+
+    def _renamed(self, nest: LoweredNest, store: Store) -> LoweredNest:
+        arguments = []
+        for number in nest.arguments:
+            view = self._views[number]
+            if view.store.id == self._old.id:
+                new = replace(view, id=self._number(), store=store)
+                self._views[new.id] = new
+                self._shown[new.id] = self._shown.get(number, number)
+                number = new.id
+            arguments.append(number)
+        return replace(nest, arguments=tuple(arguments))
+
+    def _copy(self, target: Store, source: Store) -> LoweredNest:
+        """Return a nest that copies all of a store."""
+        like = next(v for v in self._views.values() if v.store.id == self._old.id)
+        rank = len(like.region or ())
+        shape = self._number()
+        numbers = []
+        for store in (target, source):
+            view = View(
+                self._number(),
+                store,
+                shape,
+                Points.MANY,
+                (WHOLE,) * rank,
+                tuple(range(rank)),
+            )
+            self._views[view.id] = view
+            self._shown[view.id] = self._shown.get(like.id, like.id)
+            numbers.append(view.id)
+        kernel = _copying(self._old.dtype)
+        privileges = bytes((WRITE, READ))
+        return LoweredNest(
+            (), kernel, shape, tuple(numbers), privileges, (), whole=True
+        )
+
+
+def _copying(dtype: str) -> Kernel:
+    builder = Builder(
+        (
+            Argument(dtype, reads=False, writes=True),
+            Argument(dtype, reads=True, writes=False),
+        ),
+        (),
+    )
+    builder.store(0, builder.load(1))
+    return builder.build()

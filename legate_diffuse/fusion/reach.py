@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a point of a launch must compute for its tile: overlapped tiling.
+
+    nest 0: write %1[:], read %0[:-1], read %0[1:]    reach 0 1, reads %0 within 0 2
+    nest 1: write %2[:], read %1[:-1], read %1[1:]    reach 0 0, reads %1 within 0 1
+
+A tile lies between two places of an axis. What is written for others is written there,
+and what comes before it is computed within a reach: so far from the tile's beginning,
+and so far from its end. This follows from distances alone, back from the last nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from legate_diffuse.fusion.tile_axis import TileAxis
+from legate_diffuse.ir import Access, Privilege
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.relations import covers_store
+
+
+class Reach(NamedTuple):
+    """Distances from the beginning and from the end of a tile."""
+
+    low: int
+    high: int
+
+    def moved(self, distance: int) -> Reach:
+        """Return what lies so much farther on."""
+        return Reach(self.low + distance, self.high + distance)
+
+    def joined(self, other: Reach | None) -> Reach:
+        """Return what holds both."""
+        if other is None:
+            return self
+        return Reach(min(self.low, other.low), max(self.high, other.high))
+
+    @property
+    def width(self) -> int:
+        """How far it goes beyond the tile, on the side where it goes farthest."""
+        return max(-self.low, self.high, 0)
+
+
+OWN = Reach(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaches:
+    """Along one axis.
+
+    Attributes:
+        nests: what each nest runs; None if it isn't on the axis, or nobody needs it.
+        stores: what is used of each store, at any time.
+        before: what is used of each store as it was before the launch.
+        shared: the nests that reduce for all points, and would do so more than once.
+    """
+
+    nests: tuple[Reach | None, ...]
+    stores: dict[int, Reach]
+    before: dict[int, Reach]
+    shared: bool
+
+
+def reaches(
+    nests: Sequence[Nest], axis: TileAxis, results: AbstractSet[int], leader: int | None
+) -> Reaches:
+    """Return what a point computes for the tile that it has of the results.
+
+    Args:
+        nests: the nests, in their order, with their places on the axis.
+        axis: see above.
+        results: the stores that others read later.
+        leader: the store whose tiles are those of the launch, if it is known yet.
+    """
+    need = {store: OWN for store in results if axis.dims.get(store) is not None}
+    used = dict(need)
+    found: list[Reach | None] = []
+    shared = False
+    for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
+        if not placement.present:
+            found.append(None)
+            continue
+        along = [
+            (access, distance)
+            for access, distance in zip(nest.accesses, placement.distances, strict=True)
+            if distance is not None
+        ]
+        reach: Reach | None = None
+        for access, distance in along:
+            wanted = need.get(access.view.store.id)
+            if access.privilege is not Privilege.READ and wanted is not None:
+                reach = wanted.moved(-distance).joined(reach)
+        if any(_is_for_all(access, axis) for access in nest.accesses):
+            own = _own(along, axis, leader)
+            shared |= own is None or reach not in (None, own)
+            reach = (own or OWN).joined(reach)
+        found.append(reach)
+        if reach is None:
+            continue
+        for access, distance in along:
+            store = access.view.store.id
+            touched = reach.moved(distance)
+            used[store] = touched.joined(used.get(store))
+            if access.privilege is Privilege.WRITE and covers_store(access.view):
+                need.pop(store, None)
+        for access, distance in along:
+            store = access.view.store.id
+            if access.privilege is not Privilege.WRITE:
+                need[store] = reach.moved(distance).joined(need.get(store))
+    return Reaches(tuple(reversed(found)), used, need, shared)
+
+
+def _is_for_all(access: Access, axis: TileAxis) -> bool:
+    """Whether an access reduces what all points have together."""
+    store = access.view.store
+    return access.privilege is Privilege.REDUCE and (
+        store.replicated or store.id in axis.partial
+    )
+
+
+def _own(
+    along: Sequence[tuple[Access, int]], axis: TileAxis, leader: int | None
+) -> Reach | None:
+    """Return the rows of a nest such that each belongs to one point."""
+    for access, distance in along:
+        store = access.view.store.id
+        if leader is None or axis.within(store, leader):
+            return OWN.moved(-distance)
+    return None

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lays the nests of a launch along an axis that its points divide among themselves.
+
+    nest: write %1[:, :], read %0[:-1, :], read %0[1:, :]    axis 0: distances 0 0 1
+    nest: reduce %2[:], read %1[:, :]                        axis 0: distances 0 0
+
+Each axis is a dimension of the first nest's largest store, and of whatever lies beside
+it. A nest that has no place on an axis cannot be divided along it, and then none of the
+launch is. Places along an axis are those of ``axis.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from legate_diffuse.fusion.axis import Axis, Place
+from legate_diffuse.ir import Access, Privilege, View
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.region import BEGIN, END, REPEATED, Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a nest is on an axis.
+
+    Attributes:
+        present: whether it is on the axis at all; else every point runs all of it.
+        loop: its loop along the axis, None if it has a single row.
+        distances: for each access how far what it touches is from the row, None if its
+            store does not lie along the axis.
+    """
+
+    present: bool
+    loop: int | None
+    distances: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TileAxis:
+    """An axis, and the nests along it.
+
+    Attributes:
+        number: the dimension of the first nest's largest store.
+        dims: of each store the dimension along the axis, None if it has none.
+        axis: the places of stores.
+        placements: of the nests, in their order.
+        partial: the stores of which each point has a share of a sum, or the like.
+    """
+
+    number: int
+    dims: dict[int, int | None] = field(default_factory=dict)
+    axis: Axis = field(default_factory=Axis)
+    placements: tuple[Placement, ...] = ()
+    partial: frozenset[int] = frozenset()
+
+    def joined(self, nest: Nest) -> TileAxis | None:
+        """Return the axis with one nest more, None if the nest has no place on it."""
+        arrays = [a for a in nest.accesses if not a.view.store.replicated]
+        if any(a.view.store.id in self.partial for a in arrays):
+            return None
+        loop = self._loop(nest, [a.view for a in arrays])
+        if loop == _NOWHERE:
+            return None
+        dims = dict(self.dims)
+        if loop == _ABSENT:
+            # all points would add what one of them is to add
+            if any(
+                a.privilege is Privilege.REDUCE and a.view.store.replicated
+                for a in nest.accesses
+            ):
+                return None
+            for access in arrays:
+                dims.setdefault(access.view.store.id, None)
+            absent = Placement(False, None, (None,) * len(nest.accesses))
+            return replace(self, dims=dims, placements=(*self.placements, absent))
+        for access in arrays:
+            view = access.view
+            found = _dim_along(view, loop, self._standing(arrays))
+            if dims.setdefault(view.store.id, found) != found:
+                return None
+        partial = {
+            a.view.store.id
+            for a in arrays
+            if a.privilege is not Privilege.READ and dims[a.view.store.id] is None
+        }
+        if any(
+            a.view.store.id in partial
+            and (a.privilege is not Privilege.REDUCE or a.view.store.id in self.dims)
+            for a in arrays
+        ):
+            return None
+        return self._placed(nest, loop, dims, self.partial | partial)
+
+    def begin(self, store: int) -> int | None:
+        """Return the place where a store begins."""
+        place = self._place(store, BEGIN)
+        return place.offset if place is not None and place.symbol is None else None
+
+    def within(self, store: int, other: int) -> bool:
+        """Whether all of a store is known to lie beside another one."""
+        begin, end = self.begin(store), self._place(store, END)
+        others_begin, others_end = self.begin(other), self._place(other, END)
+        if begin is None or others_begin is None or begin < others_begin:
+            return False
+        if store == other:
+            return True
+        if end is None or others_end is None:
+            return False
+        behind = end - others_end
+        return behind is not None and behind <= 0
+
+    def _place(self, store: int, landmark: int) -> Place | None:
+        return self.axis.place_in(store, Endpoint(landmark, 0))
+
+    def _standing(self, arrays: list[Access]) -> int | None:
+        """Return the dimension along the axis at which a nest stands at one place."""
+        for access in arrays:
+            dim = self.dims.get(access.view.store.id)
+            if dim is not None and dim not in access.view.dims:
+                return dim
+        return None
+
+    def _loop(self, nest: Nest, views: list[View]) -> int | None:
+        """Return the nest's loop along the axis, None if it has a single row there."""
+        known = [v for v in views if self.dims.get(v.store.id) is not None]
+        loops = {
+            v.dims.index(self.dims[v.store.id])
+            for v in known
+            if self.dims[v.store.id] in v.dims
+        }
+        stands = any(self.dims[v.store.id] not in v.dims for v in known)
+        if len(loops) > 1 or (loops and stands):
+            return _NOWHERE
+        if loops:
+            return loops.pop()
+        if stands:
+            return None
+        new = [v for v in views if v.store.id not in self.dims and v.region]
+        largest = max(
+            new,
+            key=lambda v: (len(v.region or ()), self.number in v.dims),
+            default=None,
+        )
+        if largest is None or self.number not in largest.dims:
+            return _ABSENT
+        loop = largest.dims.index(self.number)
+        if any(v.store.id in self.dims and v.dims[loop] >= 0 for v in views):
+            return _ABSENT
+        return loop
+
+    def _placed(
+        self,
+        nest: Nest,
+        loop: int | None,
+        dims: dict[int, int | None],
+        partial: frozenset[int],
+    ) -> TileAxis | None:
+        along = [
+            None if a.view.store.replicated else dims[a.view.store.id]
+            for a in nest.accesses
+        ]
+        projected = replace(
+            nest,
+            accesses=tuple(
+                replace(access, view=_projected(access.view, dim))
+                for access, dim in zip(nest.accesses, along, strict=True)
+            ),
+        )
+        for located, axis in self.axis.alternatives(projected):
+            found = zip(located.distances, along, strict=True)
+            if all(dim is None or distance is not None for distance, dim in found):
+                placement = Placement(True, loop, located.distances)
+                return replace(
+                    self,
+                    dims=dims,
+                    axis=axis,
+                    placements=(*self.placements, placement),
+                    partial=partial,
+                )
+        return None
+
+
+# Instead of a loop: the nest has no place on the axis, or has nothing to do with it.
+_NOWHERE = -1
+_ABSENT = -2
+
+
+def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None:
+    """Return the dimension of a view's store that lies along the axis of a loop."""
+    if loop is not None:
+        return view.dims[loop] if view.dims[loop] >= 0 else None
+    region = view.region or ()
+    if standing is None or standing >= len(region) or standing in view.dims:
+        return None
+    return standing if region[standing].point else None
+
+
+def _projected(view: View, dim: int | None) -> View:
+    """Return the view as one of a store that has a single dimension, or none."""
+    if dim is None or view.region is None:
+        return replace(view, region=(), dims=(REPEATED,) * len(view.dims))
+    dims = tuple(0 if other == dim else REPEATED for other in view.dims)
+    return replace(view, region=(view.region[dim],), dims=dims)

@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches of several nests, each point of which computes what its tile needs.
+
+What lies between the nests lives in the task, and is computed by each point for its
+tile and as far beyond it as others of its nests read (``reach.py``). A launch is
+divided along those axes along which all of its nests have a place (``tile_axis.py``):
+where a sum of each row is used in it, along rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.fusion.nests import over
+from legate_diffuse.fusion.reach import OWN, Reach, Reaches, reaches
+from legate_diffuse.fusion.tile_axis import TileAxis
+from legate_diffuse.ir import IndexTask, Privilege, Store
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.relations import shows_store
+
+# What is computed by two points costs time twice: at most so many rows on each side.
+MAX_REACH: Final = 16
+# To place a nest takes time in the number of those before it.
+MAX_TILED_NESTS: Final = 64
+
+# Instead of a nest's loop along an axis, as in mappers/program/tiling.h.
+GUARD: Final = -1
+EVERYWHERE: Final = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Nests that points of a launch run, and the axes that divide them."""
+
+    nests: tuple[Nest, ...] = ()
+    axes: tuple[TileAxis, ...] = ()
+
+    def joined(self, nest: Nest) -> Tiles | None:
+        """Return the nests with one more, None if no axis divides them all."""
+        if len(self.nests) >= MAX_TILED_NESTS:
+            return None
+        axes = self.axes
+        if not self.nests:
+            rank = max(
+                (len(v.region or ()) for v in nest.views if not v.store.replicated),
+                default=0,
+            )
+            axes = tuple(TileAxis(number) for number in range(rank))
+        found = [axis.joined(nest) for axis in axes]
+        left = tuple(
+            axis
+            for axis in found
+            if axis is not None and any(dim is not None for dim in axis.dims.values())
+        )
+        return Tiles((*self.nests, nest), left) if left else None
+
+    def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
+        """Whether no point computes much that others compute, too."""
+        return all(
+            reach.width <= MAX_REACH
+            for axis in self.axes
+            for reach in reaches(self.nests, axis, results, leader).stores.values()
+        )
+
+    @property
+    def changed(self) -> frozenset[int]:
+        """The arrays that the nests change."""
+        return frozenset(
+            access.view.store.id
+            for nest in self.nests
+            for access in nest.accesses
+            if access.privilege is not Privilege.READ
+            and not access.view.store.replicated
+        )
+
+
+def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
+    """Return the nest that a group of tasks becomes, None if it is scalar work."""
+    loops = [task for task in tasks if not is_scalar_work(task)]
+    if not loops:
+        return None
+    like = next(
+        a.view
+        for a in loops[0].accesses
+        if a.view.shape == loops[0].shape and not a.view.store.replicated
+    )
+    accesses = dict.fromkeys(
+        type(a)(a.privilege, over(like, a.view), a.operator)
+        for task in loops
+        for a in task.accesses
+    )
+    return Nest(number, loops[0].shape, like.points, tuple(accesses))
+
+
+class Part(NamedTuple):
+    """What of a scratch buffer a point has along an axis.
+
+    ``dim`` is its dimension along it, or less than 0.
+    """
+
+    dim: int
+    low: int
+    high: int
+
+
+class NestPart(NamedTuple):
+    """What of a nest a point runs along an axis.
+
+    ``loop`` may also be ``GUARD`` or ``EVERYWHERE``. Both ends are those of the tile,
+    and so much farther on, from where a view that the nest uses begins along dimension
+    ``dim`` of its root; None stands for a view of all of it.
+    """
+
+    loop: int
+    low: int
+    high: int
+    view: int | None
+    dim: int
+
+
+class TiledArgument(NamedTuple):
+    """An argument of a tiled launch.
+
+    ``dims`` are the common dimensions of its root's, and ``reaches`` what a point has
+    of it along each axis.
+    """
+
+    dims: tuple[int, ...]
+    reaches: tuple[Reach, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """How the points of a launch divide its nests.
+
+    Attributes:
+        leaders: the arguments that have the same tiles; the points have those of the
+            one that is largest along the other dimensions.
+        largest: the argument that has all dimensions that arguments have in common.
+        axes: the dimensions that the tiles divide.
+        arguments: see above.
+        shared: of which arguments each point has a share, of a sum or the like.
+        buffers: for each scratch buffer what it is along each axis.
+        nests: for each nest what it is along each axis.
+    """
+
+    leaders: tuple[int, ...]
+    largest: int
+    axes: tuple[int, ...]
+    arguments: tuple[TiledArgument, ...]
+    shared: tuple[bool, ...]
+    buffers: tuple[tuple[Part, ...], ...]
+    nests: tuple[tuple[NestPart, ...], ...]
+
+    def shown_by(self, layouts: Mapping[int, int]) -> Tiling:
+        """Return the tiling with views that show the same, and have layouts."""
+        return replace(
+            self,
+            nests=tuple(
+                tuple(
+                    part
+                    if part.view is None
+                    else part._replace(view=layouts[part.view])
+                    for part in nest
+                )
+                for nest in self.nests
+            ),
+        )
+
+
+def tile(
+    nests: Sequence[Nest], arguments: Sequence[Store], scratch: Sequence[Store]
+) -> Tiling | None:
+    """Return how points divide nests over these arguments and scratch buffers.
+
+    None if it isn't known that they may.
+    """
+    tiles = place_nests(nests)
+    if tiles is None:
+        return None
+    ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
+    arrays = [store.id for store in arguments if not store.replicated]
+    leader = leader_of(tiles, arrays)
+    if leader is None:
+        return None
+    changed = tiles.changed & set(arrays)
+    found = []
+    for axis in tiles.axes:
+        results = changed - axis.partial
+        along = reaches(tiles.nests, axis, results, leader)
+        if not _is_sound(axis, along, tiles.nests, results, arrays, leader):
+            return None
+        found.append(along)
+    dims = _common_dims(tiles.axes, arrays, ranks)
+    if dims is None:
+        return None
+    largest = max(arrays, key=lambda store: ranks[store])
+    places = {store.id: place for place, store in enumerate(arguments)}
+    reduced = {
+        access.view.store.id
+        for nest in nests
+        for access in nest.accesses
+        if access.privilege is Privilege.REDUCE
+    }
+    nothing: tuple[Reach, ...] = (OWN,) * len(found)
+    return Tiling(
+        tuple(places[store] for store in _leaders(tiles, arrays, leader)),
+        places[largest],
+        tuple(dims[leader][axis.dims[leader] or 0] for axis in tiles.axes),
+        tuple(
+            TiledArgument((), nothing)
+            if store.replicated
+            else TiledArgument(
+                dims[store.id],
+                tuple(
+                    _in_root(axis, along, store.id, leader)
+                    for axis, along in zip(tiles.axes, found, strict=True)
+                ),
+            )
+            for store in arguments
+        ),
+        tuple(
+            store.id in reduced and (store.replicated or _is_partial(tiles, store.id))
+            for store in arguments
+        ),
+        tuple(
+            tuple(
+                _part(axis, along, store.id, leader)
+                for axis, along in zip(tiles.axes, found, strict=True)
+            )
+            for store in scratch
+        ),
+        tuple(
+            tuple(
+                _nest_part(nest, axis, along, number, leader)
+                for axis, along in zip(tiles.axes, found, strict=True)
+            )
+            for number, nest in enumerate(tiles.nests)
+        ),
+    )
+
+
+def _is_partial(tiles: Tiles, store: int) -> bool:
+    return any(store in axis.partial for axis in tiles.axes)
+
+
+def place_nests(nests: Sequence[Nest]) -> Tiles | None:
+    """Return nests with their axes, None if none of these divides them all."""
+    tiles: Tiles | None = Tiles()
+    for nest in nests:
+        tiles = tiles and tiles.joined(nest)
+    return tiles if tiles and tiles.nests else None
+
+
+def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
+    """Return the store whose tiles are those of the points.
+
+    The largest that is written, or else that is read, among those along all axes.
+    """
+    ranks = {
+        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
+    }
+    along = [
+        store
+        for store in arrays
+        if all(
+            axis.dims.get(store) is not None and axis.begin(store) is not None
+            for axis in tiles.axes
+        )
+    ]
+    return max(along, key=lambda s: (s in tiles.changed, ranks[s], -s), default=None)
+
+
+def _leaders(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
+    """Return the arrays that lie along the axes as the leader does."""
+    return [
+        store
+        for store in arrays
+        if (store in tiles.changed) == (leader in tiles.changed)
+        and all(
+            axis.dims.get(store) is not None
+            and axis.within(store, leader)
+            and axis.within(leader, store)
+            for axis in tiles.axes
+        )
+    ]
+
+
+def _is_sound(
+    axis: TileAxis,
+    along: Reaches,
+    nests: Sequence[Nest],
+    results: AbstractSet[int],
+    arrays: Sequence[int],
+    leader: int,
+) -> bool:
+    """Whether each point finds what it reads, and writes its own tile only."""
+    # nests that are needed along one axis must be needed along all
+    if any(
+        reach is None and placement.present
+        for reach, placement in zip(along.nests, axis.placements, strict=True)
+    ):
+        return False
+    if along.shared or any(r.width > MAX_REACH for r in along.stores.values()):
+        return False
+    for store in results:
+        beside = axis.begin(store) == axis.begin(leader)
+        if not (beside and axis.within(store, leader)):
+            return False
+        # what a nest writes, and what others read of what is changed
+        if along.stores.get(store, OWN) != OWN:
+            return False
+    on_axis = {s for s in axis.dims if axis.dims[s] is not None}
+    if any(axis.begin(store) is None for store in on_axis):
+        return False
+    # an array that is written at one place by all points
+    return all(
+        axis.dims.get(store) is not None or store in axis.partial
+        for store in arrays
+        if store
+        in {
+            a.view.store.id
+            for nest in nests
+            for a in nest.accesses
+            if a.privilege is not Privilege.READ
+        }
+    )
+
+
+def _common_dims(
+    axes: Sequence[TileAxis], arrays: Sequence[int], ranks: Mapping[int, int]
+) -> dict[int, tuple[int, ...]] | None:
+    """Return for each array the common dimension of each of its own.
+
+    Common dimensions are those of the largest array. None if they come in another
+    order.
+    """
+    largest = max(arrays, key=lambda store: ranks[store])
+    common = [axis.dims.get(largest) for axis in axes]
+    if None in common:
+        return None
+    found = {}
+    for store in arrays:
+        own = {axis.dims[store]: c for axis, c in zip(axes, common, strict=True)}
+        dims: list[int] = []
+        for dim in range(ranks[store]):
+            following = dims[-1] + 1 if dims else 0
+            place = own.get(dim)
+            if place is None:
+                free = range(following, ranks[largest])
+                place = next((p for p in free if p not in common), ranks[largest])
+            if not following <= place < ranks[largest]:
+                return None
+            dims.append(place)
+        found[store] = tuple(dims)
+    return found
+
+
+def _in_root(axis: TileAxis, along: Reaches, store: int, leader: int) -> Reach:
+    """Return what is used of an array, from the tile's ends in its own positions."""
+    if axis.dims.get(store) is None:
+        return OWN
+    used = along.stores.get(store, OWN).moved(_shift(axis, leader, store))
+    return Reach(min(used.low, 0), max(used.high, 0))
+
+
+def _part(axis: TileAxis, along: Reaches, store: int, leader: int) -> Part:
+    dim = axis.dims.get(store)
+    used = along.stores.get(store)
+    if dim is None or used is None:
+        return Part(-1, 0, 0)
+    return Part(dim, *used.moved(_shift(axis, leader, store)))
+
+
+def _nest_part(
+    nest: Nest, axis: TileAxis, along: Reaches, number: int, leader: int
+) -> NestPart:
+    placement = axis.placements[number]
+    reach = along.nests[number]
+    if not placement.present:
+        return NestPart(EVERYWHERE, 0, 0, None, 0)
+    accesses = zip(nest.accesses, placement.distances, strict=True)
+    for access, distance in accesses:
+        store = access.view.store.id
+        dim = axis.dims.get(store)
+        if distance is None or dim is None or access.view.store.replicated:
+            continue
+        assert reach is not None, "nests that nobody needs are in no tiling"
+        found = reach.moved(distance + _shift(axis, leader, store))
+        loop = GUARD if placement.loop is None else placement.loop
+        view = None if shows_store(access.view) else access.view.id
+        return NestPart(loop, *found, view, dim)
+    raise AssertionError("a nest on an axis touches something along it")
+
+
+def _shift(axis: TileAxis, leader: int, store: int) -> int:
+    """Return how much farther on in a store than in the leader the same place is."""
+    own, others = axis.begin(store), axis.begin(leader)
+    assert own is not None and others is not None
+    return others - own

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes tilings for ``mappers/program/tiling.h``, and finds their tasks' arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import pack
+from typing import Final
+
+from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.stores.layout import Shape, whole
+from legate_diffuse.stores.root import Spare
+from legate_diffuse.stores.view import View, over
+
+# As in mappers/program/tiling.h.
+_TILED: Final = -1
+
+
+def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) -> bytes:
+    """Return what a program has before it that points run for their tiles.
+
+    ``arguments`` are the numbers of a view of each argument.
+    """
+    words = [
+        _TILED,
+        _leader(tiling, [views[number] for number in arguments]),
+        len(tiling.arguments[tiling.largest].dims),
+        len(tiling.axes),
+        *tiling.axes,
+        len(tiling.buffers),
+        len(tiling.nests),
+    ]
+    for argument in tiling.arguments:
+        words += (len(argument.dims), *argument.dims)
+        for reach in argument.reaches:
+            words += reach
+    for buffer in tiling.buffers:
+        for part in buffer:
+            words += part
+    for nest in tiling.nests:
+        for loop, low, high, view, dim in nest:
+            begin = 0 if view is None else views[view].layout.low[dim]
+            words += (loop, low - begin, high - begin)
+    return pack(f"={len(words)}q", *words)
+
+
+def passed_stores(
+    tiling: Tiling, arguments: Sequence[View], moved: Sequence[int]
+) -> list[View | Spare]:
+    """Return the arguments of a tiled task, which all have as many dimensions.
+
+    Where an argument lacks a dimension, it repeats along it. Those that ``moved``
+    names, by number, are the spare stores of their roots.
+    """
+    largest = tiling.arguments[tiling.largest].dims
+    extents = dict(zip(largest, arguments[tiling.largest].root.shape, strict=True))
+    leader = _leader(tiling, arguments)
+    shape = arguments[leader].root.shape
+    extents |= zip(tiling.arguments[leader].dims, shape, strict=True)
+    common = Shape(extents[dim] for dim in largest)
+    return [
+        _promoted_spare(view, argument.dims, common)
+        if number in moved
+        else over(view, common)
+        if view.root.scalar_storage
+        else _promoted(view, argument.dims, common)
+        for number, (view, argument) in enumerate(
+            zip(arguments, tiling.arguments, strict=True)
+        )
+    ]
+
+
+def _leader(tiling: Tiling, arguments: Sequence[View]) -> int:
+    """Return the number of the argument whose tiles the points have."""
+    return max(tiling.leaders, key=lambda number: arguments[number].root.volume)
+
+
+def _promoted_spare(view: View, dims: Sequence[int], extents: Shape) -> Spare:
+    """Return the spare store of a view's root, with the dimensions that it lacks."""
+    spare = view.root.find_spare()
+    real = spare.store
+    for dim, extent in enumerate(extents):
+        if dim not in dims:
+            real = real.promote(dim, extent)
+    return spare if real is spare.store else view.root.spared(real)
+
+
+def _promoted(view: View, dims: Sequence[int], extents: Shape) -> View:
+    """Return the root of a view, with the dimensions that it lacks."""
+    # views keep their roots alive, so no root keeps a view
+    found = view.through(whole(view.root.shape))
+    for dim, extent in enumerate(extents):
+        if dim not in dims:
+            found = found.promote(dim, extent)
+    return found

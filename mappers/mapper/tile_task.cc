@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mapper/tile_task.h"
+
+#include <algorithm>
+
+#include "mapper/nests.h"
+#include "mapper/scratch.h"
+#include "program/schedule.h"
+#include "program/scratch_plan.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+// An argument of a tiled program, through the dimensions of its root.
+Base base_of(const Elements& elements, const TiledArgument& argument) {
+  auto base = base_of(elements);
+
+  for (std::int64_t d = 0; d < argument.root_dim; ++d) {
+    base.strides[d] = elements.strides[argument.dims[d]];
+  }
+  return base;
+}
+
+RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
+  RootShape shape{{}, elements.itemsize};
+
+  for (std::int64_t d = 0; d < argument.root_dim; ++d) {
+    const auto dim = argument.dims[d];
+    shape.extents.push_back(elements.upper[dim] - elements.lower[dim] + 1);
+  }
+  return shape;
+}
+
+Schedule schedule_of(const Program& program, const std::vector<RootShape>& arguments) {
+  try {
+    return make_schedule(program, arguments, {1, 0});
+  } catch (const InvalidProgram&) {
+    // its nests run one after the other
+    return {};
+  }
+}
+
+}  // namespace
+
+void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments) {
+  const Tiling tiling{words, arguments.size()};
+  const auto& leader = arguments[tiling.leader];
+  if (!leader) return;
+
+  Tile tile;
+  for (std::int64_t d = 0; d < tiling.rank; ++d) {
+    tile.first[d] = leader->lower[d];
+    tile.extents[d] = std::max<std::int64_t>(leader->upper[d] - leader->lower[d] + 1, 0);
+  }
+  std::vector<std::int64_t> text{words.begin(), words.end()};
+  restrict_program(tiling, tile, text.data(), text.size());
+
+  Words rest{text.data(), text.size()};
+  const Program program{rest};
+  std::vector<Base> bases;
+  std::vector<RootShape> shapes;
+
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    const auto& argument = tiling.arguments[index];
+    bases.push_back(arguments[index] ? base_of(*arguments[index], argument) : Base{});
+    shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
+                                      : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
+  }
+  const auto schedule = schedule_of(program, shapes);
+  const auto plan = place_scratch(program.buffers, schedule);
+  const TileScratch scratch{plan.size};
+
+  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
+    auto& base =
+        bases.emplace_back(base_of(program.buffers[index], scratch.get() + plan.offsets[index]));
+    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
+  }
+  TeamRunner runner{bases, arguments.size(), {1, 0}};
+  run_nests(program.nests, program.num_nests, schedule, runner);
+}
+
+namespace {
+
+// Lets the points of a task have of an argument what lies within its reach of their tiles, which
+// are those of the leader.
+void constrain(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
+               const std::vector<legate::Variable>& partitions, std::size_t index) {
+  const auto& leader = partitions[tiling.leader];
+  const auto& extents = shapes[index].shape.extents;
+  const auto& of_leader = shapes[tiling.leader].shape.extents;
+  std::vector<std::uint64_t> low(tiling.rank);
+  std::vector<std::uint64_t> high(tiling.rank);
+
+  for (std::int64_t d = 0; d < tiling.rank; ++d) {
+    // all of it, along what is no axis
+    high[d] = static_cast<std::uint64_t>(std::max<std::int64_t>(extents[d] - of_leader[d], 0));
+  }
+  for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
+    const auto& reach = tiling.arguments[index].reach[axis];
+    low[tiling.axes[axis]] = static_cast<std::uint64_t>(std::max<std::int64_t>(-reach.low, 0));
+    high[tiling.axes[axis]] = static_cast<std::uint64_t>(std::max<std::int64_t>(reach.high, 0));
+  }
+  const auto is_beside = [](std::uint64_t offset) { return offset > 0; };
+
+  if (extents == of_leader && std::none_of(low.begin(), low.end(), is_beside) &&
+      std::none_of(high.begin(), high.end(), is_beside)) {
+    task.add_constraint(legate::align(leader, partitions[index]));
+  } else {
+    task.add_constraint(legate::bloat(leader, partitions[index], low, high));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// What points compute and copy beyond their tiles is at most one part in so many of these.
+constexpr std::int64_t SMALL_SHARE = 8;
+
+// Whether points have many rows along the first axis, compared to what they need beyond them.
+bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes) {
+  const auto num_points =
+      static_cast<std::int64_t>(legate::Runtime::get_runtime()->get_machine().count());
+  std::int64_t beyond = 1;
+
+  for (const auto& argument : tiling.arguments) {
+    beyond = std::max(beyond, argument.reach.front().high - argument.reach.front().low);
+  }
+  return shapes[tiling.leader].shape.extents[tiling.axes.front()] >=
+         num_points * beyond * SMALL_SHARE;
+}
+
+}  // namespace
+
+// Legate divides a store as the task before it has, and a new one along any dimension: tasks that
+// read at a distance, whose arguments need not be divided alike, would take turns with tilings, and
+// each would copy what it reads from one to the other. Rows are divided by all tasks that may.
+void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
+            const std::vector<legate::Variable>& partitions) {
+  const auto* const first = tiling.axes.data();
+  const auto* const last = are_rows_enough(tiling, shapes) ? first + 1 : first + tiling.axes.size();
+  std::vector<std::uint32_t> whole;
+
+  for (std::int64_t d = 0; d < tiling.rank; ++d) {
+    if (std::find(first, last, d) == last) {
+      whole.push_back(static_cast<std::uint32_t>(d));
+    }
+  }
+  if (!whole.empty()) {
+    task.add_constraint(legate::broadcast(partitions[tiling.leader], whole));
+  }
+  for (std::size_t index = 0; index < shapes.size(); ++index) {
+    if (static_cast<std::int64_t>(index) != tiling.leader) {
+      constrain(task, tiling, shapes, partitions, index);
+    }
+  }
+}
+
+}  // namespace legate_diffuse

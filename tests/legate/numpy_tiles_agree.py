@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs whose points need what others have, on several processors.
+
+``test_tiles.py`` runs this file on several machines.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+import pytest
+from comparison import counts, same, unfused
+
+PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
+# fewer rows than points, tiles smaller than what points need beside them, extents that
+# no number of points divides
+SHAPES = ((3,), (5,), (17,), (64,), (3, 4), (5, 33), (19, 7), (16, 16), (4, 5, 7))
+Arrays = dict[str, Any]
+Statement = Callable[[Any, Arrays], None]
+
+
+def inner(rank: int) -> tuple[slice, ...]:
+    return (slice(1, -1),) * rank
+
+
+def beside(rank: int, dim: int, distance: int) -> tuple[slice, ...]:
+    """Return the inner part, moved along a dimension."""
+    part = list(inner(rank))
+    part[dim] = slice(1 + distance, -1 + distance or None)
+    return tuple(part)
+
+
+def edge(rank: int, dim: int, end: int) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, end, *(slice(None),) * (rank - dim - 1))
+
+
+def statement(rng: random.Random, rank: int, names: list[str]) -> Statement:
+    """Draw a statement that changes, or makes, one array."""
+    target, a, b = (rng.choice(names) for _ in range(3))
+    dim, other = rng.randrange(rank), rng.randrange(rank)
+    one, two = rng.choice((-1, 1)), rng.choice((-1, 1))
+    factor = rng.choice((0.25, 0.5, -0.5))
+    middle = inner(rank)
+
+    def sweep(n: Any, x: Arrays) -> None:
+        old = x[a]
+        work = old[beside(rank, dim, one)] + old[beside(rank, other, two)]
+        x[target][middle] = factor * work
+
+    def in_place(n: Any, x: Arrays) -> None:
+        x[target][middle] += factor * x[a][beside(rank, dim, one)]
+
+    def shifted(n: Any, x: Arrays) -> None:
+        x[target][beside(rank, dim, one)] = x[a][middle] - x[b][middle]
+
+    def point_wise(n: Any, x: Arrays) -> None:
+        x[target] = factor * x[a] + x[b]
+
+    def from_zero(n: Any, x: Arrays) -> None:
+        new = n.zeros_like(x[a])
+        new[middle] = x[a][middle] * x[b][beside(rank, dim, one)]
+        x[target] = new
+
+    def at_edge(n: Any, x: Arrays) -> None:
+        x[target][edge(rank, dim, 0)] = x[a][edge(rank, dim, 1)]
+        x[target][edge(rank, dim, -1)] = factor
+
+    def by_row(n: Any, x: Arrays) -> None:
+        largest = n.max(x[a], axis=-1, keepdims=True)
+        x[target] = x[b] - largest
+
+    def from_sum(n: Any, x: Arrays) -> None:
+        x[target] = x[b] * n.max(n.abs(x[a]))
+
+    def from_rows(n: Any, x: Arrays) -> None:
+        largest = n.rint(n.max(x[a], axis=-1))
+        x[target] = x[b] * factor
+        x[target] += n.sum(largest)
+
+    def by_column(n: Any, x: Arrays) -> None:
+        largest = n.max(x[a], axis=0)
+        x[target] = x[b] * factor + largest
+
+    def copied(n: Any, x: Arrays) -> None:
+        x[target] = x[a].copy()
+
+    kinds = [sweep, sweep, in_place, shifted, point_wise, from_zero, at_edge]
+    return rng.choice([*kinds, by_row, from_sum, from_rows, by_column, copied])
+
+
+def run(package: Any, seed: int) -> list[np.ndarray]:
+    rng = random.Random(seed)
+    shape = rng.choice(SHAPES)
+    generator = np.random.default_rng(seed)
+    names = ["u", "v", "w"][: rng.randint(1, 3)]
+    # whole numbers, and halves of them: there is no rounding for a while
+    x = {name: package.array(generator.integers(-8, 8, shape) * 1.0) for name in names}
+    # nobody else holds the memory
+    x = {name: array * 1.0 for name, array in x.items()}
+    body = [statement(rng, len(shape), names) for _ in range(rng.randint(2, 6))]
+    for _ in range(rng.randint(1, 3)):
+        for each in body:
+            each(package, x)
+        # what goes on growing would overflow
+        for name in names:
+            x[name] = package.minimum(package.maximum(x[name], -16.0), 16.0)
+    return [np.asarray(x[name]).copy() for name in names]
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
+def test_random_sweeps_agree(first: int) -> None:
+    for seed in range(first, first + 20):
+        expected = run(np, seed)
+        fused = run(cn, seed)
+        with unfused():
+            as_submitted = run(cn, seed)
+        for array, original, right in zip(fused, as_submitted, expected, strict=True):
+            same(array, original, f"seed {seed}")
+            np.testing.assert_allclose(original, right, rtol=1e-12, atol=1e-12)
+
+
+def jacobi(package: Any, grid: Any) -> None:
+    work = grid[:-2, 1:-1] + grid[2:, 1:-1] + grid[1:-1, :-2] + grid[1:-1, 2:]
+    grid[1:-1, 1:-1] = 0.25 * work
+
+
+@pytest.mark.parametrize("side", [4, 7, 30])
+def test_sweeps_are_one_task_and_move_to_another_store(side: int) -> None:
+    values = np.random.default_rng(side).random((side, side))
+    grids = {}
+    for package in (np, cn):
+        grid = package.array(values) * 2.0
+        view = grid[1:, 1:]
+        if package is cn:
+            counts(lambda grid=grid: jacobi(cn, grid))
+            done = counts(lambda grid=grid: jacobi(cn, grid))
+            assert done["tasks_submitted"] == 1
+        else:
+            jacobi(np, grid)
+            jacobi(np, grid)
+        # views of it show what has come
+        grids[package] = np.asarray(grid), np.asarray(view)
+    for found, right in zip(grids[cn], grids[np], strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-14)
+
+
+def test_what_the_application_holds_does_not_move() -> None:
+    values = np.random.default_rng(0).random((9, 9))
+    grid = cn.array(values) * 1.0
+    held = np.asarray(grid.__array__())
+    jacobi(cn, grid)
+    expected = values * 1.0
+    jacobi(np, expected)
+    np.testing.assert_allclose(np.asarray(grid), expected, rtol=1e-14)
+    del held
+
+
+def softmax(package: Any, scores: Any) -> Any:
+    weights = package.exp(scores - package.max(scores, axis=1, keepdims=True))
+    return weights / package.sum(weights, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("shape", [(2, 40), (7, 3), (33, 10)])
+def test_sums_of_rows_end_no_task(shape: tuple[int, int]) -> None:
+    values = np.random.default_rng(0).random(shape)
+    scores = cn.array(values) * 1.0
+    counts(lambda: softmax(cn, scores))
+    results = []
+    done = counts(lambda: results.append(softmax(cn, scores)))
+    assert done["tasks_submitted"] == 1
+    np.testing.assert_allclose(np.asarray(results[0]), softmax(np, values), rtol=1e-13)
