@@ -245,6 +245,7 @@ class AutoTask:
         """Make the real task."""
         task = real.runtime.create_auto_task(self.library, self.task_id)
         made: dict[Variable | int, Any] = {}
+        splits = any(isinstance(a, View) and not a.affine for a in self.arguments)
 
         def resolve(variable: Variable) -> Any:
             declare = variable.declare
@@ -262,6 +263,8 @@ class AutoTask:
                     argument.root.constant = None
                 if privilege >= REDUCE:
                     argument.root.settle()
+                if splits:
+                    argument = argument.without_tiling()
                 argument = argument.materialize(reads_only=privilege == READ)
             partition = None if variable is None else resolve(variable)
             if privilege < REDUCE:

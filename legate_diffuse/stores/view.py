@@ -140,6 +140,18 @@ class View:
         """Permute the dimensions."""
         return self._derive("transpose", axes)
 
+    def without_tiling(self) -> View:
+        """Return the same elements, which Legate does not divide as it has before.
+
+        An argument that is delinearized can be divided along its first dimension only,
+        and into whole rows. Legate does not see that tiles of another argument, which
+        it keeps and aligns with them, are wider than these rows if that is a slice, and
+        raises ``NonInvertibleTransformation`` (26.06, also without legate_diffuse).
+        """
+        if not self.affine or 0 in self.shape or not self.shape:
+            return self
+        return self.delinearize(0, (self.shape[0], 1)).project(1, 0)
+
     def delinearize(self, dim: int, sizes: tuple[int, ...]) -> View:
         """Split one dimension into several."""
         return self._derive("delinearize", dim, sizes)

@@ -74,3 +74,29 @@ def test_no_store_waits_for_the_garbage_collector() -> None:
         LEGATE_DIFFUSE_SMALL_BYTES="0",
     )
     assert done.returncode == 0, done.stderr
+
+
+RESHAPED = """
+import cupynumeric as np
+
+# Legate divides the first into rows, and points of a task the second
+for rows, columns in ((400, 38), (3, 38)):
+    x = np.ones((rows, columns))
+    y = x + x
+    x[:, 0] = x[:, 1]
+    part = y[:, 19:]
+    flat = part.reshape(rows * (columns - 19))
+    assert float(flat.sum()) == 2.0 * rows * (columns - 19)
+"""
+
+
+def test_parts_of_what_is_divided_into_rows_are_reshaped() -> None:
+    done = run_python(
+        RESHAPED,
+        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 500",
+        LEGATE_TEST="1",
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_THREADS="1",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
+    assert done.returncode == 0, done.stderr
