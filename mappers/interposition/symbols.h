@@ -25,8 +25,18 @@ Function find_function(const char* mangled_name) {
   return reinterpret_cast<Function>(require_symbol(mangled_name));
 }
 
-// The real counterpart of a function defined below, given as a pointer to it or to a member. The
-// first word of a pointer to a non-virtual member is the function's address (Itanium C++ ABI).
+// A member function, by its mangled name. The first word of a pointer to a non-virtual member is
+// the function's address (Itanium C++ ABI).
+template <typename Function>
+Function find_member(const char* mangled_name) {
+  auto* const address = require_symbol(mangled_name);
+  Function member{};
+
+  std::memcpy(&member, &address, sizeof(address));
+  return member;
+}
+
+// The real counterpart of a function defined below, given as a pointer to it or to a member.
 template <typename Function>
 Function real(Function ours) {
   void* address = nullptr;
@@ -34,9 +44,7 @@ Function real(Function ours) {
 
   std::memcpy(&address, &ours, sizeof(address));
   if (!dladdr(address, &info) || !info.dli_sname) std::abort();
-  address = require_symbol(info.dli_sname);
-  std::memcpy(&ours, &address, sizeof(address));
-  return ours;
+  return find_member<Function>(info.dli_sname);
 }
 
 }  // namespace legate_diffuse
