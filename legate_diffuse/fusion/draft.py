@@ -26,7 +26,8 @@ class Draft:
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
         kept: ids of stores whose names stay.
-        alone: tasks, by position, that share no launch on several points.
+        cuts: tasks, by position, that share no launch on several points with those
+            before them.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
         liveness: for each launch, what it need not write.
@@ -40,7 +41,7 @@ class Draft:
     meanings: Meanings
     renaming: Renaming
     kept: frozenset[int] = frozenset()
-    alone: frozenset[int] = frozenset()
+    cuts: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[Launch, ...] = ()
     liveness: tuple[Liveness, ...] = ()

@@ -22,7 +22,7 @@ from legate_diffuse.fusion.legality import (
     is_scalar_work,
     is_single,
 )
-from legate_diffuse.fusion.tiles import Tiles, nest_of
+from legate_diffuse.fusion.tile_nests import Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -58,12 +58,12 @@ def form_launches(
     window: Window,
     groups: Sequence[Grouping],
     traps: Callable[[IndexTask], bool] = lambda task: False,
-    alone: AbstractSet[int] = frozenset(),
+    cuts: AbstractSet[int] = frozenset(),
 ) -> tuple[Launch, ...]:
     """Return launches that run the groups, in an order that gives the same results.
 
     ``traps`` tells whether an original task must not run if a kernel can instead. Tasks
-    that are ``alone``, by position, share no partitioned launch with other groups.
+    in ``cuts``, by position, share no partitioned launch with groups before them.
     """
     launches: list[_Open] = []
     for group in _with_fills_alone(window, groups):
@@ -72,19 +72,33 @@ def form_launches(
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
             _insert_fill(launches, group, tasks)
             continue
-        joins = group.fused and (not partitioned or alone.isdisjoint(group.tasks))
+        joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
         if not joins or not _join(launches, group, tasks, partitioned):
             launches.append(_Open(group.fused, partitioned))
             launches[-1].add(group, tasks)
-            if not joins:
-                launches[-1].alone = True
-    _take_fills(launches, alone)
+    _take_fills(launches, cuts)
     return tuple(
         Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.tasks)
         else Launch(one.groups, one.fused, one.partitioned)
         for one in launches
     )
+
+
+def cut(window: Window, launch: Launch, cuts: AbstractSet[int]) -> int:
+    """Return the task where a launch becomes two, as points cannot divide all of it.
+
+    Its group is the one in the middle, or the nearest one that is not in ``cuts``; the
+    first group only if that is a fill, which the others have taken.
+    """
+    middle = len(launch.groups) // 2
+    numbers = sorted(range(len(launch.groups)), key=lambda n: (n == 0, abs(n - middle)))
+    # scalar work may be in several groups
+    loops = [
+        [n for n in group.tasks if not is_scalar_work(window.tasks[n])]
+        for group in launch.groups
+    ]
+    return next(loops[n][0] for n in numbers if cuts.isdisjoint(loops[n]))
 
 
 @dataclass(slots=True)
@@ -277,7 +291,7 @@ def _insert_fill(
     launches[place].add(group, tasks)
 
 
-def _take_fills(launches: list[_Open], alone: AbstractSet[int]) -> None:
+def _take_fills(launches: list[_Open], cuts: AbstractSet[int]) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
     for fill in [one for one in launches if one.is_fill]:
         ((group, tasks),) = fill.parts
@@ -287,7 +301,7 @@ def _take_fills(launches: list[_Open], alone: AbstractSet[int]) -> None:
             for one in launches
             if one is not fill and any(t.stores & stores for t in one.tasks)
         ]
-        if len(users) != 1 or not alone.isdisjoint(group.tasks):
+        if len(users) != 1 or not cuts.isdisjoint(group.tasks):
             continue
         (user,) = users
         if not user.partitioned or user.is_fill or user.tiles is None:

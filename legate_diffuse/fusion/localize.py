@@ -26,8 +26,8 @@ from typing import Final
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.nests import nests_of
-from legate_diffuse.fusion.reach import OWN, reaches
-from legate_diffuse.fusion.tiles import Tiles, leader_of, place_nests
+from legate_diffuse.fusion.reach import own_of, reaches
+from legate_diffuse.fusion.tile_nests import Tiles, leader_of, place_nests
 from legate_diffuse.ir import Points, Store, View
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.region import WHOLE
@@ -118,7 +118,10 @@ def _crossed(found: Localized, scratch: AbstractSet[int]) -> frozenset[int] | No
     for axis in tiles.axes:
         results = tiles.changed - axis.partial - local
         along = reaches(tiles.nests, axis, results, leader)
-        crossed |= {s for s in results if along.stores.get(s, OWN) != OWN}
+        for store in results:
+            own = own_of(axis, store, leader)
+            if along.stores.get(store, own) != own:
+                crossed.add(store)
     return frozenset(crossed)
 
 

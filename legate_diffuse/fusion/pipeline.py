@@ -12,7 +12,7 @@ from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.launches import Launch, form_launches
+from legate_diffuse.fusion.launches import Launch, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.localize import Localized, localize
@@ -47,7 +47,7 @@ def _launches(draft: Draft) -> None:
         draft.renaming.window,
         draft.groups,
         lambda task: meanings.traps(task.kind),
-        draft.alone,
+        draft.cuts,
     )
     draft.kept |= _scattered(draft.renaming, draft.launches)
 
@@ -76,7 +76,7 @@ def _copies(draft: Draft) -> None:
         if launch.tiled and nests:
             local = localize(nests, views, found.scratch)
         if local is None:
-            draft.alone |= set(launch.tasks)
+            draft.cuts |= {cut(draft.renaming.window, launch, draft.cuts)}
         else:
             localized.append(local)
     draft.localized = tuple(localized)
@@ -95,7 +95,7 @@ def _arguments(draft: Draft) -> None:
     for each in found:
         one = plan_launch(draft.window, draft.renaming, *each)
         if one is None:
-            draft.alone |= set(each[0].tasks)
+            draft.cuts |= {cut(draft.renaming.window, each[0], draft.cuts)}
         else:
             planned.append(one)
     draft.planned = tuple(planned)
@@ -149,12 +149,12 @@ def make_plan(window: Window, meanings: Meanings, watch: Watch | None = None) ->
 def run_passes(draft: Draft, watch: Watch | None = None) -> None:
     """Run all passes, from the first one again if one has found that it cannot go on.
 
-    More names have to stay then, or more tasks share no launch on several points.
+    More names have to stay then, or a launch on several points becomes two.
     """
-    kept, alone = draft.kept, draft.alone
+    kept, cuts = draft.kept, draft.cuts
     for each in PASSES:
         each.run(draft)
-        if draft.kept != kept or draft.alone != alone:
+        if draft.kept != kept or draft.cuts != cuts:
             return run_passes(draft, watch)
         if watch is not None:
             watch(each, draft)

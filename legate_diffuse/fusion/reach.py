@@ -75,7 +75,11 @@ def reaches(
         results: the stores that others read later.
         leader: the store whose tiles are those of the launch, if it is known yet.
     """
-    need = {store: OWN for store in results if axis.dims.get(store) is not None}
+    need = {
+        store: own_of(axis, store, leader)
+        for store in results
+        if axis.dims.get(store) is not None
+    }
     used = dict(need)
     found: list[Reach | None] = []
     shared = False
@@ -111,6 +115,14 @@ def reaches(
             if access.privilege is not Privilege.WRITE:
                 need[store] = reach.moved(distance).joined(need.get(store))
     return Reaches(tuple(reversed(found)), used, need, shared)
+
+
+def own_of(axis: TileAxis, store: int, leader: int | None) -> Reach:
+    """Return what a point has of a result, which is divided as the leader is."""
+    if leader is None:
+        return OWN
+    begin, leaders = axis.begin(store), axis.begin(leader)
+    return OWN if begin is None or leaders is None else OWN.moved(begin - leaders)
 
 
 def _is_for_all(access: Access, axis: TileAxis) -> bool:

@@ -109,6 +109,15 @@ class TileAxis:
         behind = end - others_end
         return behind is not None and behind <= 0
 
+    def fits(self, store: int, other: int) -> bool:
+        """Whether a store is known to have at most as many rows as another one."""
+        begin, end = self._place(store, BEGIN), self._place(store, END)
+        others_begin, others_end = self._place(other, BEGIN), self._place(other, END)
+        if begin is None or others_begin is None or end is None or others_end is None:
+            return store == other
+        first, last = begin - others_begin, end - others_end
+        return first is not None and last is not None and last <= first
+
     def _place(self, store: int, landmark: int) -> Place | None:
         return self.axis.place_in(store, Endpoint(landmark, 0))
 

@@ -2,98 +2,33 @@
 """Launches of several nests, each point of which computes what its tile needs.
 
 What lies between the nests lives in the task, and is computed by each point for its
-tile and as far beyond it as others of its nests read (``reach.py``). A launch is
-divided along those axes along which all of its nests have a place (``tile_axis.py``):
-where a sum of each row is used in it, along rows only.
+tile and as far beyond it as others of its nests read (``reach.py``). Which nests may
+share a launch is in ``tile_nests.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.nests import over
-from legate_diffuse.fusion.reach import OWN, Reach, Reaches, reaches
+from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.ir import IndexTask, Privilege, Store
+from legate_diffuse.fusion.tile_nests import (
+    MAX_REACH,
+    Tiles,
+    leader_of,
+    leaders_of,
+    place_nests,
+)
+from legate_diffuse.ir import Privilege, Store
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.relations import shows_store
-
-# What is computed by two points costs time twice: at most so many rows on each side.
-MAX_REACH: Final = 16
-# To place a nest takes time in the number of those before it.
-MAX_TILED_NESTS: Final = 64
 
 # Instead of a nest's loop along an axis, as in mappers/program/tiling.h.
 GUARD: Final = -1
 EVERYWHERE: Final = -2
-
-
-@dataclass(frozen=True, slots=True)
-class Tiles:
-    """Nests that points of a launch run, and the axes that divide them."""
-
-    nests: tuple[Nest, ...] = ()
-    axes: tuple[TileAxis, ...] = ()
-
-    def joined(self, nest: Nest) -> Tiles | None:
-        """Return the nests with one more, None if no axis divides them all."""
-        if len(self.nests) >= MAX_TILED_NESTS:
-            return None
-        axes = self.axes
-        if not self.nests:
-            rank = max(
-                (len(v.region or ()) for v in nest.views if not v.store.replicated),
-                default=0,
-            )
-            axes = tuple(TileAxis(number) for number in range(rank))
-        found = [axis.joined(nest) for axis in axes]
-        left = tuple(
-            axis
-            for axis in found
-            if axis is not None and any(dim is not None for dim in axis.dims.values())
-        )
-        return Tiles((*self.nests, nest), left) if left else None
-
-    def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
-        """Whether no point computes much that others compute, too."""
-        return all(
-            reach.width <= MAX_REACH
-            for axis in self.axes
-            for reach in reaches(self.nests, axis, results, leader).stores.values()
-        )
-
-    @property
-    def changed(self) -> frozenset[int]:
-        """The arrays that the nests change."""
-        return frozenset(
-            access.view.store.id
-            for nest in self.nests
-            for access in nest.accesses
-            if access.privilege is not Privilege.READ
-            and not access.view.store.replicated
-        )
-
-
-def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
-    """Return the nest that a group of tasks becomes, None if it is scalar work."""
-    loops = [task for task in tasks if not is_scalar_work(task)]
-    if not loops:
-        return None
-    like = next(
-        a.view
-        for a in loops[0].accesses
-        if a.view.shape == loops[0].shape and not a.view.store.replicated
-    )
-    accesses = dict.fromkeys(
-        type(a)(a.privilege, over(like, a.view), a.operator)
-        for task in loops
-        for a in task.accesses
-    )
-    return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 
 class Part(NamedTuple):
@@ -208,7 +143,7 @@ def tile(
     }
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
     return Tiling(
-        tuple(places[store] for store in _leaders(tiles, arrays, leader)),
+        tuple(places[store] for store in leaders_of(tiles, arrays, leader)),
         places[largest],
         tuple(dims[leader][axis.dims[leader] or 0] for axis in tiles.axes),
         tuple(
@@ -248,48 +183,6 @@ def _is_partial(tiles: Tiles, store: int) -> bool:
     return any(store in axis.partial for axis in tiles.axes)
 
 
-def place_nests(nests: Sequence[Nest]) -> Tiles | None:
-    """Return nests with their axes, None if none of these divides them all."""
-    tiles: Tiles | None = Tiles()
-    for nest in nests:
-        tiles = tiles and tiles.joined(nest)
-    return tiles if tiles and tiles.nests else None
-
-
-def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
-    """Return the store whose tiles are those of the points.
-
-    The largest that is written, or else that is read, among those along all axes.
-    """
-    ranks = {
-        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
-    }
-    along = [
-        store
-        for store in arrays
-        if all(
-            axis.dims.get(store) is not None and axis.begin(store) is not None
-            for axis in tiles.axes
-        )
-    ]
-    return max(along, key=lambda s: (s in tiles.changed, ranks[s], -s), default=None)
-
-
-def _leaders(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
-    """Return the arrays that lie along the axes as the leader does."""
-    return [
-        store
-        for store in arrays
-        if (store in tiles.changed) == (leader in tiles.changed)
-        and all(
-            axis.dims.get(store) is not None
-            and axis.within(store, leader)
-            and axis.within(leader, store)
-            for axis in tiles.axes
-        )
-    ]
-
-
 def _is_sound(
     axis: TileAxis,
     along: Reaches,
@@ -308,11 +201,11 @@ def _is_sound(
     if along.shared or any(r.width > MAX_REACH for r in along.stores.values()):
         return False
     for store in results:
-        beside = axis.begin(store) == axis.begin(leader)
-        if not (beside and axis.within(store, leader)):
+        if axis.begin(store) is None or not axis.fits(store, leader):
             return False
         # what a nest writes, and what others read of what is changed
-        if along.stores.get(store, OWN) != OWN:
+        own = own_of(axis, store, leader)
+        if along.stores.get(store, own) != own:
             return False
     on_axis = {s for s in axis.dims if axis.dims[s] is not None}
     if any(axis.begin(store) is None for store in on_axis):

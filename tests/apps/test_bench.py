@@ -35,9 +35,9 @@ TASKS = {
     # partitioned: p, operator and p q, x and r with r r; a window ends after p
     "cg": (0.5, 0.5, 2.5),
     "bicgstab": (0.5, 0.5, 3.5),
-    "multigrid": (13, 13, 147),
-    "channel_flow": (1, 1, 25),
-    "shallow_water": (1, 1, 20),
+    "multigrid": (13, 13, 127),
+    "channel_flow": (1, 1, 21),
+    "shallow_water": (1, 1, 12),
     "heat": (0.5, 0.5, 0.5),
     "softmax": (1, 1, 1),
     "layer_norm": (1, 1, 1),

@@ -18,9 +18,12 @@ from legate_diffuse.fusion import (
     launches,
     legality,
     liveness,
+    localize,
     pipeline,
+    reach,
     renaming,
     root_users,
+    tiles,
 )
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import (
@@ -275,6 +278,14 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
         return {view.store.id for view in views if not view.store.live}
 
     monkeypatch.setattr(liveness, "_computed", computed)
+    assert counterexample() is not None
+
+
+def test_results_that_begin_elsewhere_have_tiles_that_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for user in (reach, tiles, localize):
+        monkeypatch.setattr(user, "own_of", lambda *_: reach.OWN)
     assert counterexample() is not None
 
 

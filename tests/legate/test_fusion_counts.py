@@ -130,6 +130,23 @@ def test_points_compute_what_others_need_of_a_store() -> None:
     assert found["temporaries_removed"] == 1
 
 
+def test_results_that_begin_elsewhere_share_a_task() -> None:
+    x = made(64)
+    results: list[Any] = []
+
+    def program() -> None:
+        y = x + 1.0
+        results.append((y, y[1:-1] * 2.0, y[2:] - y[:-2]))
+
+    found = counts(program)
+    assert found["tasks_submitted"] == 1
+    y = np.asarray(x) + 1.0
+    for result, expected in zip(
+        results[0], (y, y[1:-1] * 2.0, y[2:] - y[:-2]), strict=True
+    ):
+        same(result, expected)
+
+
 def test_a_repeated_window_is_planned_and_compiled_once() -> None:
     x = made()
 

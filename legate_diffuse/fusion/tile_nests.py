@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which nests points can run for their tiles, and whose tiles these are.
+
+A launch is divided along those axes along which all of its nests have a place
+(``tile_axis.py``): where a sum of each row is used in it, along rows only. Its points
+have the tiles of one array, the leader; what else they write is divided as that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.fusion.nests import over
+from legate_diffuse.fusion.reach import reaches
+from legate_diffuse.fusion.tile_axis import TileAxis
+from legate_diffuse.ir import IndexTask, Privilege
+from legate_diffuse.ir.nest import Nest
+
+# What is computed by two points costs time twice: at most so many rows on each side.
+MAX_REACH: Final = 16
+# To place a nest takes time in the number of those before it.
+MAX_TILED_NESTS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Nests that points of a launch run, and the axes that divide them."""
+
+    nests: tuple[Nest, ...] = ()
+    axes: tuple[TileAxis, ...] = ()
+
+    def joined(self, nest: Nest) -> Tiles | None:
+        """Return the nests with one more, None if no axis divides them all."""
+        if len(self.nests) >= MAX_TILED_NESTS:
+            return None
+        axes = self.axes
+        if not self.nests:
+            rank = max(
+                (len(v.region or ()) for v in nest.views if not v.store.replicated),
+                default=0,
+            )
+            axes = tuple(TileAxis(number) for number in range(rank))
+        found = [axis.joined(nest) for axis in axes]
+        left = tuple(
+            axis
+            for axis in found
+            if axis is not None and any(dim is not None for dim in axis.dims.values())
+        )
+        return Tiles((*self.nests, nest), left) if left else None
+
+    def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
+        """Whether no point computes much that others compute, too."""
+        return all(
+            reach.width <= MAX_REACH
+            for axis in self.axes
+            for reach in reaches(self.nests, axis, results, leader).stores.values()
+        )
+
+    @property
+    def changed(self) -> frozenset[int]:
+        """The arrays that the nests change."""
+        return frozenset(
+            access.view.store.id
+            for nest in self.nests
+            for access in nest.accesses
+            if access.privilege is not Privilege.READ
+            and not access.view.store.replicated
+        )
+
+
+def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
+    """Return the nest that a group of tasks becomes, None if it is scalar work."""
+    loops = [task for task in tasks if not is_scalar_work(task)]
+    if not loops:
+        return None
+    like = next(
+        a.view
+        for a in loops[0].accesses
+        if a.view.shape == loops[0].shape and not a.view.store.replicated
+    )
+    accesses = dict.fromkeys(
+        type(a)(a.privilege, over(like, a.view), a.operator)
+        for task in loops
+        for a in task.accesses
+    )
+    return Nest(number, loops[0].shape, like.points, tuple(accesses))
+
+
+def place_nests(nests: Sequence[Nest]) -> Tiles | None:
+    """Return nests with their axes, None if none of these divides them all."""
+    tiles: Tiles | None = Tiles()
+    for nest in nests:
+        tiles = tiles and tiles.joined(nest)
+    return tiles if tiles and tiles.nests else None
+
+
+def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
+    """Return the store whose tiles are those of the points.
+
+    The largest that is written, or else that is read, among those along all axes.
+    """
+    arrays = list(arrays)
+    ranks = {
+        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
+    }
+    along = [
+        store
+        for store in arrays
+        if all(
+            axis.dims.get(store) is not None and axis.begin(store) is not None
+            for axis in tiles.axes
+        )
+    ]
+    return max(
+        along,
+        key=lambda s: (s in tiles.changed, _holds(tiles, s, arrays), ranks[s], -s),
+        default=None,
+    )
+
+
+def _holds(tiles: Tiles, leader: int, arrays: Iterable[int]) -> bool:
+    """Whether the tiles of an array are enough for all that is written."""
+    return all(
+        axis.fits(store, leader)
+        for axis in tiles.axes
+        for store in arrays
+        if store in tiles.changed and axis.dims.get(store) is not None
+    )
+
+
+def leaders_of(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
+    """Return the arrays that lie along the axes as the leader does."""
+    return [
+        store
+        for store in arrays
+        if (store in tiles.changed) == (leader in tiles.changed)
+        and all(
+            axis.dims.get(store) is not None
+            and axis.within(store, leader)
+            and axis.within(leader, store)
+            for axis in tiles.axes
+        )
+    ]
