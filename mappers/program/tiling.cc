@@ -106,8 +106,10 @@ void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments
         require(reach.low == 0 && reach.high == 0, "a point writes beside its tile");
       }
     }
-    for (std::int64_t d = 0; d < tiling.rank && passed.writes && !passed.is_scalar; ++d) {
-      require(passed.shape.extents[d] <= arguments[tiling.leader].shape.extents[d],
+    // along what is no axis, a point has all of it
+    for (const auto axis : axes) {
+      require(passed.is_scalar || !passed.writes ||
+                  passed.shape.extents[axis] <= arguments[tiling.leader].shape.extents[axis],
               "an argument is larger than all tiles");
     }
   }

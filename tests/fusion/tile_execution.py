@@ -63,6 +63,25 @@ class TiledRun:
         self.tiling: Tiling = launch.tiling
         self.rng = rng
         self.stores = [views[view].store.id for view in launch.arguments]
+        for leader in self.tiling.leaders:
+            self._check_leader(leader)
+
+    def _check_leader(self, leader: int) -> None:
+        """Assert that its tiles hold all results, as the native task does."""
+        tiling, views = self.tiling, self.views
+        for number, privilege in enumerate(self.launch.privileges):
+            store = views[self.launch.arguments[number]].store
+            if not privilege & (WRITE | REDUCE) or store.replicated:
+                continue
+            for axis in tiling.axes:
+                own, others = self._extent(number, axis), self._extent(leader, axis)
+                assert own is None or own <= others, "a result is larger than all tiles"
+
+    def _extent(self, number: int, axis: int) -> int | None:
+        dims = self.tiling.arguments[number].dims
+        if axis not in dims:
+            return None
+        return self.program.extents[self.stores[number]][dims.index(axis)]
 
     def run(self, run_points: RunPoints) -> None:
         """Run all points."""

@@ -174,3 +174,28 @@ def test_sums_of_rows_end_no_task(shape: tuple[int, int]) -> None:
     done = counts(lambda: results.append(softmax(cn, scores)))
     assert done["tasks_submitted"] == 1
     np.testing.assert_allclose(np.asarray(results[0]), softmax(np, values), rtol=1e-13)
+
+
+def add_largest_of_columns(package: Any, cube: Any, plane: Any) -> None:
+    # no points divide its rows
+    plane[0] = plane[-1]
+    largest = package.max(plane, axis=0)
+    plane += largest
+    cube += largest
+
+
+@pytest.mark.parametrize("rows", [2, 20, 400])
+def test_points_have_all_of_a_result_along_what_they_do_not_divide(rows: int) -> None:
+    generator = np.random.default_rng(rows)
+    values = (
+        generator.integers(-8, 8, (3, 40, 33)),
+        generator.integers(-8, 8, (rows, 33)),
+    )
+    cube, plane = (cn.array(each) * 1.0 for each in values)
+    right = [each * 1.0 for each in values]
+    for _ in range(2):
+        done = counts(lambda: add_largest_of_columns(cn, cube, plane))
+        add_largest_of_columns(np, *right)
+    assert done["tasks_submitted"] == 1
+    for found, expected in zip((cube, plane), right, strict=True):
+        np.testing.assert_array_equal(np.asarray(found), expected)
