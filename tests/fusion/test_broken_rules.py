@@ -35,6 +35,7 @@ from legate_diffuse.fusion.legality import (
 )
 from legate_diffuse.fusion.liveness import Liveness, NestLiveness
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import IndexTask, Window
 from legate_diffuse.ir.relations import covers_store, may_overlap
 
@@ -286,6 +287,21 @@ def test_results_that_begin_elsewhere_have_tiles_that_do(
 ) -> None:
     for user in (reach, tiles, localize):
         monkeypatch.setattr(user, "own_of", lambda *_: reach.OWN)
+    assert counterexample() is not None
+
+
+def test_the_leaders_tiles_hold_all_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TileAxis, "fits", lambda *_: True)
+    assert counterexample() is not None
+
+
+def test_points_reduce_what_they_compute_for_others_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_shared(*given: Any) -> reach.Reaches:
+        return replace(reach.reaches(*given), shared=False)
+
+    monkeypatch.setattr(tiles, "reaches", not_shared)
     assert counterexample() is not None
 
 

@@ -199,3 +199,18 @@ def test_points_have_all_of_a_result_along_what_they_do_not_divide(rows: int) ->
     assert done["tasks_submitted"] == 1
     for found, expected in zip((cube, plane), right, strict=True):
         np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def sum_and_sweep(package: Any, x: Any, y: Any) -> Any:
+    doubled = x * 2
+    total = package.sum(doubled)
+    y[1:-1] = doubled[:-2] + doubled[2:]
+    return total
+
+
+def test_sums_hold_what_two_points_compute_once() -> None:
+    x, y = (cn.arange(64.0) * 1.0 for _ in range(2))
+    assert float(sum_and_sweep(cn, x, y)) == 64 * 63
+    right = np.arange(64.0)
+    sum_and_sweep(np, np.arange(64.0), right)
+    np.testing.assert_array_equal(np.asarray(y), right)
