@@ -63,6 +63,22 @@ BY_MATRIX = {
     if importlib.util.find_spec("scipy") is not None
 }
 
+# What more than two points divide, but for what is decided by what ran before.
+DIVIDED = {
+    app: AGREEING[app]
+    for app in (
+        "stencil",
+        "cg",
+        "bicgstab",
+        "heat",
+        "softmax",
+        "layer_norm",
+        "logistic_regression",
+        "mandelbrot",
+        "channel_flow",
+    )
+}
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -84,6 +100,8 @@ class Mode:
             return AGREEING | SINGLE_PRECISION | WITH_NUMPY | BY_MATRIX
         if self.maths == "libm":
             return WITH_SINES
+        if self.cpus > 2:
+            return DIVIDED
         # those whose tasks are counted come first: what ran before decides on them
         return CHECKED if self.check else AGREEING
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from application_runs import (
     APPLICATIONS,
+    DIVIDED,
     SCRIPTS,
     SPARSE,
     Mode,
@@ -71,6 +72,19 @@ def test_programs_agree_and_fuse(
     if app not in LONG:
         assert counts["plans_made"] == 0
         assert counts["kernels_compiled"] == 0
+
+
+@pytest.mark.parametrize("app", DIVIDED)
+@pytest.mark.parametrize("cpus", [3, 4])
+def test_more_points_run_as_many_tasks(
+    app: str, cpus: int, runs: Callable[[Mode], Runs]
+) -> None:
+    unfused, fused = runs(Mode(cpus))[app], runs(Mode(cpus, 1))[app]
+    rounding = float(np.finfo(np.float64).eps)
+    assert difference(unfused, fused) <= APPLICATIONS[app].roundings * rounding
+    counts = fused.record["statistics_per_iteration"]
+    tasks = counts["tasks_submitted"] - counts["fills_submitted"]
+    assert tasks == TASKS[app][MACHINES.index((2, 1))]
 
 
 def test_every_program_has_a_number_of_tasks() -> None:
