@@ -184,11 +184,17 @@ def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
     views = [view for n in group.tasks for view in window.operations[n].views]
     largest = max(views, key=lambda view: view.volume)
     members = set(group.tasks)
+    # copies of what others still read belong to no operation
+    copies = [nest for nest in planned.nests if not nest.lowered.tasks]
+    own = [nest for nest in planned.nests if nest not in copies]
     return LoopFacts(
         extents(largest.shape),
         tuple(group.tasks),
         group.refusal,
-        tuple(nest for nest in planned.nests if members.issuperset(nest.lowered.tasks)),
+        (
+            *(copies if group is planned.groups[0] else ()),
+            *(nest for nest in own if members.issuperset(nest.lowered.tasks)),
+        ),
     )
 
 
@@ -205,7 +211,10 @@ def _fates(
         )
         if privilege == READ
     }
+    arguments = [views[number].root for number in planned.arguments]
+    moved = [arguments[place] for place in planned.moved]
     scratch = [views[number].root for number, _, _ in planned.scratch]
+    scratch = [root for root in scratch if root not in arguments]
     dropped = [views[number].root for number in planned.temporaries]
     dropped = [root for root in dropped if root not in scratch]
     for text, found in (
@@ -218,6 +227,7 @@ def _fates(
             [root for root in dropped if root not in read],
         ),
         ("in the task's own memory", scratch),
+        ("moved to fresh memory, since others read what a point changes", moved),
     ):
         if found:
             yield text, names.roots(found)

@@ -76,16 +76,17 @@ def _launch_lines(launch: LaunchFacts, numbers: _TaskNumbers) -> Iterator[str]:
         yield f"  No task: nobody needs the results of {positions(launch.operations)}"
         yield from _refused("what comes before", launch.refusal)
     else:
-        if launch.partitioned:
+        count = len(launch.loops)
+        if launch.partitioned and count == 1:
             yield (
                 f"  {numbers.take(1)}: {positions(launch.operations)} in one loop over "
                 f"{launch.loops[0].extents}, on all processors"
             )
             yield from _refused("what comes before", launch.refusal)
         else:
-            count = len(launch.loops)
             loops = "one loop" if count == 1 else f"{count} loops one after the other"
-            yield f"  {numbers.take(1)}: {loops} over whole arrays"
+            where = "tiles, on all processors" if launch.partitioned else "whole arrays"
+            yield f"  {numbers.take(1)}: {loops} over {where}"
             yield from _loop_lines(launch)
         for text, names in launch.fates:
             yield f"    arrays {text}: {names}"

@@ -95,8 +95,11 @@ def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
     assert f"It ends where the program reads a value ({program}:7)." in again
     assert f"{program}:5  a1 = multiply(a2[1:3, 0:4]; " in again
     assert f"{program}:6  a2[1:3, 0:4] = copy(" in again
-    assert "in one loop over 2 x 4, on all processors" in again
-    assert "not with what comes before: its loop has another shape" in again
+    assert "Task 2: 2 loops one after the other over tiles, on all processors" in again
+    assert "loop  1 over 2 x 4: operations 1-3" in again
+    assert "loop  2 over 3 x 4: operations 4-5" in again
+    assert "not with the loop before: its loop has another shape" in again
+    assert "arrays moved to fresh memory" in again
     totals = text.split("Totals")[1].splitlines()
     assert totals[3].split()[:2] == ["2", "2"]
 
