@@ -61,21 +61,33 @@ class Located:
         end: the place behind the last row.
         distances: for each access how far what it touches is from the row, None if the
             access does not move along.
-        touched: for each access the places of the first row and of that behind the last
-            one that it touches in all turns, as far as they are known.
+        axis: the axis with the nest, None if it has no rows.
     """
 
     loop: int | None
     first: Place
     end: Place
     distances: tuple[int | None, ...]
-    touched: tuple[tuple[Place | None, Place | None], ...]
+    axis: Axis | None
 
     @classmethod
     def nowhere(cls, accesses: int) -> Located:
         """Return what is known of a nest that has no rows."""
-        nothing = (None,) * accesses
-        return cls(None, _START, _START, nothing, ((None, None),) * accesses)
+        return cls(None, _START, _START, (None,) * accesses, None)
+
+    def first_touched(self, view: View) -> Place | None:
+        """Return the first row that is touched through a view, if it is known."""
+        interval = _interval(view)
+        if self.axis is None or interval is None:
+            return None
+        return self.axis.place(view, interval.low)
+
+    def end_touched(self, view: View) -> Place | None:
+        """Return the row behind all that are touched through a view, if it is known."""
+        interval = _interval(view)
+        if self.axis is None or interval is None:
+            return None
+        return self.axis.place(view, interval.high)
 
 
 def _row_loop(nest: Nest) -> int | None:
@@ -92,10 +104,15 @@ def _row_loop(nest: Nest) -> int | None:
     return loop
 
 
+def _interval(view: View) -> Interval | None:
+    """Return the rows that a view shows, None if it has none."""
+    return view.region[0] if view.region and not view.store.replicated else None
+
+
 def _rows(view: View, loop: int | None) -> Rows | None:
-    if not view.region or view.store.replicated:
+    interval = _interval(view)
+    if interval is None:
         return None
-    interval = view.region[0]
     if loop is None:
         # a single row
         return Rows(interval, interval.point)
@@ -150,7 +167,9 @@ class Axis:
             if begin is None or begin.symbol is not None:
                 return None
             known = Place((store, at.landmark), begin.offset)
-        return self._resolved(known.moved(at.offset))
+        if at.offset:
+            known = known.moved(at.offset)
+        return self._resolved(known) if known.symbol in self.same else known
 
     def _resolved(self, place: Place) -> Place:
         """Return a place from the symbol that stands for all that are the same."""
@@ -182,17 +201,8 @@ class Axis:
             else None
             for other, row in zip(nest.views, rows, strict=True)
         )
-        touched = tuple(
-            (None, None)
-            if row is None
-            else (
-                self.place(other, row.interval.low),
-                self.place(other, row.interval.high),
-            )
-            for other, row in zip(nest.views, rows, strict=True)
-        )
         return Located(
-            loop, self._resolved(first), self._resolved(end), distances, touched
+            loop, self._resolved(first), self._resolved(end), distances, self
         )
 
     def _knows(self, view: View) -> bool:

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.nests import nests_of
 from legate_diffuse.fusion.reach import own_of, reaches
-from legate_diffuse.fusion.tile_nests import Tiles, leader_of, place_nests
+from legate_diffuse.fusion.tile_nests import Tiles, leader_of
 from legate_diffuse.ir import Points, Store, View
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.region import WHOLE
@@ -67,26 +67,34 @@ def localize(
 
     None if that cannot be, as an array may not move to another store.
     """
-    found = Localized(tuple(nests), views)
-    for store in sorted(_crossed(found, scratch) or ()):
-        for moves, in_scratch in _WAYS:
-            one = _Localizer(found, store).run(moves, in_scratch)
-            crossed = _crossed(one, scratch) if one else None
-            if one is None or crossed is None:
-                continue
-            new = one.origins.keys() - found.origins.keys() | {store}
-            if crossed.isdisjoint(new):
-                found = one
-                break
-        else:
-            return None
-    return _without_unneeded(found, scratch)
+    start = Localized(tuple(nests), views)
+    placer = _Placer(scratch)
+    fixed = {view.store.id for view in views.values() if view.store.fixed}
+    # for each store the ways that are left
+    ways = {
+        store: [way for way in _WAYS if not (way.moves and store in fixed)]
+        for store in sorted(placer.crossed(start) or ())
+    }
+    while all(ways.values()):
+        found = start
+        new: dict[int, AbstractSet[int]] = {}
+        for store, (way, *_) in ways.items():
+            before = found
+            found = _Localizer(before, store).run(way)
+            new[store] = found.origins.keys() - before.origins.keys() | {store}
+        crossed = placer.crossed(found)
+        wrong = [s for s in ways if crossed is None or not crossed.isdisjoint(new[s])]
+        if not wrong:
+            return _without_unneeded(found, placer)
+        for store in wrong:
+            del ways[store][0]
+    return None
 
 
-def _without_unneeded(found: Localized, scratch: AbstractSet[int]) -> Localized:
+def _without_unneeded(found: Localized, placer: _Placer) -> Localized:
     """Drop nests that only write scratch memory that nobody reads."""
-    local = scratch | found.scratch
-    placed = _placed(found, local)
+    local = placer.scratch | found.scratch
+    placed = placer.place(found)
     if placed is None:
         return found
     tiles, leader = placed
@@ -103,35 +111,60 @@ def _without_unneeded(found: Localized, scratch: AbstractSet[int]) -> Localized:
     return replace(found, nests=nests)
 
 
-# Whether the store moves, and whether it is computed in scratch memory.
-_WAYS: Final = ((True, False), (False, True), (True, True))
+class _Way(NamedTuple):
+    """Whether a store moves, and whether it is computed in scratch memory."""
+
+    moves: bool
+    in_scratch: bool
 
 
-def _crossed(found: Localized, scratch: AbstractSet[int]) -> frozenset[int] | None:
-    """Return the arrays that points change, and use beside their own tiles."""
-    local = scratch | found.scratch
-    placed = _placed(found, local)
-    if placed is None:
-        return None
-    tiles, leader = placed
-    crossed: set[int] = set()
-    for axis in tiles.axes:
-        results = tiles.changed - axis.partial - local
-        along = reaches(tiles.nests, axis, results, leader)
-        for store in results:
-            own = own_of(axis, store, leader)
-            if along.stores.get(store, own) != own:
-                crossed.add(store)
-    return frozenset(crossed)
+_WAYS: Final = (_Way(True, False), _Way(False, True), _Way(True, True))
 
 
-def _placed(
-    found: Localized, scratch: AbstractSet[int]
-) -> tuple[Tiles, int | None] | None:
-    tiles = place_nests(nests_of(found.nests, found.views))
-    if tiles is None:
-        return None
-    return tiles, leader_of(tiles, tiles.changed - scratch)
+class _Placer:
+    """Places nests that begin as others did, which need not be placed again."""
+
+    def __init__(self, scratch: AbstractSet[int]) -> None:
+        self.scratch = scratch
+        self._nests: list[LoweredNest] = []
+        # before each of the nests, and after the last one
+        self._tiles = [Tiles()]
+
+    def place(self, found: Localized) -> tuple[Tiles, int | None] | None:
+        """Return where nests are, and whose tiles they have; None if nowhere."""
+        same = 0
+        for one, other in zip(found.nests, self._nests, strict=False):
+            if one is not other:
+                break
+            same += 1
+        del self._nests[same:], self._tiles[same + 1 :]
+        for number in range(same, len(found.nests)):
+            (nest,) = nests_of(found.nests[number : number + 1], found.views)
+            tiles = self._tiles[-1].joined(replace(nest, number=number))
+            if tiles is None:
+                return None
+            self._nests.append(found.nests[number])
+            self._tiles.append(tiles)
+        tiles = self._tiles[-1]
+        local = self.scratch | found.scratch
+        return tiles, leader_of(tiles, tiles.changed - local)
+
+    def crossed(self, found: Localized) -> frozenset[int] | None:
+        """Return the arrays that points change, and use beside their own tiles."""
+        placed = self.place(found)
+        if placed is None:
+            return None
+        tiles, leader = placed
+        local = self.scratch | found.scratch
+        crossed: set[int] = set()
+        for axis in tiles.axes:
+            results = tiles.changed - axis.partial - local
+            along = reaches(tiles.nests, axis, results, leader)
+            for store in results:
+                own = own_of(axis, store, leader)
+                if along.stores.get(store, own) != own:
+                    crossed.add(store)
+        return frozenset(crossed)
 
 
 class _Localizer:
@@ -147,21 +180,19 @@ class _Localizer:
             max(self._views), max(v.store.id for v in self._views.values())
         )
 
-    def run(self, moves: bool, in_scratch: bool) -> Localized | None:
+    def run(self, way: _Way) -> Localized:
         """Return the nests with a copy in scratch memory, in a fresh store, or both."""
         found, old = self._found, self._old
-        if moves and old.fixed:
-            return None
         first = next(
             place for place, nest in enumerate(self._nests) if self._changes(nest)
         )
-        target = self._store() if moves else old
-        local = self._store() if in_scratch else target
+        target = self._store() if way.moves else old
+        local = self._store() if way.in_scratch else target
         before = self._nests[:first]
         after = [self._renamed(nest, local) for nest in self._nests[first:]]
         if not self._is_covered(self._nests[first]):
             before.append(self._copy(local, old))
-        if in_scratch:
+        if way.in_scratch:
             after.append(self._copy(target, local))
         return replace(
             found,
@@ -170,7 +201,7 @@ class _Localizer:
             shown=self._shown,
             origins=found.origins
             | {new.id: old.id for new in (target, local) if new is not old},
-            scratch=found.scratch | ({local.id} if in_scratch else set()),
+            scratch=found.scratch | ({local.id} if way.in_scratch else set()),
         )
 
     def _number(self) -> int:

@@ -132,6 +132,9 @@ PASSES: Final = (
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
 )
 
+# The first pass that cuts are for.
+_LAUNCHES: Final = 3
+
 Watch = Callable[[Pass, Draft], None]
 """Takes a pass, and what has been made after it."""
 
@@ -146,16 +149,20 @@ def make_plan(window: Window, meanings: Meanings, watch: Watch | None = None) ->
     return Plan(draft.planned, len(window.tasks))
 
 
-def run_passes(draft: Draft, watch: Watch | None = None) -> None:
-    """Run all passes, from the first one again if one has found that it cannot go on.
+def run_passes(
+    draft: Draft, watch: Watch | None = None, passes: Sequence[Pass] = PASSES
+) -> None:
+    """Run all passes, and some of them again if one has found that it cannot go on.
 
     More names have to stay then, or a launch on several points becomes two.
     """
     kept, cuts = draft.kept, draft.cuts
-    for each in PASSES:
+    for each in passes:
         each.run(draft)
-        if draft.kept != kept or draft.cuts != cuts:
+        if draft.kept != kept:
             return run_passes(draft, watch)
+        if draft.cuts != cuts:
+            return run_passes(draft, watch, PASSES[_LAUNCHES:])
         if watch is not None:
             watch(each, draft)
 

@@ -207,11 +207,11 @@ def _lag(earlier: Use, later: Use) -> int | None:
         return later.distance - earlier.distance
     # from the last row of the earlier nest that matters to the first one of the later
     lasts = [earlier.located.end.moved(-1)]
-    touched = later.located.touched[later.number][1]
+    touched = later.located.end_touched(later.view)
     if earlier.distance is not None and touched is not None:
         lasts.append(touched.moved(-1 - earlier.distance))
     firsts = [later.located.first]
-    touched = earlier.located.touched[earlier.number][0]
+    touched = earlier.located.first_touched(earlier.view)
     if later.distance is not None and touched is not None:
         firsts.append(touched.moved(-later.distance))
     lags = [last - first for last in lasts for first in firsts]

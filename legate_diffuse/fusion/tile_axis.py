@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from legate_diffuse.fusion.axis import Axis, Place
 from legate_diffuse.ir import Access, Privilege, View
 from legate_diffuse.ir.nest import Nest
-from legate_diffuse.ir.region import BEGIN, END, REPEATED, Endpoint
+from legate_diffuse.ir.region import BEGIN, END, REPEATED, Endpoint, Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class TileAxis:
         axis: the places of stores.
         placements: of the nests, in their order.
         partial: the stores of which each point has a share of a sum, or the like.
+        spread: how far apart what the nests touch is, summed; nobody needs rows that
+            are farther from a tile.
     """
 
     number: int
@@ -52,6 +54,7 @@ class TileAxis:
     axis: Axis = field(default_factory=Axis)
     placements: tuple[Placement, ...] = ()
     partial: frozenset[int] = frozenset()
+    spread: int = 0
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
@@ -62,6 +65,7 @@ class TileAxis:
         if loop == _NOWHERE:
             return None
         dims = dict(self.dims)
+        standing = self._standing(arrays)
         if loop == _ABSENT:
             # all points would add what one of them is to add
             if any(
@@ -75,7 +79,7 @@ class TileAxis:
             return replace(self, dims=dims, placements=(*self.placements, absent))
         for access in arrays:
             view = access.view
-            found = _dim_along(view, loop, self._standing(arrays))
+            found = _dim_along(view, loop, standing)
             if dims.setdefault(view.store.id, found) != found:
                 return None
         partial = {
@@ -171,7 +175,7 @@ class TileAxis:
         projected = replace(
             nest,
             accesses=tuple(
-                replace(access, view=_projected(access.view, dim))
+                Access(access.privilege, _projected(access.view, dim), access.operator)
                 for access, dim in zip(nest.accesses, along, strict=True)
             ),
         )
@@ -179,12 +183,15 @@ class TileAxis:
             found = zip(located.distances, along, strict=True)
             if all(dim is None or distance is not None for distance, dim in found):
                 placement = Placement(True, loop, located.distances)
+                known = [each for each in located.distances if each is not None]
+                spread = max(known) - min(known) if known else 0
                 return replace(
                     self,
                     dims=dims,
                     axis=axis,
                     placements=(*self.placements, placement),
                     partial=partial,
+                    spread=self.spread + spread,
                 )
         return None
 
@@ -206,7 +213,9 @@ def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None
 
 def _projected(view: View, dim: int | None) -> View:
     """Return the view as one of a store that has a single dimension, or none."""
-    if dim is None or view.region is None:
-        return replace(view, region=(), dims=(REPEATED,) * len(view.dims))
-    dims = tuple(0 if other == dim else REPEATED for other in view.dims)
-    return replace(view, region=(view.region[dim],), dims=dims)
+    region: Region = ()
+    dims = (REPEATED,) * len(view.dims)
+    if dim is not None and view.region is not None:
+        region = (view.region[dim],)
+        dims = tuple(0 if other == dim else REPEATED for other in view.dims)
+    return View(view.id, view.store, view.shape, view.points, region, dims)

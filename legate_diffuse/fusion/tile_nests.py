@@ -28,10 +28,14 @@ MAX_TILED_NESTS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Nests that points of a launch run, and the axes that divide them."""
+    """Nests that points of a launch run, and the axes that divide them.
+
+    ``changed`` are the arrays that the nests change.
+    """
 
     nests: tuple[Nest, ...] = ()
     axes: tuple[TileAxis, ...] = ()
+    changed: frozenset[int] = frozenset()
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -50,25 +54,21 @@ class Tiles:
             for axis in found
             if axis is not None and any(dim is not None for dim in axis.dims.values())
         )
-        return Tiles((*self.nests, nest), left) if left else None
+        changed = self.changed.union(
+            access.view.store.id
+            for access in nest.accesses
+            if access.privilege is not Privilege.READ
+            and not access.view.store.replicated
+        )
+        return Tiles((*self.nests, nest), left, changed) if left else None
 
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
         return all(
             reach.width <= MAX_REACH
             for axis in self.axes
+            if axis.spread > MAX_REACH
             for reach in reaches(self.nests, axis, results, leader).stores.values()
-        )
-
-    @property
-    def changed(self) -> frozenset[int]:
-        """The arrays that the nests change."""
-        return frozenset(
-            access.view.store.id
-            for nest in self.nests
-            for access in nest.accesses
-            if access.privilege is not Privilege.READ
-            and not access.view.store.replicated
         )
 
 
@@ -83,7 +83,7 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
         if a.view.shape == loops[0].shape and not a.view.store.replicated
     )
     accesses = dict.fromkeys(
-        type(a)(a.privilege, over(like, a.view), a.operator)
+        type(a)(a.privilege, over(like, a.view, whole=a.whole), a.operator)
         for task in loops
         for a in task.accesses
     )

@@ -131,7 +131,8 @@ class WindowState:
         """Whether a root that is partitioned cannot move to another store."""
         if root.volume < self.single_below or root.scalar_storage:
             return False
-        return root.escaped or (root.shared and root.is_shared())
+        # whether shared memory is still held was looked at when the operation came
+        return root.escaped or root.shared
 
     def _describe(self, view: View) -> None:
         """Number a view, and add to the key what the plan depends on in it."""
