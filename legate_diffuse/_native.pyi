@@ -222,6 +222,15 @@ class Function:
 def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
+def multiply(
+    vectors: Function, matrices: Function, narrowest: int, a: Any, b: Any
+) -> Any:
+    """Return ``a.dot(b)`` of two vectors, or of a matrix and a vector.
+
+    The functions know products of vectors, and of matrices with vectors; ``narrowest``
+    is how many rows and columns a matrix must have.
+    """
+
 def get(function: Function, array: Any, key: Any) -> Any:
     """Return ``array[key]`` for integers."""
 

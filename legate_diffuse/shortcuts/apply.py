@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from legate_diffuse.messages import say
-from legate_diffuse.shortcuts import calls, copies, functions, reductions
+from legate_diffuse.shortcuts import calls, copies, functions, products, reductions
 from legate_diffuse.shortcuts.shortcut import find
 from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
@@ -31,6 +31,7 @@ SHORTCUTS: Final = (
     *calls.SHORTCUTS,
     *copies.SHORTCUTS,
     *reductions.SHORTCUTS,
+    *products.SHORTCUTS,
     *functions.SHORTCUTS,
 )
 

@@ -77,7 +77,7 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
         client, dtype = self._client, np.dtype(name)
         types = importlib.import_module("legate.core.types")
         template = Template(client, client.tasks.SCALAR_UNARY_RED, 1, None, dtype)
-        template.aligned = False
+        template.aligned = ()
         template.privileges = [REDUCE + self._operator, READ]
         template.scalars = [
             (self._code, types.int32),

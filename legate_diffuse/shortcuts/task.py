@@ -18,9 +18,10 @@ from legate_diffuse.stores.view import View
 class TaskTemplate:
     """What the tasks of one operation on arguments of given types have in common.
 
-    The tasks write one argument and read the others. They align all of them, unless
-    they are single elements. ``kind`` is what the window took the first of them for,
-    and ``native`` what runs them at once, with scalars of their own.
+    The tasks write one argument and read the others. They align those at the places
+    ``aligned``: all, unless they are single elements. ``kind`` is what the window took
+    the first of them for, and ``native`` what runs them at once, with scalars of their
+    own.
     """
 
     __slots__ = (
@@ -40,7 +41,7 @@ class TaskTemplate:
         self.library = library
         self.task_id = task_id
         self.privileges: list[int] = [WRITE, *[READ] * inputs]
-        self.aligned = True
+        self.aligned = tuple(range(1 + inputs))
         self.scalars = scalars
         self.kind: Any = None
         self.native: Any = None
@@ -103,11 +104,10 @@ class TemplateTask:
         task.arguments = self.views
         task.variables = [None] * len(self.views)
         task.scalars = template.scalars
-        if template.aligned:
-            task.constraints = [
-                Constraint("align", (symbol(0), symbol(number)))
-                for number in range(1, len(self.views))
-            ]
+        task.constraints = [
+            Constraint("align", (symbol(template.aligned[0]), symbol(number)))
+            for number in template.aligned[1:]
+        ]
         return task
 
 

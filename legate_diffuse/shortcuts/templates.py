@@ -168,7 +168,7 @@ class ElementTemplates(dict[str | None, Template | None]):
         if name is not None:
             task_id = client.tasks[self._task]
             template = Template(client, task_id, 1, None, np.dtype(name))
-            template.aligned = False
+            template.aligned = ()
             if self._task == "READ":
                 # the result comes last
                 template.privileges.reverse()

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -218,23 +220,29 @@ void note_change(const StoreFields& fields, const LocalOperand& operand) {
 
 bool LocalOperand::broadcast(const std::int64_t* shape, std::int64_t dim) {
   const auto added = dim - form.dim;
-  auto* const extents = own_.data();
-  auto* const strides = extents + dim;
+  std::array<std::int64_t, LEGATE_MAX_DIM> strides;
 
   if (added < 0) return false;
-  form.volume = 1;
   for (std::int64_t d = 0; d < dim; ++d) {
     const auto extent = d < added ? 1 : form.extents[d - added];
 
     if (extent != shape[d] && extent != 1) return false;
     strides[d] = extent == shape[d] && d >= added ? form.strides[d - added] : 0;
-    form.volume *= shape[d];
   }
-  std::copy(shape, shape + dim, extents);
-  form.dim = dim;
-  form.extents = extents;
-  form.strides = strides;
+  show(dim, shape, strides.data());
   return true;
+}
+
+void LocalOperand::show(std::int64_t dim, const std::int64_t* extents,
+                        const std::int64_t* strides) {
+  auto* const own = own_.data();
+
+  form.extents = own;
+  form.strides = own + dim;
+  std::copy(extents, extents + dim, own);
+  std::copy(strides, strides + dim, own + dim);
+  form.dim = dim;
+  form.volume = std::accumulate(own, own + dim, std::int64_t{1}, std::multiplies<>{});
 }
 
 Operation::Operation(std::vector<bool> changes, std::int64_t number, std::int64_t fills)

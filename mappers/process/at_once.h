@@ -64,6 +64,9 @@ struct LocalOperand {
   // Lets it repeat over a shape as NumPy does; false if it cannot.
   bool broadcast(const std::int64_t* shape, std::int64_t dim);
 
+  // Lets it show the same elements in another shape; strides count elements.
+  void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
+
   PyObject* root{};
   PyObject* layout{};
   SmallArray* small{};

@@ -154,8 +154,6 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
 // The layout of a new result; empty if it is not small.
 nb::object Function::dense_layout(const Shape& shape, const LocalOperands& operands,
                                   std::size_t first, std::size_t count) const {
-  const auto dim = reduces_ ? 0 : shape.dim;
-
   for (auto index = first; index < first + count; ++index) {
     const auto& one = operands[index];
 
@@ -164,13 +162,17 @@ nb::object Function::dense_layout(const Shape& shape, const LocalOperands& opera
     }
   }
 
-  const auto extents = nb::steal(PyTuple_New(dim));
+  return new_layout(shape.extents.data(), reduces_ ? 0 : shape.dim);
+}
 
-  if (!extents.is_valid()) throw nb::python_error();
+nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
+  const auto shape = nb::steal(PyTuple_New(dim));
+
+  if (!shape.is_valid()) throw nb::python_error();
   for (std::int64_t d = 0; d < dim; ++d) {
-    PyTuple_SET_ITEM(extents.ptr(), d, PyLong_FromLongLong(shape.extents[d]));
+    PyTuple_SET_ITEM(shape.ptr(), d, PyLong_FromLongLong(extents[d]));
   }
-  return nb::handle{dense_}(extents);
+  return nb::handle{dense_}(shape);
 }
 
 PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -34,14 +35,17 @@ class Function {
   // A new array of a type and a layout with all elements equal to a number.
   PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
 
-  // array[key] for integers. Returns a new reference to a new array.
-  PyObject* get(PyObject* array, PyObject* key);
-
- private:
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
                                       std::size_t count) const;
 
+  // The layout of a new array.
+  [[nodiscard]] nanobind::object new_layout(const std::int64_t* extents, std::int64_t dim) const;
+
+  // array[key] for integers. Returns a new reference to a new array.
+  PyObject* get(PyObject* array, PyObject* key);
+
+ private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
 

@@ -19,6 +19,7 @@
 #include "process/at_once.h"
 #include "process/element.h"
 #include "process/function.h"
+#include "process/product.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -91,6 +92,16 @@ PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
       [&] { return nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]); });
 }
 
+// vectors, matrices, narrowest, a, b
+PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    const Products products{nb::inst_ptr<Function>(arguments[0]),
+                            nb::inst_ptr<Function>(arguments[1]), PyLong_AsLongLong(arguments[2])};
+
+    return multiply(products, arguments[3], arguments[4]);
+  });
+}
+
 PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] { return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2])); });
 }
@@ -103,8 +114,9 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 4> fast_functions{{
+std::array<PyMethodDef, 5> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
+    {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get", fast(get), METH_FASTCALL, nullptr},
     {"put", fast(put_element), METH_FASTCALL, nullptr},
     {"value_of", find_value, METH_O, nullptr},

@@ -36,8 +36,8 @@ _LAYOUTS: Final[dict[str, tuple[int, int | None]]] = {
     "WRITE": (0, None),
 }
 
-_LARGEST_PRODUCT: Final = 2**16  # elements
-_NARROWEST_PRODUCT: Final = 8  # rows or columns
+LARGEST_PRODUCT: Final = 2**16  # elements
+NARROWEST_PRODUCT: Final = 8  # rows or columns
 
 
 def register(library: Library) -> None:
@@ -85,4 +85,4 @@ def _suits_a_loop(task: Any) -> bool:
     to start. Measured from 3 x 20,000 to 512 x 512.
     """
     matrix: tuple[int, ...] = task.arguments[1].shape
-    return prod(matrix) <= _LARGEST_PRODUCT and min(matrix) >= _NARROWEST_PRODUCT
+    return prod(matrix) <= LARGEST_PRODUCT and min(matrix) >= NARROWEST_PRODUCT

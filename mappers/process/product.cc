@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/product.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "process/arrays.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// The factors' views, that with more dimensions first.
+using Views = std::array<nb::object, 2>;
+
+// False if the elements of one are not here.
+bool look(const Views& views, LocalOperand& first, LocalOperand& second) {
+  return first.look(store_fields(), views[0].ptr(), false) == Answer::DONE && first.small &&
+         second.look(store_fields(), views[1].ptr(), false) == Answer::DONE && second.small;
+}
+
+void transpose(LocalOperand& matrix) {
+  const auto form = matrix.form;
+  const std::array<std::int64_t, 2> extents{form.extents[1], form.extents[0]};
+  const std::array<std::int64_t, 2> strides{form.strides[1], form.strides[0]};
+
+  matrix.show(2, extents.data(), strides.data());
+}
+
+// Whether they can be multiplied, and are no single elements.
+bool fit(const Form& first, const Form& second, std::int64_t narrowest) {
+  return (first.dim == 1 || first.dim == 2) && second.dim == 1 &&
+         first.extents[first.dim - 1] == second.extents[0] &&
+         *std::min_element(first.extents, first.extents + first.dim) >=
+             (first.dim == 1 ? 2 : narrowest);
+}
+
+}  // namespace
+
+PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Views views{view_of(a), view_of(b)};
+  LocalOperands found;
+  auto& result = found[0];
+  auto& first = found[1];
+  auto& second = found[2];
+
+  if (!views[0].is_valid() || !views[1].is_valid() || !look(views, first, second)) Py_RETURN_NONE;
+
+  // a vector times a matrix is the transposed matrix times the vector
+  const auto is_transposed = first.form.dim < second.form.dim;
+
+  if (is_transposed) {
+    std::swap(views[0], views[1]);
+    if (!look(views, first, second) || first.form.dim != 2) Py_RETURN_NONE;
+    transpose(first);
+  }
+  if (!fit(first.form, second.form, products.narrowest)) Py_RETURN_NONE;
+
+  const auto is_matrix = first.form.dim == 2;
+  const auto& function = is_matrix ? *products.matrices : *products.vectors;
+  const auto& root_dtype = array_fields().root_dtype;
+  std::array<PyObject*, MAX_OPERANDS> dtypes{root_dtype.of(first.root), root_dtype.of(second.root)};
+  const auto* const signature = function.find(dtypes, 2);
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, function.new_layout(first.form.extents, is_matrix ? 1 : 0).ptr()};
+
+  // a finalizer may have come while objects were made
+  if (!arrays_are_ready() || !look(views, first, second) ||
+      result.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
+    Py_RETURN_NONE;
+  }
+  if (is_transposed) transpose(first);
+  if (is_matrix) {
+    const std::array<std::int64_t, 2> strides{1, 0};
+
+    result.show(2, first.form.extents, strides.data());
+    second.broadcast(first.form.extents, 2);
+  }
+  std::memset(result.small->elements(), 0, result.small->num_bytes());
+  result.small->set_changed();
+  if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
+  total_runs.runs += 1, total_runs.operations += 1, total_runs.fills += 1;
+  return made.array.release().ptr();
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "process/function.h"
+
+namespace legate_diffuse {
+
+// What products of a type need to run at once: those of two vectors, and those of a matrix that
+// has at least `narrowest` rows and columns with a vector. Operands are the result, which they add
+// to, and the factors, all over the shape of the matrix; a vector comes second.
+struct Products {
+  const Function* vectors;
+  const Function* matrices;
+  std::int64_t narrowest;
+};
+
+// a.dot(b), a new reference to a new array, or to None if that is left to Python.
+PyObject* multiply(const Products& products, PyObject* a, PyObject* b);
+
+}  // namespace legate_diffuse

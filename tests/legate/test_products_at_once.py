@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of small arrays run as they come, with the bits of their tasks' loops."""
+
+from __future__ import annotations
+
+from test_small_arrays import run_begun, run_here
+
+FACTORS = """
+    def factors(n, dtype):
+        whole = n.arange(1.0, 601.0).reshape(20, 30)
+        if dtype[0] == "c":
+            whole = whole + 1j
+        # products of integers that are exact
+        whole = (whole % 7.0 if dtype[0] == "f" else whole).astype(dtype)
+        a, v, w = whole[:12, :12], whole[0], whole[:, 3]
+        return [
+            (v, v), (v[1:], v[:-1]), (w, whole[:, 4]), (v[:1], v[1:2]), (v[:0], w[:0]),
+            (whole, v), (w, whole), (whole.T, w), (v, whole.T), (a, a[2]), (a[:, 1], a),
+            (whole[2:19, 5:], v[5:]), (whole[:7], v), (whole[:, :1], v[:1]),
+            (whole[:, :0], v[:0]), (v, w), (whole, w),
+        ]
+""".replace("\n    ", "\n")
+
+
+def test_products_give_what_numpy_gives() -> None:
+    run_here(
+        FACTORS
+        + """
+def outcome(product, a, b):
+    try:
+        found = np.asarray(product(a, b))
+    except ValueError:
+        return "refused"
+    return found.dtype, found.shape, found.tolist()
+forms = [lambda a, b: a.dot(b), lambda a, b: a @ b]
+for dtype in ("float64", "float32", "complex128"):
+    for form in range(3):
+        for _ in range(3):
+            for x, y in zip(factors(cn, dtype), factors(np, dtype), strict=True):
+                one, other = (
+                    outcome((*forms, n.dot)[form], *each)
+                    for n, each in ((cn, x), (np, y))
+                )
+                shapes = [each.shape for each in y]
+                assert one == other, (dtype, form, shapes, one, other)
+assert legate_diffuse.stats()["failures"] == 0
+"""
+    )
+
+
+def test_other_operands_are_left_to_the_original() -> None:
+    run_here("""
+def program(n):
+    x, i, a = n.arange(12.0), n.arange(12), n.arange(144.0).reshape(12, 12)
+    result = n.zeros(12)
+    for _ in range(3):
+        a.dot(x, out=result)
+        n.dot(a, result, out=x)
+        x /= 1e5
+        x = n.floor(x)
+    return [x, i.dot(i), i @ i, x.dot(i), x.astype("float32") @ i, x.dot(2.0), a @ a,
+            n.dot([1.0, 2.0], [3.0, 4.0]), n.dot(2.0, x), n.dot(x[1], a),
+            x.dot([1.0] * 12), result]
+agree(program)
+""")
+
+
+def test_products_have_the_bits_of_loops_that_wait() -> None:
+    program = """
+rng = np.random.default_rng(1)
+A, u = rng.normal(size=(40, 33)), rng.normal(size=33)
+a, v = cn.array(A), cn.array(u)
+for _ in range(4):
+    w = a @ v
+    found = [w, w @ a, a.T @ w, v.dot(v), v[1:].dot(v[:-1])]
+    for each in found:
+        print(np.asarray(each).tobytes().hex())
+"""
+    here = run_begun(program)
+    apart = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    assert here.returncode == apart.returncode == 0, here.stderr + apart.stderr
+    assert here.stdout == apart.stdout
+    # of five products two are the same
+    assert len(set(here.stdout.splitlines())) == 4
+
+
+def test_no_product_is_a_task() -> None:
+    run_here("""
+a, v = cn.arange(900.0).reshape(30, 30) / 900.0, cn.ones(30)
+for _ in range(3):
+    v = a.dot(v)
+    v = v @ a / float(v.dot(v))
+before = legate_diffuse.stats()
+for _ in range(5):
+    v = a.dot(v)
+    v = v @ a / float(v.dot(v))
+counts = {name: value - before[name] for name, value in legate_diffuse.stats().items()
+          if type(value) is int}
+assert counts["tasks_seen"] == 5 * 7 and counts["fills_seen"] == 5 * 3, counts
+assert counts["tasks_submitted"] == 0 and counts["groups"] == 5 * 7, counts
+""")
