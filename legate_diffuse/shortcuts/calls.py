@@ -22,6 +22,7 @@ from typing import Any, Final
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
@@ -276,13 +277,11 @@ def _binary(
             if b.root.dtype is not root.dtype or not b.root.fusable:
                 return None
             if b.shape != shape:
-                if not b.shape:
-                    b = over(b, shape)
-                elif not shape:
-                    shape = b.shape
-                    a = over(a, shape)
-                else:
+                common = common_shape(shape, b.shape)
+                if common is None:
                     return None
+                shape = common
+                a, b = repeated(a, shape), repeated(b, shape)
         elif (kind is float or kind is int) and templates.common_type:
             number = constant(root, y)
             if number is None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.launch.failure import FailureError, attempt
+from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
@@ -54,7 +55,7 @@ def _token(key: Any) -> tuple[Any, ...] | None:
             ):
                 return None
             parts.append((start, stop))
-        elif kind is int:
+        elif kind is int or part is None:
             parts.append(part)
         else:
             return None
@@ -144,7 +145,7 @@ def _replace_set(submission: Submission) -> None:
         if type(value) in _NUMBERS:
             if self._writeable and not doctor._user_value:
                 target = _find(self._thunk, key)
-                if target is not None and not target.shape and _put(target, value):
+                if target is not None and _put(target, value):
                     return
             original(self, key, value)
             return
@@ -159,19 +160,23 @@ def _replace_set(submission: Submission) -> None:
             if (
                 target is not None
                 and type(base) is LogicalStore
+                # the original refuses others, whatever the key
+                and len(base._view.shape) <= len(self._thunk.base._view.shape)
                 and (_copy if target.shape else _write)(target, base._view)
             ):
                 return
         original(self, key, value)
 
     def _put(target: View, value: float) -> bool:
-        """Write a number to a single element; False if its type is to change."""
+        """Write a number to all elements; False if its type is to change."""
         root = target.root
         # the original warns of other conversions
         if root.dtype != _NUMBERS[type(value)]:
             return False
         source = constant(root, value)
-        return source is not None and _write(target, source)
+        return source is not None and (_copy if target.shape else _write)(
+            target, source
+        )
 
     def _write(target: View, source: View) -> bool:
         """Write a single element; False if that is left to the original."""
@@ -198,11 +203,16 @@ def _replace_set(submission: Submission) -> None:
         if (
             template is None
             or source.root.dtype is not root.dtype
-            or source.shape != target.shape
             or not source.root.fusable
             or root.scalar_storage
         ):
             return False
+        if source.shape != target.shape:
+            if common_shape(source.shape, target.shape) != target.shape or may_overlap(
+                source.root, root
+            ):
+                return False
+            source = repeated(source, target.shape)
         if may_overlap(source.root, root):
             if target.equal_storage(source):
                 return True

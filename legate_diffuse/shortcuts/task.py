@@ -113,6 +113,11 @@ class TemplateTask:
 
 def submit(template: TaskTemplate, views: list[View], *before: Any) -> None:
     """Submit operations and then a task, or let them wait in the window."""
+    native = template.native
+    if native is not None:
+        every = [*(view for each in before for view in each.views), *views]
+        if window.submitter.at_once.run_known(native, every, template.own_scalars):
+            return
     task = TemplateTask(template, views)
     window.submit(*before, task)
     if template.kind is None and task.kind is not None:
