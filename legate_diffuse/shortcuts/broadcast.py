@@ -7,9 +7,8 @@ Follows: cuPyNumeric (cupynumeric/_thunk)
 from __future__ import annotations
 
 from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import Shape
 from legate_diffuse.stores.view import View, over
-
-Shape = tuple[int, ...]
 
 
 def common_shape(one: Shape, other: Shape) -> Shape | None:
@@ -23,7 +22,7 @@ def common_shape(one: Shape, other: Shape) -> Shape | None:
             found[dim] = extent
         elif extent not in (1, found[dim]):
             return None
-    return tuple(found)
+    return Shape(found)
 
 
 def repeated(view: View, shape: Shape) -> View:

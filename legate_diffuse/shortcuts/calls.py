@@ -23,10 +23,12 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.conversions import Conversions, common_type
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import (
+    INTEGERS,
     Client,
     Constants,
     CopyTemplates,
@@ -145,9 +147,8 @@ class Submission:
         self.copies = CopyTemplates(client)
         self.selections = Selections(client, self.make, self.copies)
         self.constant = Constants().find
-        self.binary = _binary(
-            client, self.make, self.write, self.constant, self.selections
-        )
+        self.conversions = Conversions(client, self.make)
+        self.binary = _binary(self)
         self.unary = _unary(client, self.make, self.write, self.selections)
 
     def templates_of(self, ufunc: str) -> Templates:
@@ -236,15 +237,28 @@ def may_overlap(one: Root, other: Root) -> bool:
     return one is other or (one.escaped and other.escaped)
 
 
-def _binary(
-    client: Client,
-    make: Callable[..., Any],
-    write: Callable[..., Any],
-    constant: Callable[[Root, float], View | None],
-    selections: Selections,
-) -> Callable[..., Any]:
+def _binary(submission: Submission) -> Callable[..., Any]:
+    client, selections = submission.client, submission.selections
+    make, write, constant = submission.make, submission.write, submission.constant
+    apply, convert = submission.apply, submission.conversions.convert
     selection = selections.type
     ndarray, doctor = client.ndarray, client.doctor
+
+    def mixed(
+        templates: Templates, x: Any, y: Any, swapped: bool, out: Any, kind: str | None
+    ) -> Any:
+        """Submit an operation on operands that are first converted to one type."""
+        if kind is None or not templates.common_type or templates[kind] is None:
+            return None
+        if x._thunk.base._view.root.dtype != kind:
+            x = convert(x, kind)
+        if type(y) is ndarray and y._thunk.base._view.root.dtype != kind:
+            y = convert(y, kind)
+        if x is None or y is None:
+            return None
+        operands = (y, x) if swapped else (x, y)
+        made = apply(templates.function, out, *operands)
+        return binary(templates, x, y, swapped, out) if made is None else made
 
     def binary(
         templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None
@@ -274,15 +288,20 @@ def _binary(
             if type(base) is not LogicalStore:
                 return None
             b = base._view
-            if b.root.dtype is not root.dtype or not b.root.fusable:
+            if not b.root.fusable:
                 return None
+            if b.root.dtype is not root.dtype:
+                common = common_type(root.dtype, b.root.dtype)
+                return mixed(templates, x, y, swapped, out, common)
             if b.shape != shape:
-                common = common_shape(shape, b.shape)
-                if common is None:
+                over_both = common_shape(shape, b.shape)
+                if over_both is None:
                     return None
-                shape = common
+                shape = over_both
                 a, b = repeated(a, shape), repeated(b, shape)
         elif (kind is float or kind is int) and templates.common_type:
+            if kind is float and root.dtype in INTEGERS:
+                return mixed(templates, x, y, swapped, out, "float64")
             number = constant(root, y)
             if number is None:
                 return None

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import ElementTemplates
+from legate_diffuse.shortcuts.templates import FLOATS, INTEGERS, ElementTemplates
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -254,6 +256,25 @@ def _replace_copy(submission: Submission, name: str) -> None:
     original = replace(submission.client.ndarray, name, copy)
 
 
+def _replace_astype(submission: Submission) -> None:
+    convert = submission.conversions.convert
+    # the names of types, by what stands for them
+    names: dict[Any, str] = {float: "float64", int: "int64", bool: "bool"}
+    for known in (*INTEGERS, *FLOATS, "bool"):
+        dtype = np.dtype(known)
+        names[known] = names[dtype] = names[dtype.type] = known
+
+    def astype(self: Any, dtype: Any, *options: Any, **named: Any) -> Any:
+        made = None
+        if type(dtype) in (type, str) or isinstance(dtype, np.dtype):
+            name = names.get(dtype)
+            if name is not None and not options and not named:
+                made = convert(self, name)
+        return original(self, dtype, *options, **named) if made is None else made
+
+    original = replace(submission.client.ndarray, "astype", astype)
+
+
 def _replace_sum(submission: Submission) -> None:
     selections = submission.selections
 
@@ -356,6 +377,17 @@ SHORTCUTS: Final = (
         ),
         "867eb1ae841c6105",
         _replace_copies,
+    ),
+    Shortcut(
+        "conversions",
+        (
+            ("_array.array", "ndarray.astype"),
+            ("_array.array", "ndarray._astype"),
+            ("_thunk.deferred", "DeferredArray.convert"),
+            *ARRAYS,
+        ),
+        "d24167eef14c9a6c",
+        _replace_astype,
     ),
     Shortcut(
         "sums",

@@ -24,10 +24,10 @@ from legate_diffuse.stores.view import View
 _MAX_CONSTANTS: Final = 1024
 
 # The types that a Python int may become, and those of a float.
-_INTEGERS: Final = frozenset(
+INTEGERS: Final = frozenset(
     ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 )
-_FLOATS: Final = frozenset(("float32", "float64"))
+FLOATS: Final = frozenset(("float32", "float64"))
 # every int up to this size is a float64 (and rounds once to a float32)
 _EXACT: Final = 1 << 53
 
@@ -204,11 +204,9 @@ class Constants:
     def _make(self, like: Root, value: float) -> LogicalStore | None:
         name = like.dtype
         if type(value) is float:
-            convertible = name in _FLOATS and value == value
+            convertible = name in FLOATS and value == value
         else:
-            convertible = name in _INTEGERS or (
-                name in _FLOATS and abs(value) <= _EXACT
-            )
+            convertible = name in INTEGERS or (name in FLOATS and abs(value) <= _EXACT)
         if not convertible:
             return None
         try:

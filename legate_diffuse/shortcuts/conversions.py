@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for arrays that become ones of another type.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.shortcuts.templates import (
+    FLOATS,
+    INTEGERS,
+    Client,
+    Template,
+    new_function,
+)
+
+# What real numbers become, but for float16.
+_REAL: Final[frozenset[str | None]] = INTEGERS | FLOATS | {"bool"}
+
+
+class Conversions(dict[tuple[str | None, str | None], Template | None]):
+    """The templates of conversions, by the types from and to.
+
+    None stands for types without a shortcut.
+
+    Args:
+        client: what is needed of cuPyNumeric.
+        make: submits a task that writes a new array.
+    """
+
+    def __init__(self, client: Client, make: Callable[..., Any]) -> None:
+        super().__init__()
+        code = importlib.import_module("cupynumeric.config").ConvertCode.NOOP
+        self._client = client
+        self._code = code
+        self._make = make
+        self._apply = client.legate.native.apply
+        self._functions = {name: new_function(client) for name in _REAL}
+
+    def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
+        source, target = types
+        template = None
+        if source in _REAL and target in _REAL and source != target:
+            client = self._client
+            dtype = np.dtype(target)
+            template = Template(client, client.tasks.CONVERT, 1, self._code, dtype)
+            template.function = self._functions[str(target)]
+        self[types] = template
+        return template
+
+    def convert(self, array: Any, target: str) -> Any:
+        """Return an array converted to a type; None if that is left to the original."""
+        made = self._apply(self._functions[target], None, array)
+        if made is not None:
+            return made
+        thunk = array._thunk
+        if type(thunk) is not self._client.deferred_array:
+            return None
+        if type(thunk.base) is not LogicalStore:
+            return None
+        view = thunk.base._view
+        source = view.root.dtype
+        template = self[source, target]
+        if template is None or not view.root.fusable or self._client.doctor._user_value:
+            return None
+        made = self._make(template, view.shape, view)
+        if template.function and template.native:
+            template.learn(source)
+        return made
+
+
+_common: dict[tuple[str | None, str | None], str | None] = {}
+
+
+def common_type(one: str | None, other: str | None) -> str | None:
+    """Return the type of arrays of two types together, None if it is not a real one."""
+    types = one, other
+    if types not in _common:
+        known = one in _REAL and other in _REAL
+        found = np.result_type(str(one), str(other)).name if known else None
+        _common[types] = found if found in _REAL else None
+    return _common[types]

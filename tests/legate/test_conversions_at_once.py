@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small arrays of different types meet without a way through cuPyNumeric."""
+
+from __future__ import annotations
+
+from test_at_once import MANY_OPERANDS
+from test_small_arrays import run_here
+
+
+def test_operands_of_different_types() -> None:
+    run_here(
+        MANY_OPERANDS
+        + """
+import operator as op
+del ARRAYS["complex128"]
+for one, values in ARRAYS.items():
+    for other, others in ARRAYS.items():
+        a, b = np.array(values, one), np.array(others[::-1], other)
+        x, y = cn.array(a), cn.array(b)
+        for apply in (op.add, op.mul, op.lt, op.eq, op.truediv):
+            for _ in range(3):
+                assert outcome(lambda: apply(x, y)) == outcome(lambda: apply(a, b)), (
+                    one, other, apply)
+        for number in (2.5, -0.0, float("inf"), 3):
+            if one[0] in "iu" and type(number) is float and number:
+                for _ in range(3):
+                    assert outcome(lambda: x * number) == outcome(lambda: a * number)
+                    assert outcome(lambda: number - x) == outcome(lambda: number - a)
+"""
+    )
+
+
+def test_results_have_the_type_of_where_they_are_written() -> None:
+    run_here("""
+def program(n):
+    x, i, m, s = n.arange(6.0), n.arange(6), n.arange(6) > 2, n.ones(6, "float32")
+    found = []
+    for k in range(3):
+        x += i
+        x *= m
+        x[1:] -= i[:-1]
+        x += x[:1, None].astype("int64")[0]
+        i += m
+        n.add(x, i, out=x)
+        for wrong in (lambda: i.__iadd__(x), lambda: i.__imul__(2.5)):
+            try:
+                wrong()
+            except TypeError:
+                found.append(float(k))
+        s = s + i[2] * 0.5
+        found += [x.copy(), i.copy(), s, x + i[3], (i * 0.5)[m], i[:, None] * x, m / (i + 1)]
+    return found
+agree(program)
+""")
+
+
+def test_arrays_that_become_ones_of_another_type() -> None:
+    run_here(
+        MANY_OPERANDS
+        + """
+TYPES = [float, int, bool, "float32", np.float64, np.dtype("int32"), "uint8", "f8"]
+import warnings
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    for name, values in ARRAYS.items():
+        if name == "complex128":
+            continue
+        # what is out of the other type's range has any value
+        a = np.abs(np.nan_to_num(np.array(values, name), posinf=3, neginf=4)) % 100
+        x = cn.array(a)
+        for to in TYPES:
+            for _ in range(3):
+                assert outcome(lambda: x.astype(to)) == outcome(lambda: a.astype(to))
+                assert outcome(lambda: x[2:5].astype(to, copy=True)) == outcome(
+                    lambda: a[2:5].astype(to))
+    try:
+        cn.ones(3).astype("no type")
+    except TypeError:
+        pass
+    else:
+        raise AssertionError
+"""
+    )
