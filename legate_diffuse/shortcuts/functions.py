@@ -13,12 +13,15 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
+from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.form import dense
-from legate_diffuse.stores.layout import Layout
+from legate_diffuse.stores.layout import Layout, Shape
+from legate_diffuse.stores.view import View
 
 # Functions that have a method of the same name do its work with its defaults.
 _MODULES: Final = {
@@ -104,6 +107,68 @@ def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "full", full)
 
 
+# What ``where`` chooses from, and the numbers that become such an element.
+_CHOICES: Final = {"float64": (float, int), "int64": (int,)}
+
+
+def _replace_where(submission: Submission) -> None:
+    client = submission.client
+    ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
+    known = new_function(client, takes_numbers=True)
+    templates: dict[str, Template] = {}
+    for name in _CHOICES:
+        templates[name] = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
+        templates[name].function = known
+
+    def where(a: Any, x: Any = None, y: Any = None) -> Any:
+        # the type of two numbers is the original's affair
+        if type(a) is not ndarray or not (type(x) is ndarray or type(y) is ndarray):
+            return original(a, x, y)
+        made = apply(known, None, a, x, y)
+        if made is None and not doctor._user_value:
+            made = _choose(a, x, y)
+        return original(a, x, y) if made is None else made
+
+    def _choose(a: Any, x: Any, y: Any) -> Any:
+        mask, one, other = map(_view, (a, x, y))
+        chosen = one or other
+        if mask is None or chosen is None or mask.root.dtype != "bool":
+            return None
+        like = chosen.root
+        if like.dtype not in _CHOICES:
+            return None
+        shape: Shape | None = mask.shape
+        views = [mask]
+        for view, value in ((one, x), (other, y)):
+            if view is None and type(value) in _CHOICES[like.dtype]:
+                view = submission.constant(like, value)
+            if view is None or view.root.dtype != like.dtype or shape is None:
+                return None
+            shape = common_shape(shape, view.shape)
+            views.append(view)
+        if shape is None:
+            return None
+        template = templates[like.dtype]
+        operands = [repeated(view, shape) for view in views]
+        made = submission.make(template, shape, *operands)
+        if template.function and template.native:
+            template.learn("bool", like.dtype, like.dtype)
+        return made
+
+    def _view(array: Any) -> View | None:
+        if (
+            type(array) is not ndarray
+            or type(array._thunk) is not client.deferred_array
+        ):
+            return None
+        base = array._thunk.base
+        if type(base) is not LogicalStore or not base._view.root.fusable:
+            return None
+        return base._view
+
+    original = replace(importlib.import_module("cupynumeric"), "where", where)
+
+
 def _is_type(dtype: Any) -> bool:
     return type(dtype) is type or isinstance(dtype, np.dtype)
 
@@ -130,6 +195,18 @@ SHORTCUTS: Final = (
             partial(_replace_function, name),
         )
         for name, module in _MODULES.items()
+    ),
+    Shortcut(
+        "the function where",
+        (
+            ("_module.ssc_searching", "where"),
+            ("_array.thunk", "perform_where"),
+            ("_thunk.deferred", "DeferredArray.where"),
+            ("_thunk.deferred", "DeferredArray._broadcast"),
+            *ARRAYS,
+        ),
+        "390a416ab9347dd3",
+        _replace_where,
     ),
     Shortcut(
         "new arrays",

@@ -48,7 +48,8 @@ def program(n):
             except TypeError:
                 found.append(float(k))
         s = s + i[2] * 0.5
-        found += [x.copy(), i.copy(), s, x + i[3], (i * 0.5)[m], i[:, None] * x, m / (i + 1)]
+        found += [x.copy(), i.copy(), s, x + i[3], (i * 0.5)[m]]
+        found += [i[:, None] * x, m / (i + 1)]
     return found
 agree(program)
 """)
@@ -81,3 +82,26 @@ with warnings.catch_warnings():
         raise AssertionError
 """
     )
+
+
+def test_where_chooses_as_before() -> None:
+    run_here("""
+def program(n):
+    x, y, i, j = n.arange(6.0), -n.arange(6.0), n.arange(6), n.arange(6) * 2
+    m, rows = x > 2.0, n.arange(3) > 0
+    found = []
+    for _ in range(3):
+        found += [n.where(m, x, y), n.where(m, x, 0.5), n.where(m, 2, y)]
+        found += [n.where(m, i, j), n.where(m, i, -3), n.where(rows[:, None], x, y)]
+        found += [n.where(m, 1.0, 0.0), n.where(m, 1, 0), n.where(m[2], x, y)]
+        found += [n.where(m, x[3], y), n.where(m, x, i), n.where(m, i, 0.5)]
+        found += [n.where(i, x, y), n.where(m[:0], x[:0], 1.0), n.where(m, x, -0.0)]
+        found += [n.where(m)[0], n.where(x[:3] > 1.0, x[3:], y[2:5])]
+        try:
+            n.where(m, x, y[:4])
+        except ValueError:
+            found.append(1.0)
+        x[1:] = n.where(m[1:], x[:-1], x[1:])
+    return found
+agree(program)
+""")
