@@ -220,7 +220,7 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
   auto task = runtime->create_task(library(), id);
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
-  if (!task.needs_inline_execution_()) divide(task, tiling, shapes, partitions);
+  if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions);
   task.add_scalar_arg(pack_launch(arguments, program, true, {}));
   runtime->submit(std::move(task));
 }
