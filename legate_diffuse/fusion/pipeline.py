@@ -133,7 +133,7 @@ PASSES: Final = (
 )
 
 # The first pass that cuts are for.
-_LAUNCHES: Final = 3
+_LAUNCHES: Final = [each.run for each in PASSES].index(_launches)
 
 Watch = Callable[[Pass, Draft], None]
 """Takes a pass, and what has been made after it."""

@@ -112,9 +112,9 @@ class AtOnce:
                     value = self._small.constant_bytes(root)
                     if privilege == READ:
                         continue
-                if root.constant is not None and self._small.may_be_here(root):
-                    root.small_array().put(value[: root.nbytes])
-                    root.constant = None
+                    if self._small.may_be_here(root):
+                        root.small_array().put(value[: root.nbytes])
+                        root.constant = None
                 form(view.layout, root.shape)
 
     def _nests(self, operations: Sequence[Any], views: list[View]) -> Any:

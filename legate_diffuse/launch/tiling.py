@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from struct import pack
-from typing import Final
+from typing import Any, Final
 
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.stores.layout import Shape, whole
@@ -78,18 +78,20 @@ def _leader(tiling: Tiling, arguments: Sequence[View]) -> int:
 def _promoted_spare(view: View, dims: Sequence[int], extents: Shape) -> Spare:
     """Return the spare store of a view's root, with the dimensions that it lacks."""
     spare = view.root.find_spare()
-    real = spare.store
-    for dim, extent in enumerate(extents):
-        if dim not in dims:
-            real = real.promote(dim, extent)
+    real = _with_all(spare.store, dims, extents)
     return spare if real is spare.store else view.root.spared(real)
 
 
 def _promoted(view: View, dims: Sequence[int], extents: Shape) -> View:
     """Return the root of a view, with the dimensions that it lacks."""
     # views keep their roots alive, so no root keeps a view
-    found = view.through(whole(view.root.shape))
+    found: View = _with_all(view.through(whole(view.root.shape)), dims, extents)
+    return found
+
+
+def _with_all(store: Any, dims: Sequence[int], extents: Shape) -> Any:
+    """Return a store, or a view of one, with the dimensions that it lacks."""
     for dim, extent in enumerate(extents):
         if dim not in dims:
-            found = found.promote(dim, extent)
-    return found
+            store = store.promote(dim, extent)
+    return store

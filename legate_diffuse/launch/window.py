@@ -27,7 +27,7 @@ from legate_diffuse.launch import ranks
 from legate_diffuse.launch.policy import WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.ranks import Agreement
-from legate_diffuse.launch.state import WindowState, close
+from legate_diffuse.launch.state import WindowState, close, liveness
 from legate_diffuse.launch.steps import Waiting
 from legate_diffuse.launch.submission import Checker, Submitter
 from legate_diffuse.libraries.kind import Kind, Recognizer
@@ -67,8 +67,10 @@ class LaunchWindow:
         self.state = WindowState()
         self.queue = LaunchQueue(legate.native)
         self._agreement: Agreement | None = None
+        self._liveness = liveness
         if ranks.are_several(legate.runtime):
             self._agreement = Agreement()
+            self._liveness = self._agreement.liveness
         self.submitter = Submitter(
             legate, meanings, self._counters, checker, self._agreement
         )
@@ -428,10 +430,7 @@ class LaunchWindow:
             if not state.count:
                 break
             state.ended, state.awaits = True, False
-            if self._agreement is None:
-                closed = close(state, cause)
-            else:
-                closed = close(state, cause, self._agreement.liveness)
+            closed = close(state, cause, self._liveness)
             steps, waiting = self.submitter.prepare(closed, may_wait, wanted)
             if waiting.operations or state.rest:
                 steps.append(_Carry(self, waiting, state.rest))

@@ -316,8 +316,7 @@ def _binary(submission: Submission) -> Callable[..., Any]:
             made = make(template, shape, a, b)
         else:
             made = write(template, shape, out, a, b)
-        if template.function and template.native:
-            template.learn(root.dtype, root.dtype)
+        template.learn_once(root.dtype, root.dtype)
         return made
 
     return binary
@@ -348,8 +347,7 @@ def _unary(
             made = make(template, view.shape, view)
         else:
             made = write(template, view.shape, out, view)
-        if template.function and template.native:
-            template.learn(view.root.dtype)
+        template.learn_once(view.root.dtype)
         return made
 
     return unary

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.templates import (
     FLOATS,
     INTEGERS,
@@ -60,19 +59,15 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         made = self._apply(self._functions[target], None, array)
         if made is not None:
             return made
-        thunk = array._thunk
-        if type(thunk) is not self._client.deferred_array:
+        view = self._client.view_of(array)
+        if view is None:
             return None
-        if type(thunk.base) is not LogicalStore:
-            return None
-        view = thunk.base._view
         source = view.root.dtype
         template = self[source, target]
-        if template is None or not view.root.fusable or self._client.doctor._user_value:
+        if template is None or self._client.doctor._user_value:
             return None
         made = self._make(template, view.shape, view)
-        if template.function and template.native:
-            template.learn(source)
+        template.learn_once(source)
         return made
 
 

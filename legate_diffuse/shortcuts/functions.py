@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
@@ -21,7 +20,6 @@ from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout, Shape
-from legate_diffuse.stores.view import View
 
 # Functions that have a method of the same name do its work with its defaults.
 _MODULES: Final = {
@@ -130,7 +128,7 @@ def _replace_where(submission: Submission) -> None:
         return original(a, x, y) if made is None else made
 
     def _choose(a: Any, x: Any, y: Any) -> Any:
-        mask, one, other = map(_view, (a, x, y))
+        mask, one, other = map(client.view_of, (a, x, y))
         chosen = one or other
         if mask is None or chosen is None or mask.root.dtype != "bool":
             return None
@@ -151,20 +149,8 @@ def _replace_where(submission: Submission) -> None:
         template = templates[like.dtype]
         operands = [repeated(view, shape) for view in views]
         made = submission.make(template, shape, *operands)
-        if template.function and template.native:
-            template.learn("bool", like.dtype, like.dtype)
+        template.learn_once("bool", like.dtype, like.dtype)
         return made
-
-    def _view(array: Any) -> View | None:
-        if (
-            type(array) is not ndarray
-            or type(array._thunk) is not client.deferred_array
-        ):
-            return None
-        base = array._thunk.base
-        if type(base) is not LogicalStore or not base._view.root.fusable:
-            return None
-        return base._view
 
     original = replace(importlib.import_module("cupynumeric"), "where", where)
 

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.libraries.cupynumeric.tasks import (
@@ -67,8 +66,10 @@ def _replace_products(submission: Submission) -> None:
         made = multiply(*functions, NARROWEST_PRODUCT, a, b)
         if made is not None or not window.runs_at_once or doctor._user_value:
             return made
-        one, other = _view(a), _view(b)
+        one, other = client.view_of(a), client.view_of(b)
         if one is None or other is None or one.root.dtype != other.root.dtype:
+            return None
+        if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) < len(other.shape):
             # a vector times a matrix is the transposed matrix times the vector
@@ -82,18 +83,6 @@ def _replace_products(submission: Submission) -> None:
             return _submit(matrices, one.shape[:1], one, other)
         return None
 
-    def _view(array: Any) -> View | None:
-        if type(array) is not ndarray:
-            return None
-        thunk = array._thunk
-        if type(thunk) is not client.deferred_array:
-            return None
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            return None
-        root = base._view.root
-        return base._view if root.fusable and root.dtype in _TYPES else None
-
     def _submit(
         products: _Products, shape: tuple[int, ...], one: View, other: View
     ) -> Any:
@@ -104,8 +93,7 @@ def _replace_products(submission: Submission) -> None:
             rows, columns = one.shape
             result, other = result.promote(1, columns), other.promote(0, rows)
         submit(template, [result, one, other])
-        if template.function and template.native:
-            template.learn(one.root.dtype, one.root.dtype)
+        template.learn_once(one.root.dtype, one.root.dtype)
         return array
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:

@@ -60,6 +60,18 @@ class Client:
         # the setting that makes cuPyNumeric look at every call
         self.doctor = member("settings", "settings").doctor
 
+    def view_of(self, array: Any) -> View | None:
+        """Return the view of an array; None if its operations are not recorded."""
+        if type(array) is not self.ndarray:
+            return None
+        thunk = array._thunk
+        if type(thunk) is not self.deferred_array:
+            return None
+        if type(thunk.base) is not LogicalStore:
+            return None
+        view: View = thunk.base._view
+        return view if view.root.fusable else None
+
 
 class Template(TaskTemplate):
     """A task template, and what its tasks' result needs.
@@ -80,6 +92,11 @@ class Template(TaskTemplate):
         self.dtype = self.type.to_numpy_dtype()
         self.function: Any = None
         self._legate = client.legate
+
+    def learn_once(self, *operands: str | None) -> None:
+        """Do the same when the operation has run at once, and only then."""
+        if self.function and self.native:
+            self.learn(*operands)
 
     def learn(self, *operands: str | None) -> None:
         """Let native code run the operation on operands of these types, if it can."""

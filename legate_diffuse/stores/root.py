@@ -27,17 +27,12 @@ _OWNER_REFERENCES: Final = 2
 class Spare:
     """A real store of a root's type and shape that may take the place of its own."""
 
-    __slots__ = ("_keeper", "handle", "store")
+    __slots__ = ("handle", "keeper", "store")
 
     def __init__(self, store: Any, keeper: Any) -> None:
         self.store = store
         self.handle = int(store.raw_handle)
-        self._keeper = keeper
-
-    @property
-    def keeper(self) -> Any:
-        """What keeps the store."""
-        return self._keeper
+        self.keeper = keeper
 
 
 class Root:
@@ -171,7 +166,7 @@ class Root:
     def is_shared(self) -> bool:
         """Whether the application holds the memory now; call it if ``shared``."""
         while (lent := self.lent) is not None:
-            held = tuple([p for p in lent if sys.getrefcount(p) > _LENT_REFERENCES])
+            held = _held(lent)
             if self.lent is lent:
                 self.lent = held
                 self.shared = bool(held)
@@ -181,9 +176,7 @@ class Root:
     def is_held(self) -> bool:
         """Whether the application of this rank holds the memory now."""
         lent = self.lent
-        return lent is None or any(
-            [sys.getrefcount(p) > _LENT_REFERENCES for p in lent]
-        )
+        return lent is None or bool(_held(lent))
 
     def materialize(self, *, reads_only: bool = False) -> Any:
         """Return the real ``LogicalStore`` of the whole storage.
@@ -276,3 +269,8 @@ class Root:
         if not self._handle:
             self._handle = int(self.materialize(reads_only=True).raw_handle)
         return self._handle
+
+
+def _held(lent: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return which physical stores the application still holds."""
+    return tuple([p for p in lent if sys.getrefcount(p) > _LENT_REFERENCES])

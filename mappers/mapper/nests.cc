@@ -13,17 +13,6 @@ Base base_of(const Elements& elements) {
   return base;
 }
 
-Base base_of(const Scratch& scratch, char* pointer) {
-  Base base{pointer, {}};
-  auto stride = scratch.itemsize;
-
-  for (auto d = scratch.dim; d-- > 0;) {
-    base.strides[d] = stride;
-    stride *= scratch.extents[d];
-  }
-  return base;
-}
-
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
   if (schedule.bands.empty()) {
     for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);

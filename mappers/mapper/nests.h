@@ -12,7 +12,6 @@
 namespace legate_diffuse {
 
 Base base_of(const Elements& elements);
-Base base_of(const Scratch& scratch, char* pointer);
 
 // Runs the nests of a program, which `words` begin with.
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);

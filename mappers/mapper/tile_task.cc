@@ -73,8 +73,9 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
   const TileScratch scratch{plan.size};
 
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    auto& base =
-        bases.emplace_back(base_of(program.buffers[index], scratch.get() + plan.offsets[index]));
+    const auto& buffer = program.buffers[index];
+    auto& base = bases.emplace_back(row_major(scratch.get() + plan.offsets[index], buffer.itemsize,
+                                              buffer.dim, buffer.extents));
     if (!schedule.circular.empty()) base.circular = schedule.circular[index];
   }
   TeamRunner runner{bases, arguments.size(), {1, 0}};
