@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
 
@@ -69,6 +69,20 @@ def run_python(
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
     command = sys.executable, "-c", dedent(program), *arguments
     return run(*command, pass_fds=pass_fds, **environment)
+
+
+def run_checks(checks: Path, settings: Mapping[str, str]) -> tuple[int, str]:
+    """Run a file of tests in a process of its own; return its status and output."""
+    done = subprocess.run(
+        # -s: what was printed is not lost if the process ends
+        [sys.executable, "-m", "pytest", "-s", "-q", "--timeout=0", str(checks)],
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
 
 
 def _quiet(output: str) -> str:

@@ -10,12 +10,11 @@ process as it is.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from numpy_programs import FAILED
+from process import run_checks
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "2000"))
 # CPUs, threads that share loops, whether small arrays are divided too, how functions of
@@ -50,20 +49,12 @@ def test_random_programs_agree(machine: str) -> None:
     if "PROGRAMS" not in os.environ:
         # which hypothesis takes as a wish for the same examples every time
         settings["CI"] = "1"
-    # -s: what was printed is not lost if the process ends
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-s", "-q", "--timeout=0", str(CHECKS)],
-        env=os.environ | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    status, printed = run_checks(CHECKS, settings)
     lines = [
         line
-        for line in done.stdout.splitlines()
+        for line in printed.splitlines()
         if not any(noise in line for noise in _NOISE)
     ]
     first = next((n for n, line in enumerate(lines) if FAILED in line), len(lines))
     told = lines[max(first - 50, 0) : first + 50] + lines[-100:]
-    assert done.returncode == 0, "\n".join(told)
+    assert status == 0, "\n".join(told)

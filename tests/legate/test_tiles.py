@@ -7,15 +7,20 @@ programs on each machine.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from process import run_python
+from process import run_checks, run_python
 
 CHECKS = Path(__file__).with_name("numpy_tiles_agree.py")
+# Two points, of small arrays too.
+PARTITIONED = {
+    "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500",
+    "LEGATE_TEST": "1",
+    "LEGATE_DIFFUSE": "1",
+    "LEGATE_DIFFUSE_THREADS": "1",
+    "LEGATE_DIFFUSE_SMALL_BYTES": "0",
+}
 
 
 @pytest.mark.parametrize("cpus", [2, 3, 4])
@@ -27,15 +32,8 @@ def test_random_tiles_agree(cpus: int) -> None:
         # Legion looks whether partitions have the kind that it is told
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-s", "-q", "--timeout=0", str(CHECKS)],
-        env=os.environ | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-8000:]
+    status, told = run_checks(CHECKS, settings)
+    assert status == 0, told[-8000:]
 
 
 STEPS = """
@@ -65,14 +63,7 @@ assert found[0] == found[1] == found[2], found
 
 
 def test_no_store_waits_for_the_garbage_collector() -> None:
-    done = run_python(
-        STEPS,
-        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 500",
-        LEGATE_TEST="1",
-        LEGATE_DIFFUSE="1",
-        LEGATE_DIFFUSE_THREADS="1",
-        LEGATE_DIFFUSE_SMALL_BYTES="0",
-    )
+    done = run_python(STEPS, **PARTITIONED)
     assert done.returncode == 0, done.stderr
 
 
@@ -91,12 +82,5 @@ for rows, columns in ((400, 38), (3, 38)):
 
 
 def test_parts_of_what_is_divided_into_rows_are_reshaped() -> None:
-    done = run_python(
-        RESHAPED,
-        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 500",
-        LEGATE_TEST="1",
-        LEGATE_DIFFUSE="1",
-        LEGATE_DIFFUSE_THREADS="1",
-        LEGATE_DIFFUSE_SMALL_BYTES="0",
-    )
+    done = run_python(RESHAPED, **PARTITIONED)
     assert done.returncode == 0, done.stderr

@@ -58,16 +58,16 @@ def axpy(a: Any, x: Any, y: Any) -> None:
 
 def distance(x: Any, y: Any, result: Any) -> None:
     """Add |x - y| of all elements to a result of one element."""
-    task = _RUNTIME.create_auto_task(_LIBRARY, OpCode.DISTANCE)
-    first, second = task.add_input(store_of(x)), task.add_input(store_of(y))
-    task.add_reduction(store_of(result), lc.ReductionOpKind.ADD)
-    task.add_constraint(lc.align(first, second))
-    task.execute()
+    _add_all(OpCode.DISTANCE, x, y, result)
 
 
 def length(x: Any, y: Any, result: Any) -> None:
     """Add sqrt(x * x + y * y) of all elements to a result of one element."""
-    task = _RUNTIME.create_auto_task(_LIBRARY, OpCode.LENGTH)
+    _add_all(OpCode.LENGTH, x, y, result)
+
+
+def _add_all(code: OpCode, x: Any, y: Any, result: Any) -> None:
+    task = _RUNTIME.create_auto_task(_LIBRARY, code)
     first, second = task.add_input(store_of(x)), task.add_input(store_of(y))
     task.add_reduction(store_of(result), lc.ReductionOpKind.ADD)
     task.add_constraint(lc.align(first, second))
