@@ -162,12 +162,15 @@ class Operation:
     """How operations of one kind run on small arrays, one after the other.
 
     Args:
+        name: what people call it.
         changes: for each view of the operations whether it changes.
         number: how many operations they are.
         fills: how many of them are fills.
     """
 
-    def __init__(self, changes: Sequence[bool], number: int, fills: int) -> None: ...
+    def __init__(
+        self, name: str, changes: Sequence[bool], number: int, fills: int
+    ) -> None: ...
     def run(self, views: list[Any], scalars: bytes = b"") -> Answer:
         """Run the operations, in this thread; ``scalars`` are their own ones.
 
@@ -245,6 +248,18 @@ def take_runs() -> tuple[int, int, int]:
 
     Then of how many operations, and how many of them were fills.
     """
+
+def watch_runs(locate: Callable[[str], str]) -> None:
+    """Look from now on at where operations that run at once come from.
+
+    At all of the first thousands, and then at a part that stands for the others.
+
+    Args:
+        locate: returns the current place, given the name of the operation.
+    """
+
+def run_times() -> list[tuple[str, str, int, int]]:
+    """Return name and place of what was watched, nanoseconds, and how often it ran."""
 
 def know_stores(root: type, view: type, layout: type, most_bytes: int) -> None:
     """Take note of the classes of stores, and of the size of a small array."""

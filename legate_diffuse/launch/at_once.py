@@ -17,6 +17,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.observe.wording import verb
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.form import form
 from legate_diffuse.stores.layout import Layout, whole
@@ -76,7 +77,7 @@ class AtOnce:
             self._prepare(operations)
             answer = native.run(views, scalars)
         if answer is self._unknown:
-            nests = self._nests(operations, views)
+            nests = self.plan(operations, views)
             if nests is None:
                 return False
             native.add(views, nests)
@@ -97,7 +98,9 @@ class AtOnce:
         if found is None:
             changes = [p != READ for each in operations for p in each.privileges]
             fills = sum([type(each) is Fill for each in operations])
-            found = self._native.Operation(changes, len(operations), fills)
+            found = self._native.Operation(
+                verb(operations[-1]), changes, len(operations), fills
+            )
             self._operations[key] = found
         return found
 
@@ -117,7 +120,7 @@ class AtOnce:
                         root.constant = None
                 form(view.layout, root.shape)
 
-    def _nests(self, operations: Sequence[Any], views: list[View]) -> Any:
+    def plan(self, operations: Sequence[Any], views: list[View]) -> Any:
         """Return the loop nests of operations, None if a kernel is not compiled yet.
 
         There are none if they cannot run at once.

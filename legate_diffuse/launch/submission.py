@@ -89,15 +89,18 @@ class Submitter:
         self.explanation: Explanation | None = open_explanation(
             legate, meanings, counters, self._named
         )
-        if self.ledger is not None:
-            self.ledger.clock(self, "_plan", "planning")
         self.checker = checker
         # check mode compares what tasks compute, and the profiler shows tasks
         tasks_only = checker is not None or runtime.config().profile
         self.small = SmallArrays(legate, 0 if tasks_only else settings.small_bytes())
         self._locates = self.explanation is not None or checker is not None
         self.at_once = AtOnce(legate, self.small, self)
+        if self.ledger is not None:
+            self.ledger.clock(self, "_plan", "planning")
+            self.ledger.clock(self.at_once, "plan", "submission")
         self._places: Any = native.Places() if self._locates else None
+        # by the names of operations that run at once, from -2 downwards
+        self._run_kinds: dict[str, int] = {}
         self.track_provenance = self._locates or bool(runtime.config().provenance)
 
     @property
@@ -114,6 +117,11 @@ class Submitter:
         if place or not self._locates:
             return place
         return self._places.find(kind) or locate_operation(self._places, kind)
+
+    def place_of_run(self, name: str) -> str:
+        """Return where an operation of a name comes from that has run at once."""
+        kind = self._run_kinds.setdefault(name, -2 - len(self._run_kinds))
+        return self.provenance(kind)
 
     def prepare(
         self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None

@@ -81,12 +81,14 @@ class LaunchWindow:
             self._ledger.clock(self, "_run", "submission")
         self._policy = WindowPolicy()
         self._thread = get_ident()
-        # where somebody looks on, every operation is part of a window
+        # who asks Legate for provenance wants to see every operation
         self.runs_at_once = (
-            self.submitter.small.limit > 0 and not self.submitter.track_provenance
+            self.submitter.small.limit > 0 and not legate.runtime.config().provenance
         )
         if self.runs_at_once:
             legate.native.know_window(self, self.queue, WindowState, LaunchQueue)
+            if self.submitter.explanation is not None:
+                legate.native.watch_runs(self.submitter.place_of_run)
         # the operation that ran at once last, if it was a fill
         self._filled: _Filled | None = None
         # how many operations ran that were not recorded
@@ -98,15 +100,8 @@ class LaunchWindow:
     def counters(self) -> Counters:
         """Counts since the start of the program."""
         if self.runs_at_once:
-            self._count_at_once(*self._native.take_runs())
+            self._counters.add_runs(*self._native.take_runs())
         return self._counters
-
-    def _count_at_once(self, runs: int, operations: int, fills: int) -> None:
-        counters = self._counters
-        counters.tasks_seen += operations
-        counters.fills_seen += fills
-        counters.groups += runs
-        counters.ran_in_process += runs
 
     # -- recording --------------------------------------------------------------
     def submit(self, *operations: Any) -> None:
@@ -121,7 +116,7 @@ class LaunchWindow:
                 return
             if filled is not None and filled.is_reduced_by(operations[0]):
                 # one task fills and reduces
-                self._count_at_once(-1, -1, -1)
+                self._counters.add_runs(-1, -1, -1)
                 operations = (filled.fill, *operations)
         for operation in operations:
             self._record(operation)

@@ -34,6 +34,13 @@ class Counters:
     launches_checked: int = 0
     flushes: Counter[str] = field(default_factory=Counter)
 
+    def add_runs(self, runs: int, operations: int, fills: int) -> None:
+        """Add how often something ran at once, of how many operations and fills."""
+        self.tasks_seen += operations
+        self.fills_seen += fills
+        self.groups += runs
+        self.ran_in_process += runs
+
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as a plain dictionary; ``flushes`` by cause."""
         counts = {name: getattr(self, name) for name in self.__slots__}

@@ -22,7 +22,7 @@ from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.facts import WindowFacts, describe
 from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
-from legate_diffuse.observe.ledger import Ledger, Measured, measure
+from legate_diffuse.observe.ledger import Ledger, Measured, measure, times_of_runs
 from legate_diffuse.observe.location import escaped
 from legate_diffuse.observe.page import page_lines, write_page
 from legate_diffuse.observe.report import Report
@@ -44,11 +44,12 @@ def open_explanation(
     path = settings.explanation_path()
     if not path or legate.runtime.node_id != 0:
         return None
+    native = legate.native
     if settings.explains_on_page():
         return Explanation(_Page(path, legate, meanings, counters, fused))
     if path != "-":
-        return Explanation(_Text(open(path, "w", encoding="utf-8"), True))
-    return Explanation(_Text(sys.stdout, at_once=False))
+        return Explanation(_Text(open(path, "w", encoding="utf-8"), native, True))
+    return Explanation(_Text(sys.stdout, native, at_once=False))
 
 
 class Explanation:
@@ -110,8 +111,9 @@ class _Described:
 class _Text:
     """Writes text to a file; ``at_once`` or when the program ends."""
 
-    def __init__(self, file: TextIO, at_once: bool) -> None:
+    def __init__(self, file: TextIO, native: Any, at_once: bool) -> None:
         self._file = file
+        self._native = native
         self._at_once = at_once
         self._blocks: list[str] = []
         self._broken = False
@@ -127,7 +129,8 @@ class _Text:
         self._at_once = True
         for block in self._blocks:
             self._write(block)
-        self._write("\n".join(total_lines(windows, MAX_DESCRIBED)))
+        runs = times_of_runs(self._native)
+        self._write("\n".join(total_lines(windows, MAX_DESCRIBED, runs)))
 
     def _write(self, block: str) -> None:
         if not self._at_once:
@@ -168,6 +171,7 @@ class _Page:
 
     def submitted(self, number: int) -> None:
         counters = self._counters
+        counters.add_runs(*self._legate.native.take_runs())
         self._trace.append(
             Submission(number, counters.tasks_seen, counters.tasks_submitted)
         )

@@ -122,7 +122,8 @@ class Measured:
     """What the clocks and counters say, in seconds.
 
     ``operations`` became ``tasks``, those that could not wait included. ``kernels`` are
-    by number, summed over threads, as ``other_tasks`` are.
+    by number, summed over threads, as ``other_tasks`` are. ``runs`` are of operations
+    on small arrays, at once and in the program's thread.
     """
 
     elapsed: float = 0.0
@@ -133,23 +134,37 @@ class Measured:
     other_tasks: list[TaskTime] = field(default_factory=list)
     compiling: float = 0.0
     ledger: Ledger = field(default_factory=Ledger)
+    runs: list[TaskTime] = field(default_factory=list)
 
     def since(self, before: Measured) -> Measured:
         """Return what was measured after an earlier time, when the ledger was empty."""
         kernels = zip_longest(self.kernels, before.kernels, fillvalue=0.0)
-        earlier = {(task.name, task.place): task for task in before.other_tasks}
-        tasks = [
-            task.since(earlier.get((task.name, task.place)))
-            for task in self.other_tasks
-        ]
         return replace(
             self,
             operations=self.operations - before.operations,
             tasks=self.tasks - before.tasks,
             kernels=[after - already for after, already in kernels],
-            other_tasks=[task for task in tasks if task.times],
+            other_tasks=_since(self.other_tasks, before.other_tasks),
+            runs=_since(self.runs, before.runs),
             compiling=self.compiling - before.compiling,
         )
+
+
+def _since(tasks: Iterable[TaskTime], before: Iterable[TaskTime]) -> list[TaskTime]:
+    earlier = {(task.name, task.place): task for task in before}
+    added = [task.since(earlier.get((task.name, task.place))) for task in tasks]
+    return [task for task in added if task.times]
+
+
+def times_of_runs(native: Any) -> list[TaskTime]:
+    """Return what ran at once since the start of the program.
+
+    Many of them are an estimate, after those that were looked at.
+    """
+    return [
+        TaskTime(name, place, nanoseconds * 1e-9, times)
+        for name, place, nanoseconds, times in native.run_times()
+    ]
 
 
 def measure(
@@ -161,6 +176,7 @@ def measure(
         with ledger.waiting(place=""):
             legate.runtime.issue_execution_fence(block=True)
     native = legate.native
+    counters.add_runs(*native.take_runs())
     return Measured(
         time.perf_counter() - ledger.started,
         legate.runtime.get_machine().count(),
@@ -174,4 +190,5 @@ def measure(
         ],
         counters.compile_seconds,
         ledger,
+        times_of_runs(native),
     )

@@ -18,7 +18,7 @@ from legate_diffuse.observe.facts import (
 )
 from legate_diffuse.observe.lines import Line, LineCosts, Wall, short_name
 from legate_diffuse.observe.naming import file_and_line
-from legate_diffuse.observe.quantities import average, in_bytes, in_seconds
+from legate_diffuse.observe.quantities import about, average, in_bytes, in_seconds
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.wording import plural
 
@@ -63,6 +63,13 @@ def line_details(
             f"<p>{escape(short_name(task.name))} as it is: "
             f"{plural(task.times, 'time')}, "
             f"{in_seconds(task.seconds)}</p>"
+        )
+    if cost.runs:
+        total = sum(run.seconds for run in cost.runs)
+        names = ", ".join(f"{run.name} {about(run.times)}" for run in cost.runs)
+        yield (
+            "<p>On small arrays, at once in the program's thread: "
+            f"{escape(names)}, {in_seconds(total)}</p>"
         )
     if cost.waited.times:
         yield (

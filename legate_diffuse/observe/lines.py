@@ -26,17 +26,20 @@ class LineCosts:
     Attributes:
         loops: time of its share of loops, by the number of the window.
         others: the tasks that run as they are.
+        runs: operations on small arrays, which run at once.
         waited: what the program has waited for there.
     """
 
     loops: dict[int, float] = field(default_factory=dict)
     others: list[TaskTime] = field(default_factory=list)
+    runs: list[TaskTime] = field(default_factory=list)
     waited: Wait = field(default_factory=Wait)
 
     @property
     def seconds(self) -> float:
-        """The time of the line's tasks."""
-        return sum(self.loops.values()) + sum(task.seconds for task in self.others)
+        """The time of the line's tasks, and of what ran at once."""
+        tasks = sum(task.seconds for task in (*self.others, *self.runs))
+        return sum(self.loops.values()) + tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ def costs_of_lines(
                 at(window.operations[position].provenance).loops[number] += share
     for task in measured.other_tasks:
         at(task.place).others.append(task)
+    for run in measured.runs:
+        at(run.place).runs.append(run)
     for where, wait in measured.ledger.waits.items():
         at(where).waited = wait
     return costs

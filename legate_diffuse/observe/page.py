@@ -97,7 +97,8 @@ def _times(measured: Measured) -> Iterator[str]:
     planning = ledger.spent.get("planning", 0.0)
     explaining = ledger.spent.get("explanation", 0.0)
     submitting = ledger.spent.get("submission", 0.0) - measured.compiling
-    known = waiting + planning + submitting + measured.compiling + explaining
+    at_once = sum(run.seconds for run in measured.runs)
+    known = waiting + planning + submitting + measured.compiling + explaining + at_once
     kernels = sum(measured.kernels)
     others = sum(task.seconds for task in measured.other_tasks)
     available = measured.elapsed * measured.processors
@@ -107,6 +108,7 @@ def _times(measured: Measured) -> Iterator[str]:
         measured.elapsed,
         (
             ("the program's Python, recording included", measured.elapsed - known),
+            ("operations on small arrays, at once", at_once),
             ("planning", planning),
             ("compiling", measured.compiling),
             ("submitting", submitting),
@@ -149,7 +151,7 @@ def _costliest_lines(costs: dict[Line, LineCosts], sources: Sources) -> Iterator
         seconds = costs[line].seconds
         if seconds > 0:
             share = percent(seconds, total)
-            yield f"<li>{link(line)}: {in_seconds(seconds)} in tasks, {share}"
+            yield f"<li>{link(line)}: {in_seconds(seconds)}, {share}"
             yield f"{_quote(line, sources)}</li>"
     yield "</ol></section>"
 

@@ -29,3 +29,9 @@ def average(count: float, noun: str = "") -> str:
     """Return a number of things that need not be whole, as in '1.5 tasks'."""
     number = f"{count:,.1f}".removesuffix(".0")
     return f"{number} {noun}{'' if number == '1' else 's'}" if noun else number
+
+
+def about(count: int) -> str:
+    """Return how often something was done that is counted in part, in three digits."""
+    rounded = int(float(f"{count:.2e}"))
+    return "once" if count == 1 else f"{rounded:,} times"

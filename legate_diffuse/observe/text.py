@@ -8,6 +8,8 @@ from textwrap import wrap
 
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.observe.facts import LaunchFacts, WindowFacts
+from legate_diffuse.observe.ledger import TaskTime
+from legate_diffuse.observe.quantities import about
 from legate_diffuse.observe.wording import ending, plural, positions
 
 
@@ -36,8 +38,13 @@ def window_lines(number: int, window: WindowFacts) -> Iterator[str]:
             yield from _fold(line)
 
 
-def total_lines(windows: Sequence[tuple[WindowFacts, int]], most: int) -> list[str]:
-    """Return the totals of windows, each with how often it was submitted."""
+def total_lines(
+    windows: Sequence[tuple[WindowFacts, int]], most: int, runs: Sequence[TaskTime] = ()
+) -> list[str]:
+    """Return the totals of windows, each with how often it was submitted.
+
+    And those of operations that ran at once, by their lines.
+    """
     lines = ["Totals", "  window  submitted  operations  tasks"]
     lines += [
         f"  {number:6}  {submissions:9,}  {len(window.operations):10}  {window.tasks:5}"
@@ -48,6 +55,13 @@ def total_lines(windows: Sequence[tuple[WindowFacts, int]], most: int) -> list[s
     operations = sum(times * len(window.operations) for window, times in windows)
     tasks = sum(times * window.tasks for window, times in windows)
     lines.append(f"{operations:,} operations became {tasks:,} tasks")
+    if runs:
+        lines.append("Operations on small arrays, at once in the program's thread")
+        width = max(len(run.place) for run in runs)
+        lines += [
+            f"  {run.place:<{width}}  {run.name} {about(run.times)}"
+            for run in sorted(runs, key=lambda run: -run.times)[:most]
+        ]
     return lines
 
 

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "process/runs.h"
 #include "process/window.h"
 #include "program/elements.h"
 
@@ -125,7 +126,7 @@ void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const ch
   for (std::size_t index = 0; index < planned.arguments.size(); ++index) {
     set_argument(nest, index, operands[planned.arguments[index]]);
   }
-  nest.run(*planned.kernel, block[0].bytes.data());
+  nest.run(*planned.kernel, block[0].bytes.data(), nullptr);
 }
 
 }  // namespace
@@ -245,8 +246,9 @@ void LocalOperand::show(std::int64_t dim, const std::int64_t* extents,
   form.volume = std::accumulate(own, own + dim, std::int64_t{1}, std::multiplies<>{});
 }
 
-Operation::Operation(std::vector<bool> changes, std::int64_t number, std::int64_t fills)
-    : changes_{std::move(changes)}, number_{number}, fills_{fills} {
+Operation::Operation(std::string name, std::vector<bool> changes, std::int64_t number,
+                     std::int64_t fills)
+    : name_{std::move(name)}, changes_{std::move(changes)}, number_{number}, fills_{fills} {
   if (changes_.size() > MAX_OPERANDS) throw std::invalid_argument{"too many operands"};
 }
 
@@ -267,13 +269,14 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
     }
     if (!fits(nest, operands, num_scalars)) return Answer::IMPOSSIBLE;
   }
+
+  Run run;
+
   for (const auto& nest : found->nests) run_nest(nest, operands, scalars, num_scalars);
   for (std::size_t number = 0; number < num_operands(); ++number) {
     if (changes_[number]) note_change(fields, operands[number]);
   }
-  total_runs.runs += 1;
-  total_runs.operations += number_;
-  total_runs.fills += fills_;
+  run.done(name_.c_str(), number_, fills_);
   return Answer::DONE;
 }
 
@@ -284,8 +287,6 @@ void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests
   }
   variants_.push_back({pattern_of(operands), std::move(nests)});
 }
-
-Runs total_runs{};
 
 // A word for each operand: which other one is the same, which has its shape, how many points there
 // are, and along which dimensions it repeats. What a number is does not matter.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -101,8 +102,9 @@ struct NestAtOnce {
 // show of their roots, and which of them are the same.
 class Operation {
  public:
-  // For each operand whether it changes; how many operations it is, and how many of them fill.
-  Operation(std::vector<bool> changes, std::int64_t number, std::int64_t fills);
+  // What people call it, for each operand whether it changes, how many operations it is, and how
+  // many of them fill.
+  Operation(std::string name, std::vector<bool> changes, std::int64_t number, std::int64_t fills);
 
   // Runs it. `scalars` are its own, of SCALAR_SIZE bytes each.
   Answer run(const StoreFields& fields, const LocalOperands& operands, const char* scalars,
@@ -125,17 +127,11 @@ class Operation {
   [[nodiscard]] Pattern pattern_of(const LocalOperands& operands) const;
   [[nodiscard]] bool is_torn(const LocalOperands& operands) const;
 
+  std::string name_;
   std::vector<bool> changes_;
   std::int64_t number_;
   std::int64_t fills_;
   std::vector<Variant> variants_;
 };
-
-// What ran at once.
-struct Runs {
-  std::int64_t runs, operations, fills;
-};
-
-extern Runs total_runs;
 
 }  // namespace legate_diffuse

@@ -10,6 +10,7 @@
 
 #include "process/arrays.h"
 #include "process/numbers.h"
+#include "process/runs.h"
 
 namespace legate_diffuse {
 
@@ -86,7 +87,7 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
     std::memmove(element, source.small->elements(), itemsize);
   }
   note_change(store_fields(), target);
-  total_runs.runs += 1, total_runs.operations += 1;
+  Run{}.done("write");
   return true;
 }
 

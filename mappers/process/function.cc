@@ -11,6 +11,7 @@
 
 #include "process/element.h"
 #include "process/numbers.h"
+#include "process/runs.h"
 
 namespace nb = nanobind;
 
@@ -193,12 +194,13 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
 
   auto* const elements = target.small->elements();
   const auto itemsize = static_cast<std::size_t>(signature->itemsize);
+  Run run;
 
   for (std::size_t at = 0; at < target.small->num_bytes(); at += itemsize) {
     std::memcpy(elements + at, value.bytes.data(), itemsize);
   }
   target.small->set_changed();
-  total_runs.runs += 1, total_runs.operations += 1, total_runs.fills += 1;
+  run.done("fill", 1, 1);
   return made.array.release().ptr();
 }
 
@@ -226,7 +228,7 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
   }
   std::memcpy(target.small->elements(), element, signature->itemsize);
   target.small->set_changed();
-  total_runs.runs += 1, total_runs.operations += 1;
+  Run{}.done("read");
   return made.array.release().ptr();
 }
 

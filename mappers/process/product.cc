@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/runs.h"
 
 namespace nb = nanobind;
 
@@ -90,7 +91,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
   std::memset(result.small->elements(), 0, result.small->num_bytes());
   result.small->set_changed();
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
-  total_runs.runs += 1, total_runs.operations += 1, total_runs.fills += 1;
+  count_fill();
   return made.array.release().ptr();
 }
 

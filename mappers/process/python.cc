@@ -20,6 +20,7 @@
 #include "process/element.h"
 #include "process/function.h"
 #include "process/product.h"
+#include "process/runs.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -152,8 +153,8 @@ void add_operations(nb::module_& module) {
       .value("UNKNOWN", Answer::UNKNOWN)
       .value("IMPOSSIBLE", Answer::IMPOSSIBLE);
   nb::class_<Operation>(module, "Operation")
-      .def(nb::init<std::vector<bool>, std::int64_t, std::int64_t>(), nb::arg("changes"),
-           nb::arg("number"), nb::arg("fills"))
+      .def(nb::init<std::string, std::vector<bool>, std::int64_t, std::int64_t>(), nb::arg("name"),
+           nb::arg("changes"), nb::arg("number"), nb::arg("fills"))
       .def("run", &run, nb::arg("views"), nb::arg("scalars") = nb::bytes{""})
       .def("add", &add, nb::arg("views"), nb::arg("nests"));
   nb::class_<Function>(module, "Function")
@@ -173,9 +174,11 @@ void add_operations(nb::module_& module) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }
   module.def("take_runs", [] {
-    const auto [runs, operations, fills] = std::exchange(total_runs, {});
+    const auto [runs, operations, fills] = take_runs();
     return std::tuple{runs, operations, fills};
   });
+  module.def("watch_runs", &watch_runs, nb::arg("locate"));
+  module.def("run_times", &run_times);
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"));
   module.def(
       "know_window",

@@ -76,7 +76,9 @@ void Runner::run(Words& words) {
   for (std::int64_t index = 0; index < head.num_operands; ++index) {
     set_operand(index, Operand{words, head.dim}, head.dim);
   }
-  nest_.run(kernel_of(head), scalars(head));
+  const auto& kernel = kernel_of(head);
+
+  nest_.run(kernel, scalars(head), kernel.clock);
 }
 
 void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
@@ -111,7 +113,7 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
         nest_.set_argument(argument, Partials::of_reduction(partials, index), {});
       }
     }
-    nest_.run(kernel, scalars(head));
+    nest_.run(kernel, scalars(head), kernel.clock);
     rows.first += count;
     rows.count -= count;
   }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -22,12 +23,29 @@ print("own output", *sys.argv[1:])
 """
 
 # Two windows that depend on the number of processors in nothing but their tasks.
-ONE = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
-TWO = {
+ONE = {
+    "LEGATE_CONFIG": " ".join(LEGATE_OPTIONS),
+    # small arrays stand for large ones
+    "LEGATE_DIFFUSE_SMALL_BYTES": "0",
+}
+TWO = ONE | {
     "LEGATE_CONFIG": ONE["LEGATE_CONFIG"].replace("1", "2", 1),
     "LEGATE_DIFFUSE_THREADS": "1",
     "LEGATE_TEST": "1",
 }
+
+
+AT_ONCE = """\
+import cupynumeric as cn
+x = cn.ones(20)
+def step(x):
+    return cn.sqrt(x + 1.0)
+for _ in range(30):
+    x = step(x)
+    x[3] = x[2]
+    x *= 2.0
+print(float(x.sum()))
+"""
 
 
 @pytest.fixture
@@ -64,6 +82,7 @@ def test_options_of_the_launcher_come_before_the_program(program: Path) -> None:
         *LEGATE_OPTIONS,
         str(program),
         "--cpus",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
     )
     assert done.returncode == 0
     own, _, explanation = done.stdout.partition("What legate_diffuse makes of ")
@@ -73,7 +92,14 @@ def test_options_of_the_launcher_come_before_the_program(program: Path) -> None:
 
 def test_the_launcher_has_a_flag(program: Path) -> None:
     target = program.parent / "explained.txt"
-    done = run(LEGATE, "--diffuse-explain", str(target), *LEGATE_OPTIONS, str(program))
+    done = run(
+        LEGATE,
+        "--diffuse-explain",
+        str(target),
+        *LEGATE_OPTIONS,
+        str(program),
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
     assert done.returncode == 0
     assert target.read_text().splitlines()[-1].endswith("tasks")
 
@@ -117,6 +143,22 @@ def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
     assert "Task 1: 2 loops one after the other over whole arrays" in text
     assert "loop  2 over 3 x 4: operations " in text
     assert "not with the loop before: its loop has another shape" in text
+
+
+def test_operations_that_run_at_once_are_told_by_their_lines(tmp_path: Path) -> None:
+    program, target = tmp_path / "app.py", tmp_path / "explained.txt"
+    program.write_text(AT_ONCE)
+    done = run(LEGATE, "--diffuse-explain", str(target), *LEGATE_OPTIONS, str(program))
+    assert done.returncode == 0, done.stderr
+    totals = target.read_text().split("Totals")[1]
+    assert "0 operations became 0 tasks" in totals
+    told = totals.split("at once in the program's thread\n")[1].splitlines()
+    found = {re.sub(r".*app\.py:", "", line) for line in told}
+    assert {line.split("  ")[0] for line in found} == {"2", "4", "7", "8", "9"}
+    # what a function of a library does counts where the program calls it
+    for line in ("4  add 30 times", "4  sqrt 30 times", "7  read 30 times"):
+        assert line in found
+    assert {"7  write 30 times", "8  multiply 30 times", "9  sum once"} <= found
 
 
 def test_a_file_that_cannot_be_written_is_one_clear_line(program: Path) -> None:

@@ -76,6 +76,35 @@ def test_walls_are_named_at_their_lines_with_advice(program: Path) -> None:
     assert any("program waits for its tasks (4 times)" in text for text in found[13])
 
 
+AT_ONCE = """\
+import cupynumeric as cn
+x = cn.ones(20)
+for _ in range(3000):
+    x = cn.sqrt(x)
+    x = x * 2.0 + 1.0
+print(float(x.sum()))
+"""
+
+
+def test_operations_that_run_at_once_have_times_of_their_own(program: Path) -> None:
+    program.write_text(AT_ONCE)
+    page = explain(program, *LEGATE_OPTIONS, LEGATE_DIFFUSE_SMALL_BYTES="65536")
+    text = " ".join(unescape(re.sub("<[^>]*>", " ", page)).split())
+    # the fill and the sum as well, which is filled first
+    assert "tasks, unfused and fused 9,003 → 0" in text
+    assert "Nothing keeps tasks apart" in text
+    (seconds,) = re.findall(r"operations on small arrays, at once ([\d.]+) ms", text)
+    assert float(seconds) > 0
+    # the first thousands are exact, the rest is estimated
+    told = re.findall(r"in the program's thread: (.*?), [\d.]+ [mµ]?s", text)
+    assert told[0] == "fill once"
+    counts = [
+        int(n.replace(",", "")) for n in re.findall(r"([\d,]+) times", " ".join(told))
+    ]
+    assert len(counts) == 3
+    assert all(2000 < count < 4000 for count in counts)
+
+
 WALLS = """\
 import cupynumeric as cn
 n = 64
@@ -224,3 +253,33 @@ def test_a_page_has_a_name_that_ends_in_html(program: Path) -> None:
         done = run(sys.executable, "-m", "legate_diffuse", "explain", *arguments)
         assert done.returncode == 2
         assert done.stderr.splitlines()[0] == f"legate_diffuse: {message}"
+
+
+STOPPED = """
+import numpy
+import cupynumeric as np
+from legate_diffuse import _native, stats
+
+def stop(name):
+    raise KeyboardInterrupt(name)
+
+x = np.zeros(10)
+for _ in range(3):
+    x += 1.0
+before = stats()["ran_in_process"]
+for change in (lambda: x.__iadd__(1.0), lambda: x.__setitem__(3, 7.0)):
+    _native.watch_runs(stop)
+    try:
+        change()
+    except KeyboardInterrupt as error:
+        print(error)
+assert stats()["ran_in_process"] == before + 2
+_native.watch_runs(lambda name: "here")
+assert numpy.array_equal(x, [4, 4, 4, 7, 4, 4, 4, 4, 4, 4]), x
+"""
+
+
+def test_who_stops_while_a_place_is_found_stops_after_the_operation() -> None:
+    done = run_python(STOPPED, LEGATE_DIFFUSE="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["add", "write"]

@@ -89,6 +89,8 @@ def test_fused_tasks_are_not_among_those_that_run_as_they_are(ranks: int) -> Non
                 ("add a.py:1", "a.py:1", 10**9, 3),
                 ("lib::Sort", "a.py:2", 2 * 10**9, 4),
             ],
+            take_runs=lambda: (20, 30, 10),
+            run_times=lambda: [("sqrt", "a.py:3", 500_000_000, 20)],
         ),
     )
     counters = Counters(tasks_seen=9, tasks_submitted=7, compile_seconds=0.25)
@@ -98,17 +100,20 @@ def test_fused_tasks_are_not_among_those_that_run_as_they_are(ranks: int) -> Non
     assert measured.kernels == [0.5, 0.0]
     assert measured.other_tasks == [TaskTime("lib::Sort", "a.py:2", 2.0, 4)]
     assert (measured.processors, measured.compiling) == (2, 0.25)
-    assert (measured.operations, measured.tasks) == (9, 7)
+    assert (measured.operations, measured.tasks) == (39, 7)
+    assert (counters.ran_in_process, counters.fills_seen) == (20, 10)
+    assert measured.runs == [TaskTime("sqrt", "a.py:3", 0.5, 20)]
 
 
 def test_what_was_measured_before_is_taken_off() -> None:
     tasks = [TaskTime("Sort", "a.py:2", 2.0, 4), TaskTime("Sort", "a.py:3", 1.0, 1)]
-    before = Measured(3.0, 2, 10, 5, [1.0], tasks, 0.5)
+    before = Measured(3.0, 2, 10, 5, [1.0], tasks, 0.5, runs=tasks)
     later = [TaskTime("Sort", "a.py:2", 3.5, 5), tasks[1], TaskTime("Sum", "", 1.0, 1)]
-    after = Measured(1.0, 2, 12, 6, [1.5, 2.0], later, 0.75).since(before)
+    after = Measured(1.0, 2, 12, 6, [1.5, 2.0], later, 0.75, runs=later).since(before)
     assert (after.elapsed, after.operations, after.tasks) == (1.0, 2, 1)
     assert (after.kernels, after.compiling) == ([0.5, 2.0], 0.25)
     assert after.other_tasks == [TaskTime("Sort", "a.py:2", 1.5, 1), later[2]]
+    assert after.runs == after.other_tasks
 
 
 def test_a_ledger_begins_anew() -> None:

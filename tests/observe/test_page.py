@@ -90,6 +90,11 @@ def report(tmp_path: Path) -> Report:
         other_tasks=[TaskTime("lib::MatMulTask", "app.py:3", 3.0, 7)],
         compiling=1.0,
         ledger=ledger,
+        runs=[
+            TaskTime("add", "app.py:1", 0.25, 12345),
+            TaskTime("sqrt", "app.py:1", 0.25, 1),
+            TaskTime("add", "app.py:4", 0.5, 123),
+        ],
     )
 
     def advise(task: str) -> str:
@@ -153,11 +158,11 @@ def test_a_page_tells_totals_lines_and_walls(report: Report) -> None:
     # five times 10,000 and the window that was not analysed, whose bytes stay
     assert "51 kB → 28.5 kB" in text
     assert (
-        "app.py:2: 3 s in tasks, 38% y = x + 1 app.py:3: 3 s in tasks, 38% z = y @ y "
-        'app.py:1: 2 s in tasks, 25% x = <first> & "second"'
+        "app.py:2: 3 s, 33% y = x + 1 app.py:3: 3 s, 33% z = y @ y "
+        'app.py:1: 2.5 s, 28% x = <first> & "second"'
     ) in text
     assert "tasks in each of 5 iterations 4 → 2, with 2.5 loops" in text
-    assert "y = x + 11.5 loops, 1 task 38%" in text
+    assert "y = x + 11.5 loops, 1 task 33%" in text
     assert "In each iteration: 2 operations in 1.5 loops of 1 task" in text
     assert "MatMul runs as it is (7 times), 3 s. z = y @ y Do <less>." in text
     assert "the program waits for its tasks (4 times), 2 s." in text
@@ -169,16 +174,19 @@ def test_a_page_tells_totals_lines_and_walls(report: Report) -> None:
     )
     assert "Arrays never stored: a1" in text
     assert "Arrays stored: a4" in text
+    at_once = "On small arrays, at once in the program's thread: "
+    assert at_once + "add 12,300 times, sqrt once, 500 ms" in text
+    assert at_once + "add 123 times, 500 ms" in text
     assert "The analysis failed, so all operations run as submitted." in text
 
 
 def test_the_time_of_a_loop_is_shared_by_its_operations(report: Report) -> None:
     costs = costs_of_lines(report.windows, report.measured)
     assert {line: cost.seconds for line, cost in costs.items()} == {
-        ("app.py", 1): 2.0,
+        ("app.py", 1): 2.5,
         ("app.py", 2): 3.0,
         ("app.py", 3): 3.0,
-        ("app.py", 4): 0.0,
+        ("app.py", 4): 0.5,
     }
     assert costs["app.py", 4].waited == Wait(2.0, 4)
 
@@ -187,8 +195,9 @@ def test_the_program_threads_times_add_up(report: Report) -> None:
     text = " ".join(Page("\n".join(page_lines(report))).text.split())
     # 10 s in all; 1 of the 1.5 for submission is compiling
     assert (
-        "the program's Python, recording included 6 s 60% planning 500 ms 5% "
-        "compiling 1 s 10% submitting 500 ms 5% waiting for tasks 2 s 20%"
+        "the program's Python, recording included 5 s 50% operations on small arrays, "
+        "at once 1 s 10% planning 500 ms 5% compiling 1 s 10% submitting 500 ms 5% "
+        "waiting for tasks 2 s 20%"
     ) in text
     assert (
         "loops of fused tasks 5 s 25% tasks that run as they are 3 s 15% "

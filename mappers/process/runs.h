@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace legate_diffuse {
+
+// What ran at once since the last time that somebody asked.
+struct Runs {
+  std::int64_t runs, operations, fills;
+};
+
+Runs take_runs();
+
+// Operations that run at once. If they are watched and this is one that is looked at, the time from
+// here to done() is theirs.
+class Run {
+ public:
+  Run();
+
+  // Counts them, after they ran. Throws nanobind::python_error if the place of one that is looked
+  // at could not be found.
+  void done(const char* name, std::int64_t operations = 1, std::int64_t fills = 0);
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> started_;
+};
+
+// Counts a fill that belongs to the operation that ran before.
+void count_fill();
+
+// Looks from now on at where operations come from, and how long they take: at all of the first
+// ones, and then at a part of them, which stands for the others. `locate` returns the current
+// place as text, given a name.
+void watch_runs(nanobind::callable locate);
+
+// Name and place of all that was watched, with its nanoseconds, and how often it ran.
+using RunTimes = std::vector<std::tuple<std::string, std::string, std::int64_t, std::int64_t>>;
+
+RunTimes run_times();
+
+}  // namespace legate_diffuse
