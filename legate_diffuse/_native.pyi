@@ -252,7 +252,7 @@ def take_runs() -> tuple[int, int, int]:
 def watch_runs(locate: Callable[[str], str]) -> None:
     """Look from now on at where operations that run at once come from.
 
-    At all of the first thousands, and then at a part that stands for the others.
+    At all of the first ones, and then at a part that stands for the others.
 
     Args:
         locate: returns the current place, given the name of the operation.

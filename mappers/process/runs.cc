@@ -17,8 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // To find a place takes as long as many an operation. What short programs do is exact.
-constexpr std::int64_t ALL_OF_FIRST = 4096;
-constexpr std::int64_t ONE_IN = 64;
+constexpr std::int64_t ALL_OF_FIRST = 1024;
+constexpr std::int64_t ONE_IN = 128;
 
 struct Time {
   std::int64_t nanoseconds, times;

@@ -95,7 +95,7 @@ def test_operations_that_run_at_once_have_times_of_their_own(program: Path) -> N
     assert "Nothing keeps tasks apart" in text
     (seconds,) = re.findall(r"operations on small arrays, at once ([\d.]+) ms", text)
     assert float(seconds) > 0
-    # the first thousands are exact, the rest is estimated
+    # the first ones are exact, the rest is estimated
     told = re.findall(r"in the program's thread: (.*?), [\d.]+ [mµ]?s", text)
     assert told[0] == "fill once"
     counts = [
