@@ -196,8 +196,8 @@ def _reduces_constant(operation: Any) -> bool:
 def _apart(views: list[View]) -> list[View]:
     """Return views of which two have one root only if they have one layout, too.
 
-    What is planned for them is right for views of different roots. Views that show
-    different elements of a root that changes do not run at once.
+    What is planned for them is right for views of different roots. Views that share a
+    part of the elements of a root that changes do not run at once.
     """
     known: dict[tuple[Root, Layout], View] = {}
     roots: set[Root] = set()

@@ -147,6 +147,51 @@ agree(program)
 """)
 
 
+def test_parts_that_share_nothing_are_written_at_once() -> None:
+    run_here("""
+def program(n):
+    p, q = n.zeros((5, 6)), n.ones((2, 3, 4))
+    p += n.arange(6.0)
+    for _ in range(3):
+        p[:, -1] = p[:, -2]
+        p[0, :] = p[1, :]
+        p[:, 0] += p[2, 3]
+        p[1:3, 2:4] *= p[3:5, 4:6]
+        p[:2, :3] = p[3:, :3] + p[:2, 3:]
+        q[0] -= q[1]
+        q[:, 1] = q[:, 0] * 2.0
+        q[1, :, 2:] = q[1, :, :2] + q[0, :, 2:]
+        q.T[0] = q.T[3]
+        q /= 8.0
+    return [p, q]
+agree(program)
+found = counts(lambda: program(cn))
+# nothing waits in a window
+assert found["tasks_seen"] == found["ran_in_process"] == 46, found
+assert found["plan_hits"] == found["plans_made"] == 0, found
+""")
+
+
+def test_parts_that_share_an_element_see_what_was_there_before() -> None:
+    run_here("""
+def program(n):
+    x, p = n.arange(12.0), n.zeros((5, 6))
+    p += n.arange(6.0)
+    for _ in range(3):
+        n.add(x[1:], x[:-1], out=x[1:])
+        n.multiply(p[1:], p[:-1], out=p[1:])
+        n.add(p[:, :5], p[:, 1:], out=p[:, :5])
+        p[2:4, :] = p[1:3, :]
+        w = n.zeros((3, 3))
+        w += x[:3]
+        n.subtract(w[:2], w.T[:2], out=w[:2])
+        x /= 8.0
+        p /= 8.0
+    return [x, p, w]
+agree(program)
+""")
+
+
 def test_nothing_waits_and_nothing_is_a_task() -> None:
     run_here("""
 def step():
