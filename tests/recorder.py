@@ -137,7 +137,7 @@ class Recorder:
         operation = Operation(kind_of(kind, privileges), list(views), privileges)
         state = self.window.state
         if not state.count:
-            state.single_below = self.window._single_below()
+            state.single_below = self.window.single_below()
         state.add(operation)
         state.count += 1
         return operation

@@ -15,8 +15,10 @@ from typing import Any, Final, Protocol
 from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.form import form
@@ -49,18 +51,36 @@ class AtOnce:
         legate: the real Legate.
         small: says which arrays are small.
         planner: plans an operation as a window of its own.
+
+    Attributes:
+        filled: what ran last, if it was a fill.
     """
 
     def __init__(self, legate: Legate, small: SmallArrays, planner: Planner) -> None:
         self._native = native = legate.native
         self._small = small
         self._planner = planner
+        self.filled: Filled | None = None
         # by the numbers of their kinds
         self._operations: dict[tuple[int, ...], Any] = {}
         if small.limit:
             native.know_stores(Root, View, Layout, small.limit)
             self._done = native.Answer.DONE
             self._unknown = native.Answer.UNKNOWN
+
+    def take(self, operations: Sequence[Any], recognizer: Recognizer) -> bool:
+        """Run operations, if they are on small arrays that nothing waits for."""
+        limit = self._small.limit
+        if (
+            not all([recognize(each, recognizer) for each in operations])
+            or not all([each.kind.covered for each in operations])
+            or any([v.root.volume > limit for each in operations for v in each.views])
+            or not self.run(operations)
+        ):
+            return False
+        if len(operations) == 1 and type(operations[0]) is Fill:
+            self.filled = Filled(operations[0])
+        return True
 
     def run(self, operations: Sequence[Any]) -> bool:
         """Run operations, one after the other; False if they have to be recorded.
@@ -244,3 +264,23 @@ def _num_scalars(operation: Any) -> int:
     kind = operation.kind.operation
     reads = sum(privilege == READ for privilege in operation.privileges)
     return len(kind.inputs) + len(kind.scalars) - int(reads)
+
+
+class Filled:
+    """A fill that ran at once, and the state of its target after it."""
+
+    __slots__ = ("fill", "version")
+
+    def __init__(self, fill: Fill) -> None:
+        self.fill = fill
+        self.version = fill.views[0].root.version
+
+    def is_reduced_by(self, operation: Any) -> bool:
+        """Whether an operation reduces to the target, which is as it was filled."""
+        root = self.fill.views[0].root
+        return root.version == self.version and any(
+            view.root is root and privilege >= REDUCE
+            for view, privilege in zip(
+                operation.views, operation.privileges, strict=False
+            )
+        )

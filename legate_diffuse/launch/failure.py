@@ -16,6 +16,9 @@ T = TypeVar("T")
 # What may succeed with less on the stack or in memory: never a reason to give up.
 TRANSIENT: Final = (MemoryError, RecursionError)
 
+# Attempts at what cannot wait.
+_MAX_CALLS: Final = 3
+
 Place = tuple[object, ...]
 
 
@@ -58,3 +61,20 @@ def attempt(make: Callable[[], T]) -> T:
     finally:
         # a traceback keeps arrays of the program alive
         del first
+
+
+def insist(call: Callable[[], object]) -> None:
+    """Call a function, again if an exception comes between, which is raised then."""
+    failure: BaseException | None = None
+    for _ in range(_MAX_CALLS):
+        try:
+            call()
+            break
+        except BaseException as error:
+            failure = failure or error
+    if failure is not None:
+        try:
+            raise failure
+        finally:
+            # a traceback keeps arrays of the program alive
+            del failure

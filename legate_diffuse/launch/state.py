@@ -19,7 +19,7 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.translate import (
@@ -109,6 +109,12 @@ class WindowState:
         self._landmarks: dict[tuple[Root, int], Landmarks] = {}
         # roots and their dimensions that are seen through ranges
         self._ranged: set[tuple[Root, int]] = set()
+
+    def end_before(self, rest: Sequence[Any]) -> None:
+        """Let the window end before operations that were recorded already."""
+        self.ended = True
+        self.rest = tuple(rest)
+        self.kept = frozenset(view.root for each in rest for view in each.views)
 
     def add(self, operation: Any) -> None:
         """Take an operation in; it is not recorded before ``count`` has grown."""
@@ -214,6 +220,17 @@ def liveness(state: WindowState) -> list[bool]:
     """Return whether each root of a window can be read after it."""
     kept = state.kept
     return [root.alive or root.escaped or root in kept for root in state.roots]
+
+
+def record(operations: Sequence[Any], single_below: int, carried: int) -> WindowState:
+    """Return the state of a window in which these operations are recorded."""
+    state = WindowState()
+    state.single_below = single_below
+    state.carried = carried
+    for operation in operations:
+        state.add(operation)
+    state.count = len(operations)
+    return state
 
 
 def close(

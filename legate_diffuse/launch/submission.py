@@ -43,6 +43,8 @@ from legate_diffuse.stores.view import View
 MAX_PLANS: Final = 4096
 MAX_KERNELS: Final = 4096
 _KEPT_SHARE: Final = 0.75
+# So many names of operations are told apart, of those that run at once.
+_NAMES: Final = 1 << 16
 
 
 class Checker(Protocol):
@@ -99,8 +101,6 @@ class Submitter:
             self.ledger.clock(self, "_plan", "planning")
             self.ledger.clock(self.at_once, "plan", "submission")
         self._places: Any = native.Places() if self._locates else None
-        # by the names of operations that run at once, from -2 downwards
-        self._run_kinds: dict[str, int] = {}
         self.track_provenance = self._locates or bool(runtime.config().provenance)
 
     @property
@@ -120,8 +120,8 @@ class Submitter:
 
     def place_of_run(self, name: str) -> str:
         """Return where an operation of a name comes from that has run at once."""
-        kind = self._run_kinds.setdefault(name, -2 - len(self._run_kinds))
-        return self.provenance(kind)
+        # kinds of operations that wait are not negative, nor is -1 one of these
+        return self.provenance(-2 - hash(name) % _NAMES)
 
     def prepare(
         self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None

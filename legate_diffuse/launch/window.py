@@ -16,32 +16,30 @@ Follows: Legate (src/cpp/legate/runtime/detail)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch import ranks
+from legate_diffuse.launch.carry import Carry
+from legate_diffuse.launch.failure import insist
 from legate_diffuse.launch.policy import WindowPolicy
-from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.launch.queue import LaunchQueue, chain
 from legate_diffuse.launch.ranks import Agreement
-from legate_diffuse.launch.state import WindowState, close, liveness
-from legate_diffuse.launch.steps import Waiting
+from legate_diffuse.launch.recognition import recognize
+from legate_diffuse.launch.state import WindowState, close, liveness, record
 from legate_diffuse.launch.submission import Checker, Submitter
-from legate_diffuse.libraries.kind import Kind, Recognizer
+from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
-from legate_diffuse.stores.view import View, over
 
 _NO_CONTEXT: Final = nullcontext()
 _ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
-# Attempts to submit what cannot wait, if exceptions come between.
-_MAX_FLUSHES: Final = 3
 
 
 class LaunchWindow:
@@ -89,8 +87,6 @@ class LaunchWindow:
             legate.native.know_window(self, self.queue, WindowState, LaunchQueue)
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
-        # the operation that ran at once last, if it was a fill
-        self._filled: _Filled | None = None
         # how many operations ran that were not recorded
         self.unseen = 0
         self._native = legate.native
@@ -111,8 +107,9 @@ class LaunchWindow:
                 self.submit_now(operation)
             return
         if self.runs_at_once:
-            filled, self._filled = self._filled, None
-            if self._run_at_once(operations):
+            at_once = self.submitter.at_once
+            filled, at_once.filled = at_once.filled, None
+            if at_once.take(operations, self.recognizer):
                 return
             if filled is not None and filled.is_reduced_by(operations[0]):
                 # one task fills and reduces
@@ -120,20 +117,6 @@ class LaunchWindow:
                 operations = (filled.fill, *operations)
         for operation in operations:
             self._record(operation)
-
-    def _run_at_once(self, operations: Sequence[Any]) -> bool:
-        """Run operations on small arrays, if none that waits uses one of them."""
-        limit = self.submitter.small.limit
-        if (
-            not all([self._recognize(each) for each in operations])
-            or not all([each.kind.covered for each in operations])
-            or any([v.root.volume > limit for each in operations for v in each.views])
-            or not self.submitter.at_once.run(operations)
-        ):
-            return False
-        if len(operations) == 1 and type(operations[0]) is Fill:
-            self._filled = _Filled(operations[0])
-        return True
 
     def _record(self, operation: Any) -> None:
         self._counters.fills_seen += type(operation) is Fill
@@ -163,7 +146,7 @@ class LaunchWindow:
                     break
                 continue
             if not state.count:
-                state.single_below = self._single_below()
+                state.single_below = self.single_below()
             state.add(operation)
             count = state.count + 1
             if self.state is state:
@@ -239,42 +222,9 @@ class LaunchWindow:
             "on its arrays there"
         )
 
-    def _recognize(self, operation: Any) -> bool:
-        """Tell what an operation is; False if it cannot wait.
-
-        The one element of a fill's value repeats over its target.
-        """
-        views = operation.views
-        is_fill = type(operation) is Fill
-        if is_fill:
-            kind = operation.kind or self.recognizer.recognize_fill(operation)
-        elif not operation.holdable:
-            return False
-        else:
-            kind = operation.kind or self.recognizer.recognize_task(operation)
-        if kind is None or not all([view.root.fusable for view in views]):
-            return False
-        if is_fill:
-            if not _may_fill(*views):
-                return False
-            if len(views) > 1 and views[0].volume > 1:
-                operation.views = [views[0], over(views[1], views[0].shape)]
-        elif kind.pointwise:
-            shape = views[kind.changed[0]].shape
-            if not all([view.shape == shape for view in views]):
-                kind = self._repeat_elements(operation, kind)
-                if kind is None:
-                    return False
-        if not (kind.covered or kind is operation.kind):
-            operation.check_scalars()
-            if not operation.holdable:
-                return False
-        operation.kind = kind
-        return True
-
     def _examine(self, operation: Any) -> bool | None:
         """Return whether an operation reads shared memory, None if it cannot wait."""
-        if not self._recognize(operation):
+        if not recognize(operation, self.recognizer):
             return None
         shared = False
         for privilege, view in zip(operation.privileges, operation.views, strict=True):
@@ -298,20 +248,6 @@ class LaunchWindow:
         """
         return self._agreement is not None or root.is_shared()
 
-    def _repeat_elements(self, operation: Any, kind: Kind) -> Kind | None:
-        """Let single elements repeat over the shape of the other arguments.
-
-        Returns the kind of the operation; it runs as it is if its shapes differ.
-        """
-        views = operation.views
-        shape = views[kind.changed[0]].shape
-        for position, view in enumerate(views):
-            repeats = position in kind.repeated and view.volume == 1 and 0 not in shape
-            if view.shape != shape and not repeats:
-                return self.recognizer.recognize_opaque(operation)
-        operation.views = [over(view, shape) for view in views]
-        return kind
-
     def _change_constant(self, root: Root) -> None:
         """Let what reads a root as a constant come before what changes it."""
         root.constant = None
@@ -324,9 +260,10 @@ class LaunchWindow:
         Source: ``PartitionManager::compute_launch_shape``
         (``src/cpp/legate/runtime/detail/partition_manager.cc``).
         """
-        return root.volume < self._single_below()
+        return root.volume < self.single_below()
 
-    def _single_below(self) -> int:
+    def single_below(self) -> int:
+        """Return how many elements an array has that Legate does not partition."""
         pieces, threshold = self._native.launch_policy()
         return _ALL_SINGLE if pieces == 1 else int(threshold)
 
@@ -373,7 +310,7 @@ class LaunchWindow:
             return
         state = self.state
         if state.recording:
-            self._restore(state)
+            self.restore(state)
         if root in self.state.roots:
             self.flush("read of shared memory")
 
@@ -386,26 +323,14 @@ class LaunchWindow:
 
     def _flush_at_once(self, cause: str) -> None:
         """Submit everything that is pending, even if an exception comes between."""
-        failure: BaseException | None = None
-        for _ in range(_MAX_FLUSHES):
-            try:
-                self.flush(cause)
-                break
-            except BaseException as error:
-                failure = failure or error
-        if failure is not None:
-            try:
-                raise failure
-            finally:
-                # a traceback keeps arrays of the program alive
-                del failure
+        insist(lambda: self.flush(cause))
 
     def _make_ready(self, state: WindowState) -> None:
         """Take a step towards a window to which an operation can be added."""
         if self.queue.head is not None:
             self.queue.drain()
         elif state.recording:
-            self._restore(state)
+            self.restore(state)
         elif not state.rest and self._must_cut(state):
             self._cut(state)
         else:
@@ -420,7 +345,7 @@ class LaunchWindow:
             queue.drain()
             state = self.state
             if state.recording:
-                self._restore(state)
+                self.restore(state)
                 continue
             if not state.count:
                 break
@@ -428,7 +353,7 @@ class LaunchWindow:
             closed = close(state, cause, self._liveness)
             steps, waiting = self.submitter.prepare(closed, may_wait, wanted)
             if waiting.operations or state.rest:
-                steps.append(_Carry(self, waiting, state.rest))
+                steps.append(Carry(self, self._policy, waiting, state.rest))
             first = chain(steps)
             empty = WindowState()
             if self.state is state and queue.head is None:
@@ -441,10 +366,10 @@ class LaunchWindow:
         if not self.state.count and queue.head is None:
             self._native.set_pending(False)
 
-    def _restore(self, state: WindowState) -> None:
+    def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""
-        restored = self._build(state.operations[: state.count], state.carried)
-        restored.single_below = state.single_below
+        operations = state.operations[: state.count]
+        restored = record(operations, state.single_below, state.carried)
         if self.state is state:
             self.state = restored
 
@@ -460,100 +385,8 @@ class LaunchWindow:
             agreed = self._agreement.liveness(state)
             alive = dict(zip(state.roots, agreed, strict=True))
             count = self._policy.cut(state.operations, alive)
-        first = self._build(state.operations[:count], min(state.carried, count))
-        _end(first, state.operations[count:])
+        carried = min(state.carried, count)
+        first = record(state.operations[:count], self.single_below(), carried)
+        first.end_before(state.operations[count:])
         if self.state is state:
             self.state = first
-
-    def _build(self, operations: Sequence[Any], carried: int) -> WindowState:
-        """Return the state in which these operations are recorded."""
-        state = WindowState()
-        state.single_below = self._single_below()
-        state.carried = carried
-        for operation in operations:
-            state.add(operation)
-        state.count = len(operations)
-        return state
-
-    def _extend(self, state: WindowState, operations: Sequence[Any]) -> None:
-        """Record operations in a state, up to where its window ends."""
-        for position, operation in enumerate(operations, 1):
-            state.add(operation)
-            state.count += 1
-            if self._policy.ends_at(state.operations):
-                _end(state, operations[position:])
-                break
-
-
-class _Filled:
-    """A fill that ran at once, and the state of its target after it."""
-
-    __slots__ = ("fill", "version")
-
-    def __init__(self, fill: Fill) -> None:
-        self.fill = fill
-        self.version = fill.views[0].root.version
-
-    def is_reduced_by(self, operation: Any) -> bool:
-        """Whether an operation reduces to the target, which is as it was filled."""
-        root = self.fill.views[0].root
-        return root.version == self.version and any(
-            view.root is root and privilege >= REDUCE
-            for view, privilege in zip(
-                operation.views, operation.privileges, strict=False
-            )
-        )
-
-
-def _may_fill(target: View, value: View | None = None) -> bool:
-    """Whether a fill's value is one element of the right type."""
-    return value is None or (
-        value.root.dtype == target.root.dtype
-        and value.shape in ((), target.shape)
-        and value.root.scalar_storage
-    )
-
-
-class _Carry(Step):
-    """Lets the next window begin with operations that go on waiting.
-
-    Attributes:
-        waiting: scalar operations that need not be submitted yet.
-        rest: operations that come after the window that was submitted.
-    """
-
-    __slots__ = ("_window", "rest", "waiting")
-
-    def __init__(
-        self, window: LaunchWindow, waiting: Waiting, rest: Sequence[Any]
-    ) -> None:
-        super().__init__()
-        self._window = window
-        self.waiting = waiting
-        self.rest = rest
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Put the operations before those that were recorded meanwhile."""
-        window = self._window
-        while queue.head is self:
-            state = window.state
-            if state.recording:
-                window._restore(state)
-                continue
-            count = state.count
-            rest = [*self.rest, *state.operations[:count], *state.rest]
-            waiting = self.waiting.operations
-            begun = window._build(waiting, len(waiting))
-            window._extend(begun, rest)
-            following = launch + 1
-            if window.state is state and state.count == count and queue.head is self:
-                window.state = begun
-                queue.head = self.next
-                queue.number = following
-
-
-def _end(state: WindowState, rest: Sequence[Any]) -> None:
-    """Let a window end before operations that were recorded already."""
-    state.ended = True
-    state.rest = tuple(rest)
-    state.kept = frozenset(view.root for operation in rest for view in operation.views)
