@@ -339,8 +339,8 @@ class _BodyEmitter:
                 return (emit_index(self._before, lines, number),)
             case Constant(dtype, bits):
                 return _constant(dtype, bits)
-            case Op(operators.ROW_SUM, dtype, numbers):
-                return self._row_sum(dtype, numbers)
+            case Op(name, dtype, numbers) if name in operators.ROW_SUMS:
+                return self._row_sum(name, dtype, numbers)
             case Op(name, dtype, numbers):
                 if lines is self._loop:
                     guarded = self._guarded(instruction)
@@ -351,24 +351,24 @@ class _BodyEmitter:
                 operands = [self._values[number] for number in numbers]
                 return self._operations.emit(lines, name, dtype, dtypes, operands)
 
-    def _row_sum(self, dtype: str, numbers: Sequence[int]) -> Parts:
+    def _row_sum(self, operator: str, dtype: str, numbers: Sequence[int]) -> Parts:
         """Emit sums over the rows of a vector of points, or of as many as are left."""
         body, lanes, lines = self._kernel.body, self._loop.lanes, self._loop
         loads = [step for n in numbers if isinstance(step := body[n], Load)]
         rows, columns, values, x = [load.argument for load in loads]
         index = self._kernel.arguments[columns].dtype
         declarations = self._operations.declarations
-        name = f"@row_sum.{dtype}.{index}"
+        name = f"@{operator}.{dtype}.{index}"
         if name not in declarations:
             one = self._operations.over_single_elements()
-            declarations[name] = row_sum.row_sum_function(name, dtype, index, one)
+            contracted = operator == operators.CONTRACTED_ROW_SUM
+            declarations[name] = row_sum.row_sum_function(
+                name, dtype, index, one, lanes, contracted=contracted
+            )
             declarations.update(one.declarations)
         part = COMPONENT.get(dtype, dtype)
         count = 1 + (dtype in COMPONENT)
-        kind, vector = LLVM_TYPE[part], lines.vector(LLVM_TYPE[part])
-        sums = self._before.let(f"alloca [{count} x {vector}], align 64")
-        zero = f"store [{count} x {vector}] zeroinitializer"
-        self._before.do(f"{zero}, ptr {sums}, align 64")
+        vectors = f"[{count} x {lines.vector(LLVM_TYPE[part])}]"
         point = lines.let("add i64 %i, %done")
         place = f"getelementptr [2 x i64], ptr %a{rows}, i64 {point}"
         first = lines.let(place)
@@ -376,16 +376,10 @@ class _BodyEmitter:
         few = lines.let(f"icmp ult i64 {left}, {lanes}")
         some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
         passed = ", ".join(f"ptr %a{each}" for each in (columns, values, x))
-        lines.do(
-            f"call void {name}(ptr {first}, i64 {some}, {passed}, ptr {sums}, "
-            f"i64 {lanes})"
+        sums = lines.let(f"call {vectors} {name}(ptr {first}, i64 {some}, {passed})")
+        return tuple(
+            lines.let(f"extractvalue {vectors} {sums}, {n}") for n in range(count)
         )
-        parts = []
-        for number in range(count):
-            place = f"{kind}, ptr {sums}, i64 {number * lanes}"
-            at = lines.let(f"getelementptr {place}")
-            parts.append(lines.let(f"load {vector}, ptr {at}, align 8"))
-        return tuple(parts)
 
     def _guarded(self, step: Op) -> Guarded | None:
         """Emit a quotient or a square root in a short way, which pays with AVX-512."""

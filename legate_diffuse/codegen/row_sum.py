@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over rows of elements, of which a kernel's argument tells where they lie.
 
-A function sums several rows, one after the other, and each in order, as a person would
-write it. So the bits are those of a loop in C without contraction. Rows do not depend
-on one another, so the processor works on some of them at once. Most are short: the
-compiler must neither unroll nor vectorise the loop over a row.
+A function sums as many rows as a vector has lanes, and each in order, as a person would
+write it. So the bits are those of a loop in C, with contraction or without. Most rows
+are short, so a loop over one of them ends at once: the compiler must neither unroll nor
+vectorise it. If rows follow one another and have one length, as most rows of a mesh,
+one loop runs over four of them.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Final
 
 from legate_diffuse.codegen.operations import Operations
@@ -19,87 +23,218 @@ METADATA: Final = (
     '!{!"llvm.loop.vectorize.enable", i1 false}}'
 )
 
+_AT_ONCE: Final = 4
 
-def row_sum_function(name: str, dtype: str, columns: str, one: Operations) -> str:
+# Emits the sums after the element at a place, from those before it.
+Step = Callable[[Lines, str, tuple[str, ...]], list[str]]
+
+
+def row_sum_function(
+    name: str,
+    dtype: str,
+    columns: str,
+    one: Operations,
+    lanes: int,
+    *,
+    contracted: bool,
+) -> str:
     """Return the text of a function that sums rows of elements.
 
-    Its parameters are pointers to the rows, their number, pointers to columns, values
-    and x, and one to the results: their real parts, and ``lanes`` elements later the
-    imaginary parts. ``one`` emits operators over single elements.
+    Its parameters are pointers to the rows, their number, at most ``lanes``, and
+    pointers to columns, values and x. It returns vectors of sums: real parts, and
+    imaginary parts. ``one`` emits operators over single elements. With ``contracted``
+    real products are not rounded before they are added; of complex products compilers
+    need the rounded parts as well, to ask whether they are NaN.
     """
     part = COMPONENT.get(dtype, dtype)
     kind, size = LLVM_TYPE[part], ITEMSIZE[part]
-    vector, count = f"<1 x {kind}>", 1 + (dtype in COMPONENT)
-    index = LLVM_TYPE[columns]
-    lines = Lines(1, "t")
+    count = 1 + (dtype in COMPONENT)
+    step = _step(dtype, columns, one, contracted)
+    vectors = f"[{count} x <{lanes} x {kind}>]"
+    alike = lanes % _AT_ONCE == 0 and count == 1
+    return "\n".join(
+        [
+            f"define internal {vectors} {name}(ptr noalias %rows, i64 %count, "
+            "ptr noalias %columns, ptr noalias %values, ptr noalias %x) #0 {",
+            "entry:",
+            f"  %results = alloca {vectors}, align 64",
+            *(_alike(kind, lanes, step) if alike else ["  br label %each"]),
+            "each:",
+            f"  store {vectors} zeroinitializer, ptr %results, align 64",
+            "  br label %row",
+            *_one_by_one(kind, size, count, lanes, step),
+            f"  %found = load {vectors}, ptr %results, align 64",
+            f"  ret {vectors} %found",
+            "}",
+        ]
+    )
 
-    def load(pointer: str, place: str) -> tuple[str, ...]:
+
+def _step(dtype: str, columns: str, one: Operations, contracted: bool) -> Step:
+    """Return what emits a step of a loop over the elements of a row."""
+    part = COMPONENT.get(dtype, dtype)
+    kind, size = LLVM_TYPE[part], ITEMSIZE[part]
+    count = 1 + (dtype in COMPONENT)
+    index = LLVM_TYPE[columns]
+
+    def load(lines: Lines, pointer: str, place: str) -> tuple[str, ...]:
         parts = []
         for n in range(count):
             of_both = f"[{count} x {kind}], ptr {pointer}, i64 {place}, i64 {n}"
             at = lines.let(f"getelementptr inbounds {of_both}")
-            parts.append(lines.let(f"load {vector}, ptr {at}, align {size}"))
+            parts.append(lines.let(f"load <1 x {kind}>, ptr {at}, align {size}"))
         return tuple(parts)
 
-    values = load("%values", "%k")
-    at = lines.let(f"getelementptr inbounds {index}, ptr %columns, i64 %k")
-    column = lines.let(f"load {index}, ptr {at}, align {ITEMSIZE[columns]}")
-    if index != "i64":
-        # unsigned: an index is never negative
-        column = lines.let(f"zext {index} {column} to i64")
-    operator = "complex_mul" if count > 1 else "mul"
-    operands = (values, load("%x", column))
-    products = one.emit(lines, operator, dtype, (dtype, dtype), operands)
-    sums = [
-        one.emit(lines, "add", part, (part, part), ((f"%sum{n}",), (each,)))[0]
-        for n, each in enumerate(products)
-    ]
+    def step(lines: Lines, place: str, sums: tuple[str, ...]) -> list[str]:
+        values = load(lines, "%values", place)
+        at = lines.let(f"getelementptr inbounds {index}, ptr %columns, i64 {place}")
+        column = lines.let(f"load {index}, ptr {at}, align {ITEMSIZE[columns]}")
+        if index != "i64":
+            # unsigned: an index is never negative
+            column = lines.let(f"zext {index} {column} to i64")
+        operands = (values, load(lines, "%x", column))
+        if contracted and count == 1:
+            return list(one.emit(lines, "fma", part, (part,) * 3, (*operands, sums)))
+        operator = "complex_mul" if count > 1 else "mul"
+        products = one.emit(lines, operator, dtype, (dtype, dtype), operands)
+        return [
+            one.emit(lines, "add", part, (part, part), ((total,), (each,)))[0]
+            for total, each in zip(sums, products, strict=True)
+        ]
+
+    return step
+
+
+def _one_by_one(kind: str, size: int, count: int, lanes: int, step: Step) -> list[str]:
+    """Return the loop over rows, of any length, from block `each`."""
+    lines = Lines(1, "t")
+    sums = step(lines, "%k", tuple(f"%sum{n}" for n in range(count)))
+    vector = f"<1 x {kind}>"
     results = []
     for n in range(count):
         results += [
-            f"  %skip{n} = mul i64 %lanes, {n}",
-            f"  %place{n} = add i64 %skip{n}, %r",
+            f"  %place{n} = add i64 %r, {n * lanes}",
             f"  %at{n} = getelementptr inbounds {kind}, ptr %results, i64 %place{n}",
             f"  store {vector} %total{n}, ptr %at{n}, align {size}",
         ]
-    return "\n".join(
-        [
-            f"define internal void {name}(ptr noalias %rows, i64 %count, "
-            "ptr noalias %columns, ptr noalias %values, ptr noalias %x, "
-            "ptr noalias %results, i64 %lanes) #0 {",
-            "entry:",
-            "  br label %row",
-            "row:",
-            "  %r = phi i64 [ 0, %entry ], [ %next, %done ]",
-            "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
-            "  %first = load i64, ptr %first.at, align 8",
-            "  %last.at = getelementptr i64, ptr %first.at, i64 1",
-            "  %last = load i64, ptr %last.at, align 8",
-            "  %some = icmp sle i64 %first, %last",
-            "  br i1 %some, label %element, label %done",
-            "element:",
-            "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+    return [
+        "row:",
+        "  %r = phi i64 [ 0, %each ], [ %next, %done ]",
+        "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
+        "  %first = load i64, ptr %first.at, align 8",
+        "  %last.at = getelementptr i64, ptr %first.at, i64 1",
+        "  %last = load i64, ptr %last.at, align 8",
+        "  %some = icmp sle i64 %first, %last",
+        "  br i1 %some, label %element, label %done",
+        "element:",
+        "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+        *(
+            f"  %sum{n} = phi {vector} [ zeroinitializer, %row ], [ {each}, %element ]"
+            for n, each in enumerate(sums)
+        ),
+        *lines.text,
+        "  %k.next = add nsw i64 %k, 1",
+        "  %more = icmp slt i64 %k, %last",
+        "  br i1 %more, label %element, label %done, !llvm.loop !10",
+        "done:",
+        *(
+            f"  %total{n} = phi {vector} [ zeroinitializer, %row ], "
+            f"[ {each}, %element ]"
+            for n, each in enumerate(sums)
+        ),
+        *results,
+        "  %next = add nuw nsw i64 %r, 1",
+        "  %again = icmp ult i64 %next, %count",
+        "  br i1 %again, label %row, label %exit",
+        "exit:",
+    ]
+
+
+def _alike(kind: str, lanes: int, step: Step) -> list[str]:
+    """Return the code for rows that follow one another and have one length.
+
+    It returns their sums, and goes to block `each` if the rows are others.
+    """
+    text = _comparison(lanes)
+    vectors = f"[1 x <{lanes} x {kind}>]"
+    results: list[str] = []
+    for group in range(lanes // _AT_ONCE):
+        lines = Lines(1, f"g{group}.")
+        rows = range(group * _AT_ONCE, (group + 1) * _AT_ONCE)
+        loop, before, after = f"loop{group}", f"before{group}", f"before{group + 1}"
+        sums = []
+        for row in rows:
+            place = lines.let(f"add nsw i64 %k{group}, %skip{row}")
+            sums += step(lines, place, (f"%sum.of{row}",))
+        text += [
+            f"{before}:",
+            *(f"  %skip{row} = mul nsw i64 %length, {row}" for row in rows),
+            f"  br label %{loop}",
+            f"{loop}:",
+            f"  %k{group} = phi i64 [ %start, %{before} ], [ %k{group}.next, %{loop} ]",
             *(
-                f"  %sum{n} = phi {vector} [ zeroinitializer, %row ], "
-                f"[ {each}, %element ]"
-                for n, each in enumerate(sums)
+                f"  %sum.of{row} = phi <1 x {kind}> [ zeroinitializer, %{before} ], "
+                f"[ {each}, %{loop} ]"
+                for row, each in zip(rows, sums, strict=True)
             ),
             *lines.text,
-            "  %k.next = add nsw i64 %k, 1",
-            "  %more = icmp slt i64 %k, %last",
-            "  br i1 %more, label %element, label %done, !llvm.loop !10",
-            "done:",
-            *(
-                f"  %total{n} = phi {vector} [ zeroinitializer, %row ], "
-                f"[ {each}, %element ]"
-                for n, each in enumerate(sums)
-            ),
-            *results,
-            "  %next = add nuw nsw i64 %r, 1",
-            "  %again = icmp ult i64 %next, %count",
-            "  br i1 %again, label %row, label %exit",
-            "exit:",
-            "  ret void",
-            "}",
+            f"  %k{group}.next = add nsw i64 %k{group}, 1",
+            f"  %more{group} = icmp sle i64 %k{group}.next, %end",
+            f"  br i1 %more{group}, label %{loop}, label %{after}, !llvm.loop !10",
         ]
-    )
+        results += sums
+    text.append(f"{after}:")
+    vector = f"<{lanes} x {kind}>"
+    found = "poison"
+    for row, total in enumerate(results):
+        text += [
+            f"  %element{row} = extractelement <1 x {kind}> {total}, i64 0",
+            f"  %vector{row} = insertelement {vector} {found}, {kind} %element{row}, "
+            f"i64 {row}",
+        ]
+        found = f"%vector{row}"
+    return [
+        *text,
+        f"  %vectors = insertvalue {vectors} poison, {vector} {found}, 0",
+        f"  ret {vectors} %vectors",
+    ]
+
+
+def _comparison(lanes: int) -> list[str]:
+    """Return the code that goes on to block `before0` if all rows are alike.
+
+    They are if from each row to the next one both ends move by the first one's length.
+    """
+    numbers, flags = f"<{lanes} x i64>", f"<{lanes} x i1>"
+    text = [
+        f"  %full = icmp eq i64 %count, {lanes}",
+        "  br i1 %full, label %compare, label %each",
+        "compare:",
+        "  %start = load i64, ptr %rows, align 8",
+        "  %end.at = getelementptr i64, ptr %rows, i64 1",
+        "  %end = load i64, ptr %end.at, align 8",
+        "  %less = sub i64 %end, %start",
+        "  %length = add i64 %less, 1",
+        f"  %length.0 = insertelement {numbers} poison, i64 %length, i64 0",
+        f"  %lengths = shufflevector {numbers} %length.0, {numbers} poison, "
+        f"<{lanes} x i32> zeroinitializer",
+    ]
+    # a vector has the ends of half of the rows
+    for n, row in enumerate((0, lanes // 2 - 1)):
+        text += [
+            f"  %row.at{n} = getelementptr [2 x i64], ptr %rows, i64 {row}",
+            f"  %following.at{n} = getelementptr [2 x i64], ptr %rows, i64 {row + 1}",
+            f"  %row{n} = load {numbers}, ptr %row.at{n}, align 8",
+            f"  %following{n} = load {numbers}, ptr %following.at{n}, align 8",
+            f"  %apart{n} = sub {numbers} %following{n}, %row{n}",
+            f"  %same{n} = icmp eq {numbers} %apart{n}, %lengths",
+        ]
+    return [
+        *text,
+        f"  %same = and {flags} %same0, %same1",
+        f"  %bits = bitcast {flags} %same to i{lanes}",
+        f"  %all = icmp eq i{lanes} %bits, -1",
+        "  %some.alike = icmp sgt i64 %length, 0",
+        "  %alike = and i1 %all, %some.alike",
+        "  br i1 %alike, label %before0, label %each",
+    ]

@@ -54,6 +54,11 @@ its last element. The operands are loads of the row and of three whole arguments
 columns, values and x. Products are plain ones, of complex numbers with Annex G.
 """
 
+CONTRACTED_ROW_SUM: Final = "contracted_row_sum"
+"""The same, but real products are not rounded before they are added."""
+
+ROW_SUMS: Final = frozenset({ROW_SUM, CONTRACTED_ROW_SUM})
+
 ARITY: Final = {
     **dict.fromkeys(ARITHMETIC | BITWISE | SHIFTS | COMPARISONS | EXACT, 2),
     **dict.fromkeys(DIVISIONS | COMPLEX_ARITHMETIC, 2),
@@ -62,7 +67,7 @@ ARITY: Final = {
     **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
     **dict.fromkeys(MATHS_OF_TWO | {POWER, "complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
-    ROW_SUM: 4,
+    **dict.fromkeys(ROW_SUMS, 4),
 }
 """Number of operands of each operator."""
 
@@ -83,9 +88,9 @@ def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
 def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
     first = operands[0]
     uniform = all(operand == first for operand in operands)
-    if name == ROW_SUM or RECT in operands:
+    if name in ROW_SUMS or RECT in operands:
         summed = dtype in FLOATS + COMPLEX and operands[2:] == (dtype, dtype)
-        columns = operands[1] if name == ROW_SUM else ""
+        columns = operands[1] if name in ROW_SUMS else ""
         return first == RECT and columns in ("int32", "int64") and summed
     if name in COMPARISONS:
         return uniform and dtype == "bool" and first not in COMPLEX
