@@ -54,9 +54,19 @@ class LogicalStore(metaclass=_AcceptsReal):
     # -- metadata ---------------------------------------------------------
     @property
     def shape(self) -> Any:
-        """The shape of the view."""
+        """The shape of the view; waits for an unbound store."""
         view = self._view
-        return view.shape if view.root.fusable else view.materialize().shape
+        root = view.root
+        if root.fusable:
+            return view.shape
+        shape = view.materialize().shape
+        extents = tuple(shape)
+        if extents != view.shape and not root.escaped:
+            # no other stand-in has another view, and no pending task uses it
+            view.layout = whole(extents)
+            view.shape = view.layout.shape
+            root.bind(dtype_name(root.type), view.layout)
+        return shape
 
     @property
     def ndim(self) -> int:
@@ -145,6 +155,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         dim = self._dimension(dim)
         view = self._view
         if not view.root.fusable:
+            view.root.escaped = True
             return adopt(view.materialize().slice(dim, sl))
         if sl.step is not None and sl.step != 1:
             raise NotImplementedError(f"Unsupported slice: {sl}")
@@ -178,6 +189,7 @@ class LogicalStore(metaclass=_AcceptsReal):
     def _derived(self, name: str, *arguments: Any) -> LogicalStore:
         view = self._view
         if not view.root.fusable:
+            view.root.escaped = True
             return adopt(getattr(view.materialize(), name)(*arguments))
         return LogicalStore(self._owner, getattr(view, name)(*arguments))
 

@@ -145,6 +145,13 @@ class Root:
                 self.small = small
         return self.small
 
+    def bind(self, dtype: str | None, layout: Layout) -> None:
+        """Note the shape that an unbound store has got: its operations may wait."""
+        self.dtype = dtype
+        self.shape = layout.shape
+        self.volume = layout.volume
+        self.fusable = dtype is not None
+
     def lend(self, physical: Any = None) -> None:
         """Note that the application holds the memory, as long as ``physical`` lives.
 

@@ -9,7 +9,7 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 import pytest
-from comparison import counts, differential, same
+from comparison import N, counts, differential, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -242,3 +242,13 @@ def test_random_programs(statements: list[str]) -> None:
             same(np.asarray(spaces[1][name]), spaces[0][name], f"{name} of {known}")
     for found, expected in zip(spaces[1]["r"], spaces[0]["r"], strict=True):
         same(np.asarray(found), np.asarray(expected), f"results of {known}")
+
+
+def test_places_are_fused_once_their_number_is_known() -> None:
+    (places,) = cn.nonzero(cn.array(np.arange(float(N))) % 3 == 0)
+    expected = np.arange(0, N, 3)
+    assert places.shape == expected.shape
+    found = []
+    done = counts(lambda: found.append(places * 2 + places))
+    assert (done["tasks_submitted"], done["groups"]) == (1, 1)
+    np.testing.assert_array_equal(np.asarray(found[0]), expected * 3)
