@@ -3,8 +3,10 @@
 
 ``bench.py assembled``: the tests' own library, whose product of a sparse matrix with a
 vector is registered, unfused and fused, beside SciPy and C written by hand with the
-same layout of the matrix. The sides alternate, each run is a process, times are
-medians, in milliseconds for an iteration and for a product alone.
+same layout of the matrix. With ``--library legate_sparse`` it is Legate Sparse, which
+must be installed; its solver's own task updates the vectors. The sides alternate, each
+run is a process, times are medians, in milliseconds for an iteration and for a product
+alone.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from records import run_side
 
 SCIPY, C = "SciPy", "C"
 SIDES = (UNFUSED, FUSED, SCIPY, C)
+TESTS_OWN, SPARSE = LIBRARIES = ("tests", "legate_sparse")
 SOURCE = Path(__file__).parent / "peers" / "assembled" / "cg.c"
 TESTS = Path(__file__).parent.parent / "tests" / "legate"
 # The residuals of all sides agree to this, relative to the first one.
@@ -91,7 +94,7 @@ def poisson(size: int) -> tuple[Any, Any, Any]:
 def _run_here(options: argparse.Namespace) -> dict[str, float]:
     """Run the program in this process, on SciPy or on Legate."""
     matrix = poisson(options.size)
-    product: Callable[[Any, Any], None]
+    product: Callable[[Any, Any], Any]
     tasks: Callable[[], int] = lambda: 0  # noqa: E731
     if options.side == SCIPY:
         from scipy.sparse import csr_array
@@ -102,18 +105,28 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
         def product(x: Any, y: Any) -> None:
             y[:] = csr @ x
     else:
-        sys.path.insert(0, str(TESTS))
         import cupynumeric
-        import other_library
-        import other_package
 
         import legate_diffuse
 
-        legate_diffuse.register("other", other_package.register())
         package = cupynumeric
         # Legate copies what lies in NumPy's memory for each task that reads it
         arrays = [cupynumeric.array(each).copy() for each in matrix]
-        product = other_library.Matrix(*arrays).product
+        if options.library == SPARSE:
+            from legate_sparse import csr_array as sparse_array
+
+            shape = (options.size**2,) * 2
+            sparse = sparse_array(tuple(arrays[::-1]), shape=shape)
+
+            def product(x: Any, y: Any) -> Any:
+                sparse.dot(x, out=y)
+        else:
+            sys.path.insert(0, str(TESTS))
+            import other_library
+            import other_package
+
+            legate_diffuse.register("other", other_package.register())
+            product = other_library.Matrix(*arrays).product
         if options.side == FUSED:
             tasks = lambda: int(legate_diffuse.stats()["tasks_submitted"])  # noqa: E731
     count = options.size**2
@@ -125,12 +138,25 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
         nonlocal rho, p
         for _ in range(times):
             product(p, q)
-            alpha = rho / package.dot(p, q)
-            x[:] += alpha * p
-            r[:] -= alpha * q
+            rho = update(rho, package.dot(p, q))
+
+    def update(rho: Any, pq: Any) -> Any:
+        alpha = rho / pq
+        x[:] += alpha * p
+        r[:] -= alpha * q
+        following = package.dot(r, r)
+        p[:] = r + (following / rho) * p
+        return following
+
+    if options.side in (UNFUSED, FUSED) and options.library == SPARSE:
+        from legate_sparse.linalg import cg_axpby
+
+        def update(rho: Any, pq: Any) -> Any:
+            cg_axpby(x, p, rho, pq)
+            cg_axpby(r, q, rho, pq, negate=True)
             following = package.dot(r, r)
-            p[:] = r + (following / rho) * p
-            rho = following
+            cg_axpby(p, r, following, rho, isalpha=False)
+            return following
 
     def multiply(times: int) -> None:
         for n in range(times):
@@ -199,6 +225,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3, help="processes of each side")
     parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--sysmem", type=int, default=4000, help="MB for Legate")
+    parser.add_argument("--library", choices=LIBRARIES, default=TESTS_OWN)
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
