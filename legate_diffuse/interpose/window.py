@@ -12,10 +12,14 @@ from legate_diffuse import settings
 from legate_diffuse.check.checker import Checker
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.launch.window import LaunchWindow
+from legate_diffuse.libraries import legate_sparse
 from legate_diffuse.libraries.cupynumeric import tasks
 from legate_diffuse.libraries.recognize import TaskRecognizer
 
-_recognizer: Final = TaskRecognizer(real.legate, {"cupynumeric": tasks.register})
+_recognizer: Final = TaskRecognizer(
+    real.legate,
+    {"cupynumeric": tasks.register, legate_sparse.NAME: legate_sparse.register},
+)
 
 window: Final = LaunchWindow(
     real.legate,

@@ -71,10 +71,13 @@ class Number:
     def __bool__(self) -> NoReturn:
         raise TypeError("a branch depends on a number: use k.select(condition, a, b)")
 
+    def _like(self, constant: Any) -> Number:
+        return Number(self.emit, self.emit.like(self.value, constant))
+
     def _apply(self, name: str, *operands: Any) -> Number:
         emit = self.emit
         values = [
-            each.value if isinstance(each, Number) else emit.like(self.value, each)
+            each.value if isinstance(each, Number) else self._like(each).value
             for each in operands
         ]
         if self.dtype in COMPLEX:
@@ -105,6 +108,19 @@ class Functions:
     def complex(self, real: Number, imag: Number) -> Number:
         """Return the complex number with these components."""
         return Number(self._emit, self._emit.complex(real.value, imag.value))
+
+    def select(self, condition: Number, a: Any, b: Any) -> Number:
+        """Return a where the condition is true, else b; one of them is a number."""
+        given = next(each for each in (b, a) if type(each) is Number)
+        if given.dtype not in COMPLEX:
+            return given._apply("select", condition, a, b)
+        emit = self._emit
+        both = [each if type(each) is Number else given._like(each) for each in (a, b)]
+        parts = [
+            emit("select", condition.value, *[emit(part, each.value) for each in both])
+            for part in ("real", "imag")
+        ]
+        return Number(emit, emit.complex(*parts))
 
     def __getattr__(self, name: str) -> Callable[..., Number]:
         def function(*operands: Any) -> Number:

@@ -112,7 +112,7 @@ class TaskRecognizer:
         library = task.library
         forms = self._forms.get(library)
         if forms is None:
-            found = Library(library, self._legate.native)
+            found = Library(library, self._legate)
             register_all(found, self._own, self._say)
             self.operations.add(found.operations)
             if found.advise is not None:

@@ -15,7 +15,7 @@ when the first task of the library is submitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -27,12 +27,14 @@ from typing import Any, Final, NoReturn
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
-from legate_diffuse.kernel.operators import ROW_SUM
+from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
 from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call
+from legate_diffuse.libraries.trial import compute
 from legate_diffuse.settings import DiffuseError
+from legate_diffuse.stores.legate import Legate
 
 GROUP: Final = "legate_diffuse.libraries"
 
@@ -98,13 +100,13 @@ class Library:
         advise: says what to write instead of a task of Legate's name, '' for nothing.
     """
 
-    def __init__(self, library: Any, native: Any) -> None:
+    def __init__(self, library: Any, legate: Legate) -> None:
         self.name: str = library.name
         self.forms: dict[int, Form] = {}
         self.operations: dict[OperationKind, Operation] = {}
         self.advise: Callable[[str], str] | None = None
         self._library = library
-        self._native = native
+        self._legate = legate
 
     def elementwise(
         self,
@@ -152,6 +154,7 @@ class Library:
         *,
         types: Iterable[str],
         columns: Iterable[str] = ("int32", "int64"),
+        contracted: bool = False,
         fuse: bool = True,
     ) -> None:
         """Register the product of a matrix in compressed rows with a vector.
@@ -161,7 +164,8 @@ class Library:
         ``y[i]``, the sum in order of ``values[k] * x[columns[k]]`` for k in row i. It
         aligns y with the rows, and partitions columns and values by images of the
         rows, and x by an image of the columns, or not at all. ``types`` are those of
-        values, x and y.
+        values, x and y. With ``contracted`` the library's compiler made one operation
+        of a real product and the sum that it is added to.
 
         Raises:
             RegistrationError: one sentence says what is wrong.
@@ -173,7 +177,8 @@ class Library:
             if wrong or not words:
                 found = repr(wrong[0]) if wrong else "nothing"
                 self._refuse(task, f"{found} is not one of {', '.join(allowed)}")
-        operation = Operation(call(ROW_SUM), rows=True)
+        operator = CONTRACTED_ROW_SUM if contracted else ROW_SUM
+        operation = Operation(call(operator), rows=True)
         kinds = [
             OperationKind(name, "", (RECT, index, dtype, dtype), (dtype,))
             for dtype in given[0]
@@ -203,6 +208,16 @@ class Library:
             self._refuse(task, "overwrites and waits must be True or False")
         waits = not bound if waits is None else waits
         self.define(task, Form(name, overwrites=overwrites, waits=waits), {})
+
+    def compute(
+        self, task: int, inputs: Sequence[float], scalars: Sequence[bool] = ()
+    ) -> float:
+        """Run a task at once, and return the one element that it writes.
+
+        This tells how the library was compiled. The task gets a store of one float64
+        for each input, and for its output, which holds the last input at first.
+        """
+        return compute(self._legate, self._library, task, inputs, scalars)
 
     def define(
         self, task: int, form: Form, operations: Mapping[OperationKind, Operation]
@@ -254,7 +269,7 @@ class Library:
     def _describe(self, task: int) -> tuple[str, bool]:
         """Return a task's name, and whether more than stores ties it to its place."""
         try:
-            name, bound = self._native.describe_task(
+            name, bound = self._legate.native.describe_task(
                 self._library.raw_handle, index(task)
             )
         except TypeError:

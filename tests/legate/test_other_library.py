@@ -20,7 +20,9 @@ from comparison import N, counted_differential, numbers, same
 from process import run_python
 
 import legate_diffuse
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
+from legate_diffuse.libraries.registry import Library
 
 legate_diffuse.register("other", other_package.register())
 
@@ -64,6 +66,16 @@ def test_an_element_wise_task_is_fused(dtype: str) -> None:
 
     found = counted_differential(program)
     assert (found["tasks_submitted"], found["groups"]) == (1, 1)
+
+
+def test_a_registration_asks_how_the_library_was_compiled() -> None:
+    library = Library(other._LIBRARY, real.legate)
+    pending = cn.arange(float(N)) + 1.0
+    near = 2.0**-30
+    # the library's products are rounded before they are added
+    found = library.compute(other.OpCode.AXPY, (1 + near, 1 + near, -1.0))
+    assert found == 2 * near
+    np.testing.assert_array_equal(np.asarray(pending), np.arange(N) + 1.0)
 
 
 @pytest.mark.parametrize("back", [False, True])

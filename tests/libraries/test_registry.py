@@ -33,8 +33,8 @@ def describe(library: int, task: int) -> tuple[str, bool]:
 
 
 def library() -> Library:
-    native = SimpleNamespace(describe_task=describe)
-    return Library(SimpleNamespace(name="lib", raw_handle=1), native)
+    legate: Any = SimpleNamespace(native=SimpleNamespace(describe_task=describe))
+    return Library(SimpleNamespace(name="lib", raw_handle=1), legate)
 
 
 def kernel_of(known: Library, kind: OperationKind) -> list[str]:

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tasks of Legate Sparse mean.
+
+Follows: Legate Sparse (array/csr/spmv.cc and linalg/axpby.cc, 24.11 to 26.01)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
+from legate_diffuse.libraries.registry import Library
+
+NAME: Final = "legate.sparse"
+TYPES: Final = (*FLOATS, *COMPLEX)
+
+# They write all elements of what they write.
+_OVERWRITING: Final = (
+    "CSR_DIAGONAL",
+    "DENSE_TO_CSR_NNZ",
+    "EXPAND_POS_TO_COORDINATES",
+    "SPGEMM_CSR_CSR_CSR_NNZ",
+    "UNZIP_RECT1",
+    "ZIP_TO_RECT1",
+)
+# 1 + NEAR, squared, less 1, is 2 * NEAR if the product is rounded first.
+_NEAR: Final = 2.0**-30
+
+
+def register(library: Library) -> None:
+    """Register the tasks of the version that runs, by their names."""
+    from legate_sparse.config import SparseOpCode as Task
+
+    factor = 1 + _NEAR
+    found = library.compute(Task.AXPBY, (factor, factor, 1.0, -1.0), (True, False))
+    contracted = found != 2 * _NEAR
+
+    library.row_sums(Task.CSR_SPMV_ROW_SPLIT, types=TYPES, contracted=contracted)
+
+    @library.elementwise(Task.AXPBY, "T T[1] T[1] T; bool bool -> T", types=TYPES)
+    def axpby(k: Any, x: Any, a: Any, b: Any, y: Any, of_x: Any, negated: Any) -> Any:
+        factor = a / b
+        factor = k.select(negated, -1 * factor, factor)
+        one, other = k.select(of_x, x, y), k.select(of_x, y, x)
+        if contracted and x.dtype in FLOATS:
+            return k.fma(factor, one, other)
+        return factor * one + other
+
+    for name in _OVERWRITING:
+        library.opaque(Task[name], overwrites=True)
+    # it reads a file
+    library.opaque(Task.READ_MTX_TO_COO, waits=False)
