@@ -89,6 +89,8 @@ class TaskRecognizer:
 
     def recognize_opaque(self, task: Any) -> Kind | None:
         """Return the kind of a task that runs as it is, in its place."""
+        if any(map(_repeats, task.privileges, task.arguments)):
+            return None
         form = self._find_form(task)
         key = ("opaque", form, *task.privileges)
         try:
@@ -235,6 +237,13 @@ class TaskRecognizer:
                 for value, _ in scalars
             ]
         )
+
+
+def _repeats(privilege: int, view: Any) -> bool:
+    """Whether a task writes elements of a store at several points each."""
+    if privilege != WRITE:
+        return False
+    return any([d < 0 and n > 1 for d, n in zip(view.dims, view.shape, strict=True)])
 
 
 def _changed(privileges: Sequence[int]) -> tuple[int, ...]:

@@ -100,6 +100,17 @@ def test_axpby_is_fused(dtype: str, isalpha: bool, negate: bool) -> None:
     assert counts(program)["groups"] == 1
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_matrix_is_made_of_a_dense_one(dtype: str) -> None:
+    dense = matrix_of(dtype).toarray()
+
+    def program() -> Any:
+        return (sparse.csr_array(cn.array(dense) * 1) @ cn.ones(COLUMNS, dtype)) * 2
+
+    agree(program)
+    assert not counts(program)["failures"]
+
+
 def test_conjugate_gradients_are_few_tasks() -> None:
     n = 40
     line = scipy_sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
