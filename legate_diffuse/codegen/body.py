@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from legate_diffuse.codegen import guarded, memory, row_sum
+from legate_diffuse.codegen.arguments import invariant, uniform, updated
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.guarded import Guarded, checked
@@ -53,24 +54,6 @@ SCALAR_STRIDE: Final = 16
 """Bytes from one scalar of the scalar block to the next."""
 
 
-def invariant(kernel: Kernel, argument: int) -> bool:
-    """Return whether an argument is loaded once before the loop."""
-    a = kernel.arguments[argument]
-    return a.whole or (a.broadcast and a.reads and not a.writes)
-
-
-def updated(kernel: Kernel) -> list[int]:
-    """Return the reducing arguments that may have an element for each point of a row.
-
-    If there are any, they have a variant of the loop, `@update`.
-    """
-    return [
-        number
-        for number, argument in enumerate(kernel.arguments)
-        if argument.reduces is not None and not argument.broadcast
-    ]
-
-
 def emit_bodies(
     kernel: Kernel, target: Target, lanes: int, maths: MathsCalls, fast_math: bool
 ) -> str:
@@ -106,7 +89,7 @@ class _BodyEmitter:
         self._before = Lines(lanes, "u", "entry")
         self._loop = Lines(lanes, "v", "loop")
         self._values: list[Parts] = []
-        self._uniform = _uniform(kernel)
+        self._uniform = uniform(kernel)
         self._shared = shared_divisors(kernel, self._uniform)
         self._divisors: dict[int, Divisor] = {}
         """Of those that are shared, by value."""
@@ -352,33 +335,13 @@ class _BodyEmitter:
                 return self._operations.emit(lines, name, dtype, dtypes, operands)
 
     def _row_sum(self, operator: str, dtype: str, numbers: Sequence[int]) -> Parts:
-        """Emit sums over the rows of a vector of points, or of as many as are left."""
-        body, lanes, lines = self._kernel.body, self._loop.lanes, self._loop
+        body = self._kernel.body
         loads = [step for n in numbers if isinstance(step := body[n], Load)]
         rows, columns, values, x = [load.argument for load in loads]
         index = self._kernel.arguments[columns].dtype
-        declarations = self._operations.declarations
-        name = f"@{operator}.{dtype}.{index}"
-        if name not in declarations:
-            one = self._operations.over_single_elements()
-            contracted = operator == operators.CONTRACTED_ROW_SUM
-            declarations[name] = row_sum.row_sum_function(
-                name, dtype, index, one, lanes, contracted=contracted
-            )
-            declarations.update(one.declarations)
-        part = COMPONENT.get(dtype, dtype)
-        count = 1 + (dtype in COMPONENT)
-        vectors = f"[{count} x {lines.vector(LLVM_TYPE[part])}]"
-        point = lines.let("add i64 %i, %done")
-        place = f"getelementptr [2 x i64], ptr %a{rows}, i64 {point}"
-        first = lines.let(place)
-        left = lines.let("sub i64 %left, %i")
-        few = lines.let(f"icmp ult i64 {left}, {lanes}")
-        some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
-        passed = ", ".join(f"ptr %a{each}" for each in (columns, values, x))
-        sums = lines.let(f"call {vectors} {name}(ptr {first}, i64 {some}, {passed})")
-        return tuple(
-            lines.let(f"extractvalue {vectors} {sums}, {n}") for n in range(count)
+        operands = row_sum.Operands(rows, columns, values, x, index)
+        return row_sum.emit_row_sum(
+            self._loop, self._operations, operator, dtype, operands
         )
 
     def _guarded(self, step: Op) -> Guarded | None:
@@ -403,22 +366,6 @@ class _BodyEmitter:
 
     def _float_code(self, lines: Lines, dtype: str) -> FloatCode:
         return FloatCode(lines, dtype, lines.lanes, self._operations.declarations)
-
-
-def _uniform(kernel: Kernel) -> list[bool]:
-    """Return which values are the same at all points of a row."""
-    uniform: list[bool] = []
-    for step in kernel.body:
-        match step:
-            case Load(argument):
-                uniform.append(invariant(kernel, argument))
-            case Index():
-                uniform.append(False)
-            case Op(_, _, operands):
-                uniform.append(all(uniform[operand] for operand in operands))
-            case Scalar() | Constant():
-                uniform.append(True)
-    return uniform
 
 
 def _constant(dtype: str, bits: int) -> Parts:

@@ -3,7 +3,8 @@
 
 from typing import Final
 
-from legate_diffuse.codegen.body import emit_bodies, invariant, updated
+from legate_diffuse.codegen.arguments import invariant, updated
+from legate_diffuse.codegen.body import emit_bodies
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE, RECT

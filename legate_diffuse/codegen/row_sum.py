@@ -11,9 +11,10 @@ one loop runs over four of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
-from legate_diffuse.codegen.operations import Operations
+from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.kernel import operators
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE
@@ -27,6 +28,44 @@ _AT_ONCE: Final = 4
 
 # Emits the sums after the element at a place, from those before it.
 Step = Callable[[Lines, str, tuple[str, ...]], list[str]]
+
+
+class Operands(NamedTuple):
+    """The numbers of the arguments that hold rows, columns, values and x.
+
+    ``column_type`` is the type of the columns.
+    """
+
+    rows: int
+    columns: int
+    values: int
+    x: int
+    column_type: str
+
+
+def emit_row_sum(
+    lines: Lines, on: Operations, operator: str, dtype: str, operands: Operands
+) -> Parts:
+    """Emit sums over the rows of a vector of points, or of as many as are left."""
+    lanes, declarations = lines.lanes, on.declarations
+    name = f"@{operator}.{dtype}.{operands.column_type}"
+    if name not in declarations:
+        one = on.over_single_elements()
+        contracted = operator == operators.CONTRACTED_ROW_SUM
+        declarations[name] = row_sum_function(
+            name, dtype, operands.column_type, one, lanes, contracted=contracted
+        )
+        declarations.update(one.declarations)
+    count = 1 + (dtype in COMPONENT)
+    vectors = f"[{count} x {lines.vector(LLVM_TYPE[COMPONENT.get(dtype, dtype)])}]"
+    point = lines.let("add i64 %i, %done")
+    first = lines.let(f"getelementptr [2 x i64], ptr %a{operands.rows}, i64 {point}")
+    left = lines.let("sub i64 %left, %i")
+    few = lines.let(f"icmp ult i64 {left}, {lanes}")
+    some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
+    passed = ", ".join(f"ptr %a{each}" for each in operands[1:4])
+    sums = lines.let(f"call {vectors} {name}(ptr {first}, i64 {some}, {passed})")
+    return tuple(lines.let(f"extractvalue {vectors} {sums}, {n}") for n in range(count))
 
 
 def row_sum_function(
