@@ -22,11 +22,12 @@ from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
-from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
+from legate_diffuse.launch.telling import Print, Tell
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
@@ -141,9 +142,9 @@ class Submitter:
                 plan, window.operations, window.views, window.shapes, may_wait, wanted
             )
         if self.explanation is not None:
-            steps.append(_Tell(self.explanation, plan, window))
+            steps.append(Tell(self.explanation, plan, window))
         if self._prints_decisions:
-            steps.append(_Print(decision(self._windows, window, plan)))
+            steps.append(Print(decision(self._windows, window, plan)))
         return steps, waiting
 
     def steps(
@@ -361,41 +362,6 @@ class _Trapping:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._meanings, name)
-
-
-class _Tell(Step):
-    """A window is explained, once it was submitted."""
-
-    __slots__ = ("_explanation", "_plan", "_window")
-
-    def __init__(
-        self, explanation: Explanation, plan: Plan, window: ClosedWindow
-    ) -> None:
-        super().__init__()
-        self._explanation = explanation
-        self._plan = plan
-        self._window = window
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Explain it."""
-        self._explanation.add(self._window, self._plan)
-
-
-class _Print(Step):
-    """What was decided about a window is printed, once it was submitted."""
-
-    __slots__ = ("_line",)
-
-    def __init__(self, line: str) -> None:
-        super().__init__()
-        self._line = line
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Do nothing that could be done twice."""
-
-    def count(self) -> None:
-        """Print the line."""
-        print(self._line, file=sys.stderr, flush=True)
 
 
 def _print_pass(step: Pass, draft: Draft) -> None:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells of a window, once it was submitted."""
+
+from __future__ import annotations
+
+import sys
+
+from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.launch.queue import LaunchQueue, Step
+from legate_diffuse.launch.state import ClosedWindow
+from legate_diffuse.observe.explain import Explanation
+
+
+class Tell(Step):
+    """A window is explained, once it was submitted."""
+
+    __slots__ = ("_explanation", "_plan", "_window")
+
+    def __init__(
+        self, explanation: Explanation, plan: Plan, window: ClosedWindow
+    ) -> None:
+        super().__init__()
+        self._explanation = explanation
+        self._plan = plan
+        self._window = window
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Explain it."""
+        self._explanation.add(self._window, self._plan)
+
+
+class Print(Step):
+    """What was decided about a window is printed, once it was submitted."""
+
+    __slots__ = ("_line",)
+
+    def __init__(self, line: str) -> None:
+        super().__init__()
+        self._line = line
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Do nothing that could be done twice."""
+
+    def count(self) -> None:
+        """Print the line."""
+        print(self._line, file=sys.stderr, flush=True)
