@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -22,6 +23,9 @@ from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View, over
+
+# the windows have no native part that holds small arrays
+os.environ.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
 
 _kinds: dict[tuple[OperationKind, tuple[int, ...]], Kind] = {}
 
