@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -12,9 +13,10 @@ from legate_diffuse.fusion.localize import Localized
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
+from legate_diffuse.fusion.tile_nests import Tiles, place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.nest import Program
+from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import OPERATORS
 
 
@@ -103,9 +105,12 @@ def _plan_whole(
     }
     tiling = None
     if launch.tiled and nests:
+        tiles = _placed_in_turns(localized, [turn.nest for turn in turns])
+        if tiles is None:
+            return None
         stores = {view.store.id: view.store for view in views.values()}
         tiling = tile(
-            [turn.nest for turn in turns],
+            tiles,
             [stores[store] for store in users.arguments],
             [stores[store] for store in users.scratch],
         )
@@ -151,6 +156,13 @@ def _plan_whole(
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
     )
+
+
+def _placed_in_turns(localized: Localized, nests: Sequence[Nest]) -> Tiles | None:
+    """Return where nests are, in the order in which they take turns."""
+    if localized.tiles is not None and localized.tiles.nests == tuple(nests):
+        return localized.tiles
+    return place_nests(nests)
 
 
 def _views_of(

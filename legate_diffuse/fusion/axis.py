@@ -14,7 +14,7 @@ it. Different symbols cannot be compared, unless a nest shows how far apart they
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -47,8 +47,9 @@ class Rows(NamedTuple):
     ``moves`` if each row of the nest has a row of its own.
     """
 
+    store: int
     interval: Interval
-    moves: bool
+    moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,14 @@ class Located:
         interval = _interval(view)
         if self.axis is None or interval is None:
             return None
-        return self.axis.place(view, interval.low)
+        return self.axis.place(view.store.id, interval.low)
 
     def end_touched(self, view: View) -> Place | None:
         """Return the row behind all that are touched through a view, if it is known."""
         interval = _interval(view)
         if self.axis is None or interval is None:
             return None
-        return self.axis.place(view, interval.high)
+        return self.axis.place(view.store.id, interval.high)
 
 
 def _row_loop(nest: Nest) -> int | None:
@@ -115,8 +116,8 @@ def _rows(view: View, loop: int | None) -> Rows | None:
         return None
     if loop is None:
         # a single row
-        return Rows(interval, interval.point)
-    return Rows(interval, view.dims[loop] == 0)
+        return Rows(view.store.id, interval, interval.point)
+    return Rows(view.store.id, interval, view.dims[loop] == 0)
 
 
 @dataclass
@@ -139,27 +140,29 @@ class Axis:
         are those of the first store that is not there yet.
         """
         loop = _row_loop(nest)
-        rows = tuple(_rows(view, loop) for view in nest.views)
-        moving = [
-            (view, row.interval)
-            for view, row in zip(nest.views, rows, strict=True)
-            if row is not None and row.moves
-        ]
+        return self.laid(loop, [_rows(view, loop) for view in nest.views])
+
+    def laid(
+        self, loop: int | None, rows: Sequence[Rows | None], *, complete: bool = False
+    ) -> Iterator[tuple[Located, Axis]]:
+        """Yield the same for a nest that touches these rows, with its loop.
+
+        With ``complete`` only those in which all that moves is at a distance.
+        """
+        # many accesses touch the same rows
+        moving = [row for row in dict.fromkeys(rows) if row is not None and row.moves]
+        moving.sort(key=lambda row: not self._knows(row))
         tried: set[tuple[int | None, ...]] = set()
-        for view, interval in sorted(moving, key=lambda m: not self._knows(m[0])):
+        for leader in moving:
             axis = Axis(dict(self.known), set(self.stores), dict(self.same))
-            located = axis._locate(nest, loop, rows, view, interval)
+            located = axis._locate(loop, rows, leader, moving, complete)
             if located is not None and located.distances not in tried:
                 tried.add(located.distances)
                 yield located, axis
-            if not self._knows(view):
+            if not self._knows(leader):
                 return
 
-    def place(self, view: View, at: Endpoint) -> Place | None:
-        """Return the place of an end of a view."""
-        return self.place_in(view.store.id, at)
-
-    def place_in(self, store: int, at: Endpoint) -> Place | None:
+    def place(self, store: int, at: Endpoint) -> Place | None:
         """Return the place of a position in a store."""
         known = self.known.get((store, at.landmark))
         if known is None:
@@ -179,63 +182,64 @@ class Axis:
 
     def _locate(
         self,
-        nest: Nest,
         loop: int | None,
-        rows: tuple[Rows | None, ...],
-        leader: View,
-        interval: Interval,
+        rows: Sequence[Rows | None],
+        leader: Rows,
+        moving: Sequence[Rows],
+        complete: bool,
     ) -> Located | None:
         """Lay a nest along the axis so that its row is that of one of its views."""
+        store, interval = leader.store, leader.interval
         if not self._knows(leader):
-            self._learn(leader, Endpoint(BEGIN, 0), _START)
-        first = self.place(leader, interval.low)
+            self._learn(store, Endpoint(BEGIN, 0), _START)
+        first = self.place(store, interval.low)
         if first is None:
             return None
-        end = self.place(leader, interval.high)
+        end = self.place(store, interval.high)
         if end is None:
-            end = Place(("high", leader.store.id, interval.high.landmark), 0)
-            self._learn(leader, interval.high, end)
-        distances = tuple(
-            self._distance(other, row.interval, first, end)
-            if row is not None and row.moves
-            else None
-            for other, row in zip(nest.views, rows, strict=True)
-        )
+            end = Place(("high", store, interval.high.landmark), 0)
+            self._learn(store, interval.high, end)
+        found: dict[Rows | None, int | None] = {}
+        for row in moving:
+            found[row] = distance = self._distance(row, first, end)
+            if complete and distance is None:
+                return None
+        distances = tuple([found.get(row) for row in rows])
         return Located(
             loop, self._resolved(first), self._resolved(end), distances, self
         )
 
-    def _knows(self, view: View) -> bool:
-        return view.store.id in self.stores
+    def _knows(self, row: Rows) -> bool:
+        return row.store in self.stores
 
-    def _distance(
-        self, view: View, interval: Interval, first: Place, end: Place
-    ) -> int | None:
-        """Return how far a view is from the rows of a nest.
+    def _distance(self, row: Rows, first: Place, end: Place) -> int | None:
+        """Return how far what is touched is from the rows of a nest.
 
         Where a nest touches a store for the first time, it is none at all.
         """
-        low, high = interval.low, interval.high
-        if not self._knows(view):
-            self._learn(view, low, first)
-            self._learn(view, high, end)
+        store, (low, high, _) = row.store, row.interval
+        if not self._knows(row):
+            self._learn(store, low, first)
+            self._learn(store, high, end)
             return 0
-        for at, row in ((low, first), (high, end)):
-            place = self.place(view, at)
-            distance = None if place is None else place - self._resolved(row)
+        for at, beside in ((low, first), (high, end)):
+            place = self.place(store, at)
+            distance = None if place is None else place - self._resolved(beside)
             if distance is not None:
                 # as many rows lie between the ends of each view
-                self._learn(view, low, first.moved(distance))
-                self._learn(view, high, end.moved(distance))
+                if at is high:
+                    self._learn(store, low, first.moved(distance))
+                else:
+                    self._learn(store, high, end.moved(distance))
                 return distance
         return None
 
-    def _learn(self, view: View, at: Endpoint, place: Place) -> None:
+    def _learn(self, store: int, at: Endpoint, place: Place) -> None:
         """Note where an end of a view is."""
-        known = self.place(view, at)
+        known = self.place(store, at)
         if known is None:
-            self.known[view.store.id, at.landmark] = place.moved(-at.offset)
-            self.stores.add(view.store.id)
+            self.known[store, at.landmark] = place.moved(-at.offset)
+            self.stores.add(store)
             return
         place = self._resolved(place)
         if known.symbol == place.symbol:

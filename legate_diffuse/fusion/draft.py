@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.launches import Launch
+from legate_diffuse.fusion.launches import Launch, Placed
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.localize import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
@@ -15,6 +17,32 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Program
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Memo(Generic[T]):
+    """What a pass has made of parts of a window, for when it runs again."""
+
+    made: dict[Hashable, T] = field(default_factory=dict)
+
+    def of(self, part: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made of a part; it is made once."""
+        if part not in self.made:
+            self.made[part] = make()
+        return self.made[part]
+
+
+@dataclass(slots=True)
+class Memos:
+    """What does not depend on cuts."""
+
+    placed: Placed = field(default_factory=Placed)
+    nests: Memo[LoweredNest | None] = field(default_factory=Memo)
+    localized: Memo[Localized | None] = field(default_factory=Memo)
+    programs: Memo[Program] = field(default_factory=Memo)
+    planned: Memo[PlannedLaunch | None] = field(default_factory=Memo)
 
 
 @dataclass(slots=True)
@@ -35,6 +63,7 @@ class Draft:
         localized: for each launch, the nests that it runs, and what they use.
         programs: for each launch, the schedule of its nests.
         planned: for each launch, what is to be submitted.
+        memos: what has been made of parts of ``renaming.window``.
     """
 
     window: Window
@@ -49,3 +78,4 @@ class Draft:
     localized: tuple[Localized, ...] = ()
     programs: tuple[Program, ...] = ()
     planned: tuple[PlannedLaunch, ...] = ()
+    memos: Memos = field(default_factory=Memos)

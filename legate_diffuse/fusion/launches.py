@@ -59,24 +59,27 @@ def form_launches(
     groups: Sequence[Grouping],
     traps: Callable[[IndexTask], bool] = lambda task: False,
     cuts: AbstractSet[int] = frozenset(),
+    placed: Placed | None = None,
 ) -> tuple[Launch, ...]:
     """Return launches that run the groups, in an order that gives the same results.
 
     ``traps`` tells whether an original task must not run if a kernel can instead. Tasks
     in ``cuts``, by position, share no partitioned launch with groups before them.
+    ``placed`` has what was placed for the same groups before.
     """
+    placed = placed or Placed()
     launches: list[_Open] = []
     for group in _with_fills_alone(window, groups):
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and not all(map(is_single, tasks))
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
-            _insert_fill(launches, group, tasks)
+            _insert_fill(launches, _Open(placed, True, True), group, tasks)
             continue
         joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
         if not joins or not _join(launches, group, tasks, partitioned):
-            launches.append(_Open(group.fused, partitioned))
+            launches.append(_Open(placed, group.fused, partitioned))
             launches[-1].add(group, tasks)
-    _take_fills(launches, cuts)
+    _take_fills(launches, cuts, placed)
     return tuple(
         Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.tasks)
@@ -101,10 +104,32 @@ def cut(window: Window, launch: Launch, cuts: AbstractSet[int]) -> int:
     return next(loops[n][0] for n in numbers if cuts.isdisjoint(loops[n]))
 
 
+class Placed:
+    """The nests of partitioned launches; to place one takes long, so it is done once.
+
+    Launches that begin alike share what was placed for their first groups.
+    """
+
+    def __init__(self) -> None:
+        self.start = Tiles()
+        self._made: dict[tuple[Tiles, tuple[int, ...]], Tiles | None] = {}
+
+    def joined(
+        self, tiles: Tiles, group: Grouping, tasks: Sequence[IndexTask]
+    ) -> Tiles | None:
+        """Return the nests with that of a group, None if no axis divides them all."""
+        key = tiles, group.tasks
+        if key not in self._made:
+            nest = nest_of(len(tiles.nests), tasks)
+            self._made[key] = tiles if nest is None else tiles.joined(nest)
+        return self._made[key]
+
+
 @dataclass(slots=True)
 class _Open:
     """A launch that may still take in groups."""
 
+    placed: Placed
     fused: bool
     partitioned: bool
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
@@ -115,13 +140,12 @@ class _Open:
     _live: set[int] = field(default_factory=set)
     _dead: set[int] = field(default_factory=set)
     _touched: set[int] = field(default_factory=set)
+    _changed: set[int] = field(default_factory=set)
     # whether the launch takes in no more groups
     alone: bool = False
-    # the nests of the first groups, and the last group with the nests after it: to
-    # place a nest takes long, so it is done when somebody asks
-    _tiles: Tiles | None = field(default_factory=Tiles)
+    # the nests of the first groups, which are placed when somebody asks
+    _tiles: Tiles | None = None
     _num_placed: int = 0
-    _tried: tuple[Sequence[IndexTask], Tiles | None] | None = None
 
     @property
     def groups(self) -> tuple[Grouping, ...]:
@@ -145,38 +169,39 @@ class _Open:
         self._live |= live
         self._dead = (self._dead | dead) - written
         self._touched.update(*(task.stores for task in tasks))
+        self._changed.update(view.store.id for task in tasks for view in task.changes)
 
     @property
     def tiles(self) -> Tiles | None:
         """The nests of a partitioned launch, None if points cannot divide them."""
         if self.alone:
             return None
-        for _, tasks in self.parts[self._num_placed :]:
-            self._tiles = self._with(tasks)
+        if not self._num_placed:
+            self._tiles = self.placed.start
+        for part in self.parts[self._num_placed :]:
+            self._tiles = self._tiles and self.placed.joined(self._tiles, *part)
             self._num_placed += 1
         return self._tiles
 
-    def _with(self, tasks: Sequence[IndexTask]) -> Tiles | None:
-        """Return the nests that are placed, with one more."""
-        if self._tiles is None:
-            return None
-        if self._tried is None or self._tried[0] is not tasks:
-            nest = nest_of(len(self._tiles.nests), tasks)
-            found = self._tiles if nest is None else self._tiles.joined(nest)
-            self._tried = tasks, found
-        return self._tried[1]
+    def conflicts(self, task: IndexTask) -> bool:
+        """Whether a task may not come before those of the launch."""
+        if self._changed.isdisjoint(task.stores) and self._touched.isdisjoint(
+            [view.store.id for view in task.changes]
+        ):
+            return False
+        return any(conflicts(earlier, task) for earlier in self.tasks)
 
-    def takes(self, tasks: Sequence[IndexTask]) -> bool:
+    def takes(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether the launch may run the tasks of one group more."""
         if not (self.fused and self.has_room(tasks)):
             return False
-        return not self.partitioned or self._can_tile(tasks)
+        return not self.partitioned or self._can_tile(group, tasks)
 
-    def _can_tile(self, tasks: Sequence[IndexTask]) -> bool:
+    def _can_tile(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether points may run the tasks of one group more."""
         if self.is_fill or self.tiles is None or not self._is_before(tasks):
             return False
-        tiles = self._with(tasks)
+        tiles = self.placed.joined(self.tiles, group, tasks)
         return tiles is not None and tiles.is_near(tiles.changed, None)
 
     def takes_beside(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
@@ -247,10 +272,10 @@ def _join(
 ) -> bool:
     """Add a group to the last launch that it can reach, and that can take it in."""
     for one in reversed(launches):
-        if one.partitioned == partitioned and one.takes(tasks):
+        if one.partitioned == partitioned and one.takes(group, tasks):
             one.add(group, tasks)
             return True
-        if any(conflicts(earlier, task) for earlier in one.tasks for task in tasks):
+        if any(map(one.conflicts, tasks)):
             return False
     return False
 
@@ -275,23 +300,19 @@ def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Gr
 
 
 def _insert_fill(
-    launches: list[_Open], group: Grouping, tasks: Sequence[IndexTask]
+    launches: list[_Open], fill: _Open, group: Grouping, tasks: Sequence[IndexTask]
 ) -> None:
     """Add a launch that fills an array as early as it can run."""
     place = len(launches)
-    while place and not any(
-        conflicts(earlier, task)
-        for earlier in launches[place - 1].tasks
-        for task in tasks
-    ):
+    while place and not any(map(launches[place - 1].conflicts, tasks)):
         place -= 1
     while place < len(launches) and launches[place].is_fill:
         place += 1
-    launches.insert(place, _Open(True, True))
-    launches[place].add(group, tasks)
+    launches.insert(place, fill)
+    fill.add(group, tasks)
 
 
-def _take_fills(launches: list[_Open], cuts: AbstractSet[int]) -> None:
+def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
     for fill in [one for one in launches if one.is_fill]:
         ((group, tasks),) = fill.parts
@@ -308,7 +329,7 @@ def _take_fills(launches: list[_Open], cuts: AbstractSet[int]) -> None:
             continue
         if launches.index(user) < launches.index(fill):
             continue
-        filled = _Open(True, True)
+        filled = _Open(placed, True, True)
         filled.add(group, tasks)
         if not all(filled.takes_beside(*part) for part in user.parts):
             continue

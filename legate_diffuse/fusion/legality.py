@@ -106,10 +106,7 @@ class Group:
 
 def is_scalar_work(task: IndexTask) -> bool:
     """Whether a task computes a replicated one-element store from such stores."""
-    return all(
-        access.view.store.replicated and access.privilege is not Privilege.REDUCE
-        for access in task.accesses
-    )
+    return task.scalar
 
 
 def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:

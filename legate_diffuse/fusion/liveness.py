@@ -258,13 +258,13 @@ def _scratch(
         for position in group.tasks:
             for access in _in_order(window.tasks[position]):
                 view, store = access.view, access.view.store
-                own = (
-                    access.privilege is Privilege.WRITE
-                    and (covers_store(view) or store.id in undefined)
-                    and not store.live
-                    and store.id not in touched_later
-                )
-                first.setdefault(store.id, own)
+                if store.id not in first:
+                    first[store.id] = (
+                        access.privilege is Privilege.WRITE
+                        and not store.live
+                        and store.id not in touched_later
+                        and (store.id in undefined or covers_store(view))
+                    )
     # single elements that points use are computed before them
     return frozenset(
         view.store.id

@@ -19,14 +19,15 @@ memory, for the tile and beyond it, and copied from there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.nests import nests_of
-from legate_diffuse.fusion.reach import own_of, reaches
+from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
+from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import Tiles, leader_of
 from legate_diffuse.ir import Points, Store, View
 from legate_diffuse.ir.privilege import READ, WRITE
@@ -46,6 +47,7 @@ class Localized:
             of each view of all of a new store any one of the old one.
         origins: the old store of each new one.
         scratch: the new stores that live in the task.
+        tiles: where the nests are, if that is known.
     """
 
     nests: tuple[LoweredNest, ...]
@@ -53,6 +55,7 @@ class Localized:
     shown: Mapping[int, int] = field(default_factory=dict)
     origins: dict[int, int] = field(default_factory=dict)
     scratch: frozenset[int] = frozenset()
+    tiles: Tiles | None = None
 
     @property
     def moved(self) -> frozenset[int]:
@@ -61,54 +64,64 @@ class Localized:
 
 
 def localize(
-    nests: Sequence[LoweredNest], views: Mapping[int, View], scratch: AbstractSet[int]
+    nests: Sequence[LoweredNest],
+    views: Mapping[int, View],
+    scratch: AbstractSet[int],
+    numbers: Iterator[int],
 ) -> Localized | None:
     """Return nests whose points do not write what others read.
 
     None if that cannot be, as an array may not move to another store.
+
+    Args:
+        nests: the nests.
+        views: what they use, by number.
+        scratch: the stores that live in the task.
+        numbers: gives numbers to new stores and views.
     """
-    start = Localized(tuple(nests), views)
     placer = _Placer(scratch)
+    start = placer.place(Localized(tuple(nests), views))
+    if start is None:
+        return None
+    along = placer.reaches(start)
+    ways = _crossed(along)
+    if not ways:
+        return _without_unneeded(start, along, placer)
     fixed = {view.store.id for view in views.values() if view.store.fixed}
-    # for each store the ways that are left
-    ways = {
-        store: [way for way in _WAYS if not (way.moves and store in fixed)]
-        for store in sorted(placer.crossed(start) or ())
-    }
-    while all(ways.values()):
-        found = start
-        new: dict[int, AbstractSet[int]] = {}
-        for store, (way, *_) in ways.items():
-            before = found
-            found = _Localizer(before, store).run(way)
-            new[store] = found.origins.keys() - before.origins.keys() | {store}
-        crossed = placer.crossed(found)
-        wrong = [s for s in ways if crossed is None or not crossed.isdisjoint(new[s])]
-        if not wrong:
-            return _without_unneeded(found, placer)
-        for store in wrong:
-            del ways[store][0]
-    return None
-
-
-def _without_unneeded(found: Localized, placer: _Placer) -> Localized:
-    """Drop nests that only write scratch memory that nobody reads."""
-    local = placer.scratch | found.scratch
+    found = start
+    for store, way in sorted(ways.items()):
+        if way.moves and store in fixed:
+            return None
+        found = _Localizer(found, store, numbers).run(way)
     placed = placer.place(found)
     if placed is None:
+        return None
+    along = placer.reaches(placed)
+    return None if _crossed(along) else _without_unneeded(placed, along, placer)
+
+
+class _Along(NamedTuple):
+    """What points compute along an axis, and what they have of results."""
+
+    axis: TileAxis
+    reaches: Reaches
+    results: Mapping[int, Reach]
+
+
+def _without_unneeded(
+    found: Localized, along: Sequence[_Along], placer: _Placer
+) -> Localized:
+    """Drop nests that only write scratch memory that nobody reads."""
+    needed = {
+        place
+        for axis, computed, _ in along
+        for place, reach in enumerate(computed.nests)
+        if reach is not None or not axis.placements[place].present
+    }
+    if len(needed) == len(found.nests):
         return found
-    tiles, leader = placed
-    needed: set[int] = set()
-    for axis in tiles.axes:
-        results = tiles.changed - axis.partial - local
-        along = reaches(tiles.nests, axis, results, leader)
-        needed |= {
-            place
-            for place, reach in enumerate(along.nests)
-            if reach is not None or not axis.placements[place].present
-        }
     nests = tuple(nest for place, nest in enumerate(found.nests) if place in needed)
-    return replace(found, nests=nests)
+    return placer.place(replace(found, nests=nests)) or found
 
 
 class _Way(NamedTuple):
@@ -117,21 +130,25 @@ class _Way(NamedTuple):
     moves: bool
     in_scratch: bool
 
-
-_WAYS: Final = (_Way(True, False), _Way(False, True), _Way(True, True))
+    def joined(self, other: _Way | None) -> _Way:
+        """Return what does both."""
+        if other is None:
+            return self
+        moves = self.moves or other.moves
+        return _Way(moves, self.in_scratch or other.in_scratch)
 
 
 class _Placer:
     """Places nests that begin as others did, which need not be placed again."""
 
     def __init__(self, scratch: AbstractSet[int]) -> None:
-        self.scratch = scratch
+        self._scratch = scratch
         self._nests: list[LoweredNest] = []
         # before each of the nests, and after the last one
         self._tiles = [Tiles()]
 
-    def place(self, found: Localized) -> tuple[Tiles, int | None] | None:
-        """Return where nests are, and whose tiles they have; None if nowhere."""
+    def place(self, found: Localized) -> Localized | None:
+        """Return nests that know where they are; None if that is nowhere."""
         same = 0
         for one, other in zip(found.nests, self._nests, strict=False):
             if one is not other:
@@ -145,40 +162,51 @@ class _Placer:
                 return None
             self._nests.append(found.nests[number])
             self._tiles.append(tiles)
-        tiles = self._tiles[-1]
-        local = self.scratch | found.scratch
-        return tiles, leader_of(tiles, tiles.changed - local)
+        return replace(found, tiles=self._tiles[-1])
 
-    def crossed(self, found: Localized) -> frozenset[int] | None:
-        """Return the arrays that points change, and use beside their own tiles."""
-        placed = self.place(found)
-        if placed is None:
-            return None
-        tiles, leader = placed
-        local = self.scratch | found.scratch
-        crossed: set[int] = set()
+    def reaches(self, found: Localized) -> list[_Along]:
+        """Return what points compute along each axis of nests that are placed."""
+        tiles = found.tiles
+        assert tiles is not None, "the nests are placed"
+        local = self._scratch | found.scratch
+        leader = leader_of(tiles, tiles.changed - local)
+        along = []
         for axis in tiles.axes:
             results = tiles.changed - axis.partial - local
-            along = reaches(tiles.nests, axis, results, leader)
-            for store in results:
-                own = own_of(axis, store, leader)
-                if along.stores.get(store, own) != own:
-                    crossed.add(store)
-        return frozenset(crossed)
+            computed = reaches(tiles.nests, axis, results, leader)
+            own = {store: own_of(axis, store, leader) for store in results}
+            along.append(_Along(axis, computed, own))
+        return along
+
+
+def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
+    """Return the arrays that points change, and use beside their own tiles.
+
+    What is used so as it was before must move, and what is used so afterwards must be
+    computed in scratch memory.
+    """
+    crossed: dict[int, _Way] = {}
+    for _, computed, results in along:
+        for store, own in results.items():
+            way = _Way(
+                computed.before.get(store, own).joined(own) != own,
+                computed.after.get(store, own) != own,
+            )
+            if any(way):
+                crossed[store] = way.joined(crossed.get(store))
+    return crossed
 
 
 class _Localizer:
     """Gives points a copy of their own of one store."""
 
-    def __init__(self, found: Localized, store: int) -> None:
+    def __init__(self, found: Localized, store: int, numbers: Iterator[int]) -> None:
         self._found = found
         self._nests = list(found.nests)
         self._views = dict(found.views)
         self._shown = dict(found.shown)
         self._old = next(v.store for v in self._views.values() if v.store.id == store)
-        self._next = max(
-            max(self._views), max(v.store.id for v in self._views.values())
-        )
+        self._numbers = numbers
 
     def run(self, way: _Way) -> Localized:
         """Return the nests with a copy in scratch memory, in a fresh store, or both."""
@@ -204,12 +232,8 @@ class _Localizer:
             scratch=found.scratch | ({local.id} if way.in_scratch else set()),
         )
 
-    def _number(self) -> int:
-        self._next += 1
-        return self._next
-
     def _store(self) -> Store:
-        return replace(self._old, id=self._number(), live=False, undefined=True)
+        return replace(self._old, id=next(self._numbers), live=False, undefined=True)
 
     def _changes(self, nest: LoweredNest) -> bool:
         return any(
@@ -231,7 +255,7 @@ class _Localizer:
         for number in nest.arguments:
             view = self._views[number]
             if view.store.id == self._old.id:
-                new = replace(view, id=self._number(), store=store)
+                new = replace(view, id=next(self._numbers), store=store)
                 self._views[new.id] = new
                 self._shown[new.id] = self._shown.get(number, number)
                 number = new.id
@@ -242,11 +266,11 @@ class _Localizer:
         """Return a nest that copies all of a store."""
         like = next(v for v in self._views.values() if v.store.id == self._old.id)
         rank = len(like.region or ())
-        shape = self._number()
+        shape = next(self._numbers)
         numbers = []
         for store in (target, source):
             view = View(
-                self._number(),
+                next(self._numbers),
                 store,
                 shape,
                 Points.MANY,

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
-from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.draft import Draft, Memos
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
@@ -23,7 +24,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.nest import Program, alone
 from legate_diffuse.ir.verify import verify_window
 
@@ -48,6 +49,7 @@ def _launches(draft: Draft) -> None:
         draft.groups,
         lambda task: meanings.traps(task.kind),
         draft.cuts,
+        draft.memos.placed,
     )
     draft.kept |= _scattered(draft.renaming, draft.launches)
 
@@ -61,22 +63,23 @@ def _liveness(draft: Draft) -> None:
 
 
 def _kernels(draft: Draft) -> None:
-    window, meanings = draft.renaming.window, draft.meanings
     found = zip(draft.launches, draft.liveness, strict=True)
-    draft.nests = tuple([tuple(_lower(window, *each, meanings)) for each in found])
+    draft.nests = tuple([tuple(_lower(draft, *each)) for each in found])
 
 
 def _copies(draft: Draft) -> None:
-    views = {view.id: view for view in draft.renaming.window.views}
+    window = draft.renaming.window
+    views = {view.id: view for view in window.views}
+    free = 1 + max([*views, *(store.id for store in window.stores)], default=0)
     localized = []
-    for launch, found, nests in zip(
-        draft.launches, draft.liveness, draft.nests, strict=True
-    ):
-        local: Localized | None = Localized(nests, views)
-        if launch.tiled and nests:
-            local = localize(nests, views, found.scratch)
+    found = zip(draft.launches, draft.liveness, draft.nests, strict=True)
+    for launch, liveness, nests in found:
+        local = draft.memos.localized.of(
+            (launch, liveness),
+            partial(_localized, launch, liveness, nests, views, free),
+        )
         if local is None:
-            draft.cuts |= {cut(draft.renaming.window, launch, draft.cuts)}
+            draft.cuts |= {cut(window, launch, draft.cuts)}
         else:
             localized.append(local)
     draft.localized = tuple(localized)
@@ -84,7 +87,9 @@ def _copies(draft: Draft) -> None:
 
 def _schedule(draft: Draft) -> None:
     found = zip(draft.launches, draft.liveness, draft.localized, strict=True)
-    draft.programs = tuple([_program(*each) for each in found])
+    draft.programs = tuple(
+        [draft.memos.programs.of(each[:2], partial(_program, *each)) for each in found]
+    )
 
 
 def _arguments(draft: Draft) -> None:
@@ -93,7 +98,9 @@ def _arguments(draft: Draft) -> None:
         draft.launches, draft.liveness, draft.localized, draft.programs, strict=True
     )
     for each in found:
-        one = plan_launch(draft.window, draft.renaming, *each)
+        one = draft.memos.planned.of(
+            each[:2], partial(plan_launch, draft.window, draft.renaming, *each)
+        )
         if one is None:
             draft.cuts |= {cut(draft.renaming.window, each[0], draft.cuts)}
         else:
@@ -160,6 +167,7 @@ def run_passes(
     for each in passes:
         each.run(draft)
         if draft.kept != kept:
+            draft.memos = Memos()
             return run_passes(draft, watch)
         if draft.cuts != cuts:
             return run_passes(draft, watch, PASSES[_LAUNCHES:])
@@ -204,15 +212,14 @@ def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]
     )
 
 
-def _lower(
-    window: Window, launch: Launch, liveness: Liveness, meanings: Meanings
-) -> Iterator[LoweredNest]:
+def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[LoweredNest]:
     """Yield the kernels of a launch.
 
     In a program scalar work that runs before or after a nest has nests of its own.
     """
     if not launch.fused:
         return
+    tasks, lower = draft.renaming.window.tasks, draft.meanings.lower
     for group, dead in zip(launch.groups, liveness.nests, strict=True):
         hoisted, late = ((), ()) if launch.partitioned else (dead.hoisted, dead.late)
         for positions, dropped, scalar in (
@@ -220,14 +227,43 @@ def _lower(
             (group.tasks, dead.dropped, False),
             (late, frozenset[int](), True),
         ):
-            tasks = {position: window.tasks[position] for position in positions}
-            nest = lower_nest(tasks, dropped, meanings.lower, scalar=scalar)
+            if not positions:
+                continue
+            nest = draft.memos.nests.of(
+                (positions, dropped, scalar),
+                partial(
+                    lower_nest,
+                    {position: tasks[position] for position in positions},
+                    dropped,
+                    lower,
+                    scalar=scalar,
+                ),
+            )
             if nest is not None:
                 yield nest
 
 
+def _localized(
+    launch: Launch,
+    liveness: Liveness,
+    nests: Sequence[LoweredNest],
+    views: Mapping[int, View],
+    free: int,
+) -> Localized | None:
+    """Return what the points of a launch run; new numbers begin with ``free``."""
+    used = {view for nest in nests for view in nest.arguments}
+    own = {view: views[view] for view in sorted(used)}
+    if not launch.tiled or not nests:
+        return Localized(tuple(nests), own)
+    return localize(nests, own, liveness.scratch, count(free))
+
+
 def _program(launch: Launch, liveness: Liveness, localized: Localized) -> Program:
-    nests = nests_of(localized.nests, localized.views)
+    nests = (
+        nests_of(localized.nests, localized.views)
+        if localized.tiles is None
+        else localized.tiles.nests
+    )
     if launch.partitioned and not launch.tiled:
         return Program(tuple(map(alone, nests)))
     return schedule(nests, liveness.scratch | localized.scratch)

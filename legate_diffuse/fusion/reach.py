@@ -55,12 +55,14 @@ class Reaches:
         nests: what each nest runs; None if it isn't on the axis, or nobody needs it.
         stores: what is used of each store, at any time.
         before: what is used of each store as it was before the launch.
+        after: what is used of each store from the first nest on that changes it.
         shared: the nests that reduce for all points, and would do so more than once.
     """
 
     nests: tuple[Reach | None, ...]
     stores: dict[int, Reach]
     before: dict[int, Reach]
+    after: dict[int, Reach]
     shared: bool
 
 
@@ -81,6 +83,7 @@ def reaches(
         if axis.dims.get(store) is not None
     }
     used = dict(need)
+    after = dict(need)
     found: list[Reach | None] = []
     shared = False
     for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
@@ -110,11 +113,16 @@ def reaches(
             used[store] = touched.joined(used.get(store))
             if access.privilege is Privilege.WRITE and covers_store(access.view):
                 need.pop(store, None)
+        after.update(
+            (access.view.store.id, used[access.view.store.id])
+            for access, _ in along
+            if access.privilege is not Privilege.READ
+        )
         for access, distance in along:
             store = access.view.store.id
             if access.privilege is not Privilege.WRITE:
                 need[store] = reach.moved(distance).joined(need.get(store))
-    return Reaches(tuple(reversed(found)), used, need, shared)
+    return Reaches(tuple(reversed(found)), used, need, after, shared)
 
 
 def own_of(axis: TileAxis, store: int, leader: int | None) -> Reach:

@@ -12,11 +12,15 @@ launch is. Places along an axis are those of ``axis.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from legate_diffuse.fusion.axis import Axis, Place
+from legate_diffuse.fusion.axis import Axis, Place, Rows
 from legate_diffuse.ir import Access, Privilege, View
 from legate_diffuse.ir.nest import Nest
-from legate_diffuse.ir.region import BEGIN, END, REPEATED, Endpoint, Region
+from legate_diffuse.ir.region import BEGIN, END, Endpoint
+
+_BEGIN: Final = Endpoint(BEGIN, 0)
+_END: Final = Endpoint(END, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +101,13 @@ class TileAxis:
 
     def begin(self, store: int) -> int | None:
         """Return the place where a store begins."""
-        place = self._place(store, BEGIN)
+        place = self._place(store, _BEGIN)
         return place.offset if place is not None and place.symbol is None else None
 
     def within(self, store: int, other: int) -> bool:
         """Whether all of a store is known to lie beside another one."""
-        begin, end = self.begin(store), self._place(store, END)
-        others_begin, others_end = self.begin(other), self._place(other, END)
+        begin, end = self.begin(store), self._place(store, _END)
+        others_begin, others_end = self.begin(other), self._place(other, _END)
         if begin is None or others_begin is None or begin < others_begin:
             return False
         if store == other:
@@ -115,15 +119,15 @@ class TileAxis:
 
     def fits(self, store: int, other: int) -> bool:
         """Whether a store is known to have at most as many rows as another one."""
-        begin, end = self._place(store, BEGIN), self._place(store, END)
-        others_begin, others_end = self._place(other, BEGIN), self._place(other, END)
+        begin, end = self._place(store, _BEGIN), self._place(store, _END)
+        others_begin, others_end = self._place(other, _BEGIN), self._place(other, _END)
         if begin is None or others_begin is None or end is None or others_end is None:
             return store == other
         first, last = begin - others_begin, end - others_end
         return first is not None and last is not None and last <= first
 
-    def _place(self, store: int, landmark: int) -> Place | None:
-        return self.axis.place_in(store, Endpoint(landmark, 0))
+    def _place(self, store: int, at: Endpoint) -> Place | None:
+        return self.axis.place(store, at)
 
     def _standing(self, arrays: list[Access]) -> int | None:
         """Return the dimension along the axis at which a nest stands at one place."""
@@ -172,27 +176,26 @@ class TileAxis:
             None if a.view.store.replicated else dims[a.view.store.id]
             for a in nest.accesses
         ]
-        projected = replace(
-            nest,
-            accesses=tuple(
-                Access(access.privilege, _projected(access.view, dim), access.operator)
-                for access, dim in zip(nest.accesses, along, strict=True)
-            ),
-        )
-        for located, axis in self.axis.alternatives(projected):
-            found = zip(located.distances, along, strict=True)
-            if all(dim is None or distance is not None for distance, dim in found):
-                placement = Placement(True, loop, located.distances)
-                known = [each for each in located.distances if each is not None]
-                spread = max(known) - min(known) if known else 0
-                return replace(
-                    self,
-                    dims=dims,
-                    axis=axis,
-                    placements=(*self.placements, placement),
-                    partial=partial,
-                    spread=self.spread + spread,
-                )
+        rows: list[Rows | None] = []
+        for view, dim in zip(nest.views, along, strict=True):
+            if dim is None:
+                rows.append(None)
+            elif view.region is None:
+                return None
+            else:
+                rows.append(Rows(view.store.id, view.region[dim]))
+        for located, axis in self.axis.laid(loop, rows, complete=True):
+            placement = Placement(True, loop, located.distances)
+            known = [each for each in located.distances if each is not None]
+            spread = max(known) - min(known) if known else 0
+            return replace(
+                self,
+                dims=dims,
+                axis=axis,
+                placements=(*self.placements, placement),
+                partial=partial,
+                spread=self.spread + spread,
+            )
         return None
 
 
@@ -209,13 +212,3 @@ def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None
     if standing is None or standing >= len(region) or standing in view.dims:
         return None
     return standing if region[standing].point else None
-
-
-def _projected(view: View, dim: int | None) -> View:
-    """Return the view as one of a store that has a single dimension, or none."""
-    region: Region = ()
-    dims = (REPEATED,) * len(view.dims)
-    if dim is not None and view.region is not None:
-        region = (view.region[dim],)
-        dims = tuple(0 if other == dim else REPEATED for other in view.dims)
-    return View(view.id, view.store, view.shape, view.points, region, dims)

@@ -26,7 +26,7 @@ MAX_REACH: Final = 16
 MAX_TILED_NESTS: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tiles:
     """Nests that points of a launch run, and the axes that divide them.
 
@@ -115,10 +115,9 @@ def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
             for axis in tiles.axes
         )
     ]
+    along = [store for store in along if store in tiles.changed] or along
     return max(
-        along,
-        key=lambda s: (s in tiles.changed, _holds(tiles, s, arrays), ranks[s], -s),
-        default=None,
+        along, key=lambda s: (_holds(tiles, s, arrays), ranks[s], -s), default=None
     )
 
 

@@ -20,7 +20,6 @@ from legate_diffuse.fusion.tile_nests import (
     Tiles,
     leader_of,
     leaders_of,
-    place_nests,
 )
 from legate_diffuse.ir import Privilege, Store
 from legate_diffuse.ir.nest import Nest
@@ -108,15 +107,13 @@ class Tiling:
 
 
 def tile(
-    nests: Sequence[Nest], arguments: Sequence[Store], scratch: Sequence[Store]
+    tiles: Tiles, arguments: Sequence[Store], scratch: Sequence[Store]
 ) -> Tiling | None:
     """Return how points divide nests over these arguments and scratch buffers.
 
     None if it isn't known that they may.
     """
-    tiles = place_nests(nests)
-    if tiles is None:
-        return None
+    nests = tiles.nests
     ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
     arrays = [store.id for store in arguments if not store.replicated]
     leader = leader_of(tiles, arrays)

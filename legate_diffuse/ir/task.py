@@ -51,6 +51,9 @@ class IndexTask:
         writes: the views that it writes, in the order of its results.
         changes: the views that it writes or reduces to.
         stores: the ids of the stores that it touches.
+        reductions: what it reduces to, in the order of its results.
+        scalar: whether it touches one-element stores only that all points see, and
+            reduces to none.
     """
 
     kind: OperationKind
@@ -61,6 +64,8 @@ class IndexTask:
     writes: tuple[View, ...] = field(init=False, repr=False, compare=False)
     changes: tuple[View, ...] = field(init=False, repr=False, compare=False)
     stores: frozenset[int] = field(init=False, repr=False, compare=False)
+    reductions: tuple[Access, ...] = field(init=False, repr=False, compare=False)
+    scalar: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         def views(*privileges: Privilege) -> tuple[View, ...]:
@@ -70,9 +75,8 @@ class IndexTask:
         put(self, "reads", views(Privilege.READ))
         put(self, "writes", views(Privilege.WRITE))
         put(self, "changes", views(Privilege.WRITE, Privilege.REDUCE))
+        reductions = [a for a in self.accesses if a.privilege is Privilege.REDUCE]
+        put(self, "reductions", tuple(reductions))
         put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
-
-    @property
-    def reductions(self) -> tuple[Access, ...]:
-        """The reductions of the task, in the order of its results."""
-        return tuple(a for a in self.accesses if a.privilege is Privilege.REDUCE)
+        everywhere = all([a.view.store.replicated for a in self.accesses])
+        put(self, "scalar", everywhere and not reductions)

@@ -271,7 +271,7 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "",
     ),
     "landmarks of stores are one": (
-        axis.Axis.place_in,
+        axis.Axis.place,
         "Place((store, at.landmark), begin.offset)",
         "Place(at.landmark, begin.offset)",
     ),
@@ -282,19 +282,19 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "known stores are at no distance": (
         axis.Axis._distance,
-        "if not self._knows(view):",
+        "if not self._knows(row):",
         "if True:",
     ),
     "ends move the other way": (
         axis.Axis._distance,
-        "self._learn(view, high, end.moved(distance))",
-        "self._learn(view, high, end.moved(-distance))",
+        "self._learn(store, high, end.moved(distance))",
+        "self._learn(store, high, end.moved(-distance))",
     ),
     "columns are rows": (axis._rows, "view.dims[loop] == 0", "view.dims[loop] >= 0"),
     "points move along": (
         axis._rows,
-        "Rows(interval, view.dims[loop] == 0)",
-        "Rows(interval, interval.point or view.dims[loop] == 0)",
+        "Rows(view.store.id, interval, view.dims[loop] == 0)",
+        "Rows(view.store.id, interval, interval.point or view.dims[loop] == 0)",
     ),
     # margins
     "margins do not grow": (
