@@ -50,7 +50,7 @@ class Draft:
     """A window on its way to a plan; each pass fills in a part.
 
     Attributes:
-        window: the operations, as they were recorded.
+        window: the operations, as they were recorded, but for what points divide.
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
         kept: ids of stores whose names stay.

@@ -41,7 +41,7 @@ from legate_diffuse.kernel import print_kernel
 
 
 def window(draft: Draft) -> str:
-    """Return the text of the window as it was recorded."""
+    """Return the text of the window before it gets new names."""
     return render(draft.window)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
+from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, Memos
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, cut, form_launches
@@ -32,6 +33,10 @@ from legate_diffuse.ir.verify import verify_window
 def _window(draft: Draft) -> None:
     # in every run, as libraries say what their tasks do
     verify_window(draft.window)
+
+
+def _division(draft: Draft) -> None:
+    draft.window = divide_temporaries(draft.window)
 
 
 def _renaming(draft: Draft) -> None:
@@ -128,6 +133,7 @@ class Pass:
 
 PASSES: Final = (
     Pass("window", _window, draft_text.window),
+    Pass("division", _division, draft_text.window, verify.window),
     Pass("renaming", _renaming, draft_text.renaming, verify.renaming),
     Pass("groups", _groups, draft_text.groups, verify.groups),
     Pass("launches", _launches, draft_text.launches, verify.launches),

@@ -17,6 +17,11 @@ from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.ir.verify_program import verify_program
 
 
+def window(draft: Draft) -> None:
+    """Verify the window before it gets new names."""
+    verify_window(draft.window)
+
+
 def renaming(draft: Draft) -> None:
     """Verify the window with new names: no task has become another one."""
     window = draft.renaming.window

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points divide small temporaries between arrays that they divide, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from legate_diffuse.fusion.division import divide_temporaries
+from legate_diffuse.fusion.pipeline import make_plan
+from legate_diffuse.ir.text import parse, render
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+
+# 0 is divided; 1 to 4 are columns, and 5 is a column that the program has
+COLUMNS = """
+store %0 float64 live
+store %1 float64 single undefined
+store %2 float64 single undefined
+store %3 float64 single undefined
+store %4 float64 single undefined
+store %5 float64 live single
+view %0.0 shape 0 many [1:-1, 0]
+view %0.10 shape 0 many [1:-1, -1]
+view %0.20 shape 0 many [:-2, 0]
+view %1.1 shape 0 many [:]
+view %2.2 shape 0 many [:]
+view %3.3 shape 0 many [:]
+view %4.4 shape 0 many [:]
+view %5.5 shape 0 many [:]
+"""
+ADD = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0:"
+COPY = "COPY(float64) -> (float64) shape 0:"
+FIRST = f"{ADD} write %1.1, read %0.10, read %0.20\n"
+LAST = f"{COPY} write %0.0, read %3.3\n"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "divided"),
+    [
+        pytest.param(
+            FIRST
+            + f"{ADD} write %2.2, read %1.1, read %1.1\n"
+            + f"{ADD} write %3.3, read %2.2, read %1.1\n"
+            + LAST,
+            {1, 2, 3},
+            id="between",
+        ),
+        pytest.param(
+            FIRST + f"{COPY} write %3.3, read %2.2\n" + LAST,
+            set(),
+            id="nothing comes from one and goes to the other",
+        ),
+        pytest.param(
+            FIRST + f"{COPY} write %5.5, read %1.1\n",
+            set(),
+            id="somebody sees the end",
+        ),
+        pytest.param(
+            FIRST
+            + f"{ADD} write %2.2, read %1.1, read %5.5\n"
+            + f"{ADD} write %3.3, read %2.2, read %1.1\n"
+            + f"{ADD} write %4.4, read %3.3, read %3.3\n"
+            + LAST,
+            set(),
+            id="what stays in one piece is beside them",
+        ),
+    ],
+)
+def test_what_lies_between_divided_arrays_is_divided(
+    tasks: str, divided: set[int]
+) -> None:
+    window = parse(COLUMNS + tasks)
+    after = divide_temporaries(window)
+    was = {store.id for store in window.stores if store.single}
+    assert was - {store.id for store in after.stores if store.single} == divided
+    undivided = render(after).splitlines()
+    for number in divided:
+        undivided = [
+            line.replace("float64 undefined", "float64 single undefined")
+            if line.startswith(f"store %{number} ")
+            else line
+            for line in undivided
+        ]
+    assert undivided == render(window).splitlines()
+
+
+def test_a_boundary_condition_on_small_columns_is_one_loop() -> None:
+    tasks = (
+        FIRST
+        + f"{ADD} write %2.2, read %1.1, read %1.1\n"
+        + f"{ADD} write %3.3, read %2.2, read %1.1\n"
+        + f"{COPY} write %4.4, read %3.3\n"
+        + f"{COPY} write %0.0, read %4.4\n"
+    ).replace("%0.20", "%0.0")
+    (launch,) = make_plan(parse(COLUMNS + tasks), MEANINGS).launches
+    assert launch.partitioned
+    assert [group.tasks for group in launch.groups] == [(0, 1, 2, 3, 4)]
