@@ -272,10 +272,8 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
             return Refusal.OUTPUT_DEPENDENCE
         if _crosses(view, group.read) or _crosses(view, own):
             return Refusal.ANTI_DEPENDENCE
-        # Nests of a program take turns on rows that lie close together. The two ends
-        # of an array in one nest would make the others wait for one another's last row.
         written = group.written.get(store, ())
-        if is_single(task) and any(other.id != view.id for other in written):
+        if any(_is_other_part(view, other, task) for other in written):
             return Refusal.OTHER_PART
     if _shares_nothing(group, task):
         return Refusal.NOTHING_SHARED
@@ -283,6 +281,21 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
         if (refusal := _refuse_reduction(group, own, access.view)) is not None:
             return refusal
     return None
+
+
+def _is_other_part(view: View, other: View, task: IndexTask) -> bool:
+    """Whether a nest gains nothing from writing two parts of a store.
+
+    Nests of a program take turns on rows that lie close together. The two ends of an
+    array in one nest would make the others wait for one another's last row. And points
+    cannot divide a nest along a dimension where it stands at two places.
+    """
+    if is_single(task):
+        return other.id != view.id
+    return any(
+        one.point and another.point and one != another
+        for one, another in zip(view.region or (), other.region or (), strict=False)
+    )
 
 
 def _shares_nothing(group: Group, task: IndexTask) -> bool:

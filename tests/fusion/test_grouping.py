@@ -570,6 +570,23 @@ def test_a_group_has_a_limited_number_of_tasks() -> None:
     )
 
 
+def test_two_rows_of_a_divided_array_are_two_groups() -> None:
+    # points cannot divide a loop along the dimension where it is at both ends
+    window = parse("""
+        store %0 float64 live
+        view %0.0 shape 0 many [0, :]
+        view %0.1 shape 0 many [1, :]
+        view %0.2 shape 0 many [-1, :]
+        view %0.3 shape 0 many [-2, :]
+        COPY(float64) -> (float64) shape 0: write %0.0, read %0.1
+        COPY(float64) -> (float64) shape 0: write %0.2, read %0.3
+    """)
+    assert group_window(window, covered) == (
+        Grouping((0,), True),
+        Grouping((1,), True, Refusal.OTHER_PART),
+    )
+
+
 def test_every_refusal_is_tested_and_says_why() -> None:
     golden = "".join(text for texts in GOLDEN.values() for text in texts.values())
     for refusal in Refusal:

@@ -70,6 +70,12 @@ def statement(rng: random.Random, rank: int, names: list[str]) -> Statement:
         x[target][edge(rank, dim, 0)] = x[a][edge(rank, dim, 1)]
         x[target][edge(rank, dim, -1)] = factor
 
+    def around(n: Any, x: Arrays) -> None:
+        # what is computed on the way may be too small to be divided
+        ends = x[a][edge(rank, dim, 0)] + x[b][edge(rank, dim, -1)]
+        x[target][edge(rank, dim, 0)] = factor * (ends - 1.0)
+        x[target][edge(rank, dim, -1)] = ends * factor
+
     def by_row(n: Any, x: Arrays) -> None:
         largest = n.max(x[a], axis=-1, keepdims=True)
         x[target] = x[b] - largest
@@ -89,7 +95,7 @@ def statement(rng: random.Random, rank: int, names: list[str]) -> Statement:
     def copied(n: Any, x: Arrays) -> None:
         x[target] = x[a].copy()
 
-    kinds = [sweep, sweep, in_place, shifted, point_wise, from_zero, at_edge]
+    kinds = [sweep, sweep, in_place, shifted, point_wise, from_zero, at_edge, around]
     return rng.choice([*kinds, by_row, from_sum, from_rows, by_column, copied])
 
 

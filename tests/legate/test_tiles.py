@@ -23,12 +23,14 @@ PARTITIONED = {
 }
 
 
-@pytest.mark.parametrize("cpus", [2, 3, 4])
-def test_random_tiles_agree(cpus: int) -> None:
+# how many elements each CPU has at least of an array that is divided
+@pytest.mark.parametrize(("cpus", "elements"), [(2, 1), (3, 1), (4, 1), (2, 40)])
+def test_random_tiles_agree(cpus: int, elements: int) -> None:
+    options = f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1"
     settings = {
-        "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
+        "LEGATE_CONFIG": f"{options} --min-cpu-chunk {elements}",
         "LEGATE_DIFFUSE_THREADS": "1",
-        "LEGATE_TEST": "1",
+        "LEGATE_TEST": str(int(elements == 1)),
         # Legion looks whether partitions have the kind that it is told
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
@@ -84,3 +86,51 @@ for rows, columns in ((400, 38), (3, 38)):
 def test_parts_of_what_is_divided_into_rows_are_reshaped() -> None:
     done = run_python(RESHAPED, **PARTITIONED)
     assert done.returncode == 0, done.stderr
+
+
+SWEEPS = """
+import sys
+import numpy
+import cupynumeric
+from legate_diffuse import stats
+
+def sweep(p, b):
+    old = p.copy()
+    p[1:-1, 1:-1] = old[1:-1, 2:] + old[1:-1, :-2] + old[2:, 1:-1] + old[:-2, 1:-1]
+    p[1:-1, 1:-1] = 0.25 * p[1:-1, 1:-1] - b[1:-1, 1:-1]
+    # the first column and the last one are neighbours
+    for here, east, west in ((-1, 0, -2), (0, 1, -1)):
+        around = old[1:-1, east] + old[1:-1, west] + old[2:, here] + old[:-2, here]
+        p[1:-1, here] = 0.25 * around - b[1:-1, here]
+    p[-1, :] = p[-2, :]
+    p[0, :] = p[1, :]
+
+def solve(np):
+    p = np.arange(300.0 * 301.0).reshape(300, 301) * 1e-5
+    b = p * p
+    p[0, :] = 0.0
+    # reading ends a window
+    float(p[5, 5]), float(b[5, 5])
+    before = stats()["tasks_submitted"]
+    for _ in range(3):
+        sweep(p, b)
+    p[0, 0].item()
+    return p, stats()["tasks_submitted"] - before
+
+expected, _ = solve(numpy)
+found, tasks = solve(cupynumeric)
+numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+print(tasks)
+"""
+
+
+@pytest.mark.parametrize("cpus", [2, 3, 4])
+def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None:
+    done = run_python(
+        SWEEPS,
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 500",
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_THREADS="1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["3"]
