@@ -207,6 +207,7 @@ class Function:
         dtype: Any,
         itemsize: int,
         scalars: bytes,
+        identity: bytes,
     ) -> None:
         """Let it be applied to operands of these types.
 
@@ -217,6 +218,7 @@ class Function:
             dtype: NumPy's type of the result.
             itemsize: the bytes of an element of the result.
             scalars: the operation's own.
+            identity: the element that the result of a reduction starts from.
         """
 
     def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
@@ -226,13 +228,32 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
 def multiply(
-    vectors: Function, matrices: Function, narrowest: int, a: Any, b: Any
+    vectors: Function,
+    vectors_of_matrices: Function,
+    matrices: Function,
+    narrowest: int,
+    a: Any,
+    b: Any,
 ) -> Any:
-    """Return ``a.dot(b)`` of two vectors, or of a matrix and a vector.
+    """Return ``a.dot(b)`` of vectors and matrices.
 
-    The functions know products of vectors, and of matrices with vectors; ``narrowest``
-    is how many rows and columns a matrix must have.
+    The first functions know products of vectors, and of matrices with vectors;
+    ``narrowest`` is how many rows and columns such a matrix must have. The third one
+    makes arrays for products of two matrices.
     """
+
+def reduce(function: Function, array: Any, axis: Any) -> Any:
+    """Return an array reduced along an axis."""
+
+def reshape(function: Function, array: Any, shape: Any) -> Any:
+    """Return a copy in another shape.
+
+    The function makes arrays. Where the original's result would show the elements of
+    the array itself, all is left to it.
+    """
+
+def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
+    """Return a copy with the elements moved round along an axis."""
 
 def get(function: Function, array: Any, key: Any) -> Any:
     """Return ``array[key]`` for integers."""

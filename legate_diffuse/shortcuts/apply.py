@@ -22,7 +22,14 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from legate_diffuse.messages import say
-from legate_diffuse.shortcuts import calls, copies, functions, products, reductions
+from legate_diffuse.shortcuts import (
+    calls,
+    copies,
+    functions,
+    products,
+    rearrangements,
+    reductions,
+)
 from legate_diffuse.shortcuts.shortcut import find
 from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
@@ -33,6 +40,7 @@ SHORTCUTS: Final = (
     *reductions.SHORTCUTS,
     *products.SHORTCUTS,
     *functions.SHORTCUTS,
+    *rearrangements.SHORTCUTS,
 )
 
 # Functions with imports from their own package, which run with each call.

@@ -17,7 +17,8 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.templates import NewArrays, Template, new_function
+from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout, Shape
 
@@ -65,14 +66,12 @@ _TYPES: Final = ("float64", "float32", "int64", "int32")
 
 def _replace_all_creations(submission: Submission) -> None:
     client = submission.client
-    filled = new_function(client)
+    filled = NewArrays(client, _TYPES).function
     # the names of types, by what stands for them
     names: dict[Any, str | None] = {}
     for name in _TYPES:
-        template = Template(client, client.tasks.FILL, 0, None, np.dtype(name))
-        template.function = filled
-        template.learn(template.name)
-        names[np.dtype(name)] = names[np.dtype(name).type] = template.name
+        known = dtype_name(client.to_core_type(np.dtype(name)))
+        names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
     names[float], names[int] = names[np.float64], names[np.int64]
     for name, value in _VALUES.items():
         _replace_creation(name, value, filled.fill, names)
@@ -156,7 +155,7 @@ def _replace_where(submission: Submission) -> None:
 
 
 def _is_type(dtype: Any) -> bool:
-    return type(dtype) is type or isinstance(dtype, np.dtype)
+    return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
 
 
 def _small_layout(shape: Any) -> Layout | None:

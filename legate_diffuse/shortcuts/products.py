@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for products of small arrays: of two vectors, a matrix and a vector.
+"""Shortcuts for products of small arrays: of vectors and matrices.
 
-They submit what ``DeferredArray.contract`` does, as fill and task. Matrices that are
-narrow or large are left to it: their products are tasks of BLAS.
+They submit what ``DeferredArray.contract`` does, as fill and task. Large matrices, and
+vectors with narrow ones, are left to it: their products are tasks of BLAS. Those of two
+small matrices run at once, or are left to it as well.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 """
@@ -23,12 +24,12 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Client, Template, new_function
+from legate_diffuse.shortcuts.templates import Client, NewArrays, Template, new_function
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.view import View
 
 # The types of BLAS, but for float16, which adds in float32.
-_TYPES: Final = frozenset(("float32", "float64", "complex64", "complex128"))
+_TYPES: Final = ("float32", "float64", "complex64", "complex128")
 
 
 class _Products(dict[str | None, tuple[Template, Any]]):
@@ -48,6 +49,7 @@ class _Products(dict[str | None, tuple[Template, Any]]):
         template.privileges = [REDUCE + int(add), READ, READ]
         template.aligned = self._aligned
         template.function = self.function
+        template.identity = bytes(dtype.itemsize)
         zero = client.legate.Scalar(np.zeros(1, dtype).tobytes(), template.type)
         found = self[name] = template, zero
         return found
@@ -59,7 +61,8 @@ def _replace_products(submission: Submission) -> None:
     vectors = _Products(client, "DOT", (1, 2))
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
     multiply = client.legate.native.multiply
-    functions = vectors.function, matrices.function
+    made_of_matrices = NewArrays(client, _TYPES)
+    functions = vectors.function, matrices.function, made_of_matrices.function
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
@@ -71,6 +74,9 @@ def _replace_products(submission: Submission) -> None:
             return None
         if one.root.dtype not in _TYPES:
             return None
+        if len(one.shape) == len(other.shape) == 2:
+            new = [made_of_matrices.learn(each) for each in (a, b)]
+            return multiply(*functions, NARROWEST_PRODUCT, a, b) if any(new) else None
         if len(one.shape) < len(other.shape):
             # a vector times a matrix is the transposed matrix times the vector
             one, other = other, one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for sums and other reductions of all elements to one.
+"""Shortcuts for sums and other reductions of all elements to one, or along an axis.
 
 cuPyNumeric fills the result with the reduction's identity, and reduces to it.
 
@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import Client, Template, new_function
+from legate_diffuse.shortcuts.templates import (
+    FLOATS,
+    Client,
+    Template,
+    new_function,
+)
 from legate_diffuse.stores.fill import Fill
 
 # The types whose values are reduced as they are.
@@ -37,6 +43,12 @@ _METHODS: Final = {
     "any": ("ANY", frozenset(("bool",))),
     "all": ("ALL", frozenset(("bool",))),
 }
+# The methods that add integers and truth values as integers of 64 bits, and those.
+_SUMS: Final = frozenset(("sum", "prod"))
+_WIDER: Final[dict[str | None, str]] = {
+    **dict.fromkeys(("bool", "int8", "int16", "int32"), "int64"),
+    **dict.fromkeys(("uint8", "uint16", "uint32"), "uint64"),
+}
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -53,7 +65,8 @@ _MAX_TEMPLATES: Final = 1024
 class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
     """The templates of one reduction, and the identities, by type and shape.
 
-    None stands for a type without a shortcut.
+    Those of reductions along an axis by type and axis. None stands for a type without
+    a shortcut.
     """
 
     def __init__(self, client: Client, code: str, dtypes: frozenset[str]) -> None:
@@ -64,71 +77,154 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
         self._dtypes = dtypes
         self._operator = int(deferred._UNARY_RED_TO_REDUCTION_OPS[self._code])
         self._identity = deferred._UNARY_RED_IDENTITIES[self._code]
+        self.function = new_function(client)
 
     def __missing__(self, key: tuple[Any, ...]) -> tuple[Template, Any] | None:
         name, shape = key
-        found = self._make(name, shape) if name in self._dtypes else None
+        found = None
+        if name in self._dtypes:
+            make = self._make_along if type(shape) is int else self._make
+            found = make(name, shape)
         if len(self) >= _MAX_TEMPLATES:
             self.clear()
         self[key] = found
         return found
 
     def _make(self, name: str, shape: tuple[int, ...]) -> tuple[Template, Any]:
-        client, dtype = self._client, np.dtype(name)
-        types = importlib.import_module("legate.core.types")
-        template = Template(client, client.tasks.SCALAR_UNARY_RED, 1, None, dtype)
+        template, types = self._start("SCALAR_UNARY_RED", name)
         template.aligned = ()
-        template.privileges = [REDUCE + self._operator, READ]
+        template.privileges.reverse()
         template.scalars = [
             (self._code, types.int32),
             (shape, (types.int64,)),
             (False, types.bool_),
         ]
-        identity = np.array(self._identity(dtype), dtype).tobytes()
-        return template, client.legate.Scalar(identity, template.type)
+        return template, self._client.legate.Scalar(template.identity, template.type)
+
+    def _make_along(self, name: str, axis: int) -> tuple[Template, Any]:
+        template, types = self._start("UNARY_RED", name)
+        template.function = self.function
+        template.scalars = [
+            (axis, types.int32),
+            (self._code, types.int32),
+            (False, types.bool_),
+        ]
+        return template, self._client.legate.Scalar(template.identity, template.type)
+
+    def _start(self, task: str, name: str) -> tuple[Template, Any]:
+        client, dtype = self._client, np.dtype(name)
+        template = Template(client, client.tasks[task], 1, None, dtype)
+        template.privileges = [READ, REDUCE + self._operator]
+        template.identity = np.array(self._identity(dtype), dtype).tobytes()
+        return template, importlib.import_module("legate.core.types")
 
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
-    doctor = client.doctor
+    doctor, sums = client.doctor, name in _SUMS
     found = _Reductions(client, *_METHODS[name])
 
     apply, function = submission.apply, new_function(client, reduces=True)
+    along, convert = client.legate.native.reduce, submission.conversions.convert
     # the types that native code knows
     learned: set[str | None] = set()
+    learned_along: set[str | None] = set()
 
     def reduce(self: Any, *options: Any, **named: Any) -> Any:
+        made = None
         if not (options or named):
             made = apply(function, None, self)
-            if made is not None:
-                return made
-        thunk = self._thunk
-        if (
-            options
-            or doctor._user_value
-            or type(thunk) is not client.deferred_array
-            or type(thunk.base) is not LogicalStore
-            or not all([named[each] is _DEFAULTS.get(each, ...) for each in named])
+            if made is None:
+                made = reduce_all(self)
+        elif len(named) == 1 and not options and type(named.get("axis")) is int:
+            made = along(found.function, self, named["axis"])
+            if made is None:
+                made = reduce_along(self, named["axis"])
+        elif not options and all(
+            [named[each] is _DEFAULTS.get(each, ...) for each in named]
         ):
-            return original(self, *options, **named)
-        view = thunk.base._view
-        root = view.root
+            made = reduce_all(self)
+        return original(self, *options, **named) if made is None else made
+
+    def reduce_all(array: Any) -> Any:
+        view = client.view_of(array)
         # the original refuses empty arrays, and copies single elements
-        if not root.fusable or view.volume < 2 or root.scalar_storage:
-            return original(self)
+        if (
+            view is None
+            or doctor._user_value
+            or view.volume < 2
+            or view.root.scalar_storage
+        ):
+            return None
+        root = view.root
+        if sums and root.dtype in _WIDER:
+            wider = convert(array, _WIDER[root.dtype])
+            return None if wider is None else reduce(wider)
         entry = found[root.dtype, view.shape]
         if entry is None:
-            return original(self)
+            return None
         template, identity = entry
-        array, result = new(template, ())
+        made, result = new(template, ())
         submit(template, [result, view], Fill(result, identity))
         if template.native and root.dtype not in learned:
             learned.add(root.dtype)
             template.function = function
             template.learn(root.dtype)
-        return array
+        return made
+
+    def reduce_along(array: Any, axis: int) -> Any:
+        view = client.view_of(array)
+        if (
+            view is None
+            or doctor._user_value
+            or not window.runs_at_once
+            or not -len(view.shape) <= axis < len(view.shape)
+        ):
+            return None
+        axis %= len(view.shape)
+        shape = (*view.shape[:axis], *view.shape[axis + 1 :])
+        dtype = view.root.dtype
+        # the original copies single elements, and refuses empty arrays
+        if view.volume == 0 or prod(shape) < 2:
+            return None
+        if sums and dtype in _WIDER:
+            wider = convert(array, _WIDER[dtype])
+            return None if wider is None else reduce(wider, axis=axis)
+        entry = found[dtype, axis]
+        if entry is None:
+            return None
+        template, identity = entry
+        made, result = new(template, shape)
+        window.submit(Fill(result, identity))
+        submit(template, [view, result.promote(axis, view.shape[axis])])
+        if dtype not in learned_along and template.native:
+            learned_along.add(dtype)
+            template.learn(dtype)
+        return made
 
     original = replace(client.ndarray, name, reduce)
+
+
+def _replace_mean(submission: Submission) -> None:
+    client = submission.client
+
+    def mean(self: Any, *options: Any, **named: Any) -> Any:
+        view = None if options else client.view_of(self)
+        if view is None or view.root.dtype not in FLOATS:
+            return original(self, *options, **named)
+        if not named and view.volume > 1:
+            total = self.sum()
+            total /= view.volume
+            return total
+        axis = named.get("axis")
+        dim = len(view.shape)
+        if len(named) == 1 and type(axis) is int and -dim <= axis < dim and view.volume:
+            total = self.sum(axis=axis)
+            total /= view.shape[axis]
+            return total
+        return original(self, *options, **named)
+
+    original = replace(client.ndarray, "mean", mean)
 
 
 def _sources(name: str) -> tuple[Source, ...]:
@@ -138,6 +234,7 @@ def _sources(name: str) -> tuple[Source, ...]:
         ("_array.thunk", "perform_unary_reduction"),
         ("_thunk.deferred", "DeferredArray.unary_reduction"),
         ("_thunk.deferred", "DeferredArray._scalar_unary_reduction"),
+        ("_thunk.deferred", "DeferredArray._single_axis_unary_reduction"),
         ("_thunk.deferred", "DeferredArray._fill"),
         ("_thunk.deferred", "DeferredArray.fill"),
         *ARRAYS,
@@ -145,20 +242,34 @@ def _sources(name: str) -> tuple[Source, ...]:
 
 
 _KNOWN: Final = {
-    "sum": "11dfd7faf9a62833",
-    "prod": "acb671ad4e58a35e",
-    "max": "d9c8bf7aa3b81dc7",
-    "min": "eccf1b5553b3b9f5",
-    "any": "377fc06d35fe2ce4",
-    "all": "296dd8cd90b65c6c",
+    "sum": "e44f801f467ac517",
+    "prod": "750e62c35b76e804",
+    "max": "12f637970f64a8a6",
+    "min": "bccd927dd8f9e1a5",
+    "any": "3583afb2e59e29b2",
+    "all": "2a94de7b73fc0907",
 }
 
-SHORTCUTS: Final = tuple(
+SHORTCUTS: Final = (
+    *(
+        Shortcut(
+            f"reductions with {name}",
+            _sources(name),
+            _KNOWN[name],
+            partial(_replace_reduction, name),
+        )
+        for name in _METHODS
+    ),
     Shortcut(
-        f"reductions with {name}",
-        _sources(name),
-        _KNOWN[name],
-        partial(_replace_reduction, name),
-    )
-    for name in _METHODS
+        "means",
+        (
+            ("_array.array", "ndarray.mean"),
+            ("_array.array", "ndarray._summation_dtype"),
+            ("_array.array", "ndarray._normalize_summation"),
+            ("_array.array", "ndarray.__itruediv__"),
+            *ARRAYS,
+        ),
+        "d5a5978f822daa5c",
+        _replace_mean,
+    ),
 )

@@ -7,6 +7,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.form import dense, form
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
@@ -78,9 +79,10 @@ class Template(TaskTemplate):
 
     The tasks of an operation without a code are about single elements. ``function``
     is what native code knows of the operation, on operands of other types too.
+    ``identity`` is the element from which the result of a reduction starts.
     """
 
-    __slots__ = ("_legate", "dtype", "function", "name", "type")
+    __slots__ = ("_legate", "dtype", "function", "identity", "name", "type")
 
     def __init__(
         self, client: Client, task_id: int, inputs: int, code: Any, dtype: Any
@@ -91,6 +93,7 @@ class Template(TaskTemplate):
         self.name = dtype_name(self.type)
         self.dtype = self.type.to_numpy_dtype()
         self.function: Any = None
+        self.identity = b""
         self._legate = client.legate
 
     def learn_once(self, *operands: str | None) -> None:
@@ -104,7 +107,13 @@ class Template(TaskTemplate):
         prototype = Root(self._legate, self.type, self.name, whole(()), False)
         size = int(self.type.size)
         function.add(
-            operands, self.native, prototype, self.dtype, size, self.own_scalars
+            operands,
+            self.native,
+            prototype,
+            self.dtype,
+            size,
+            self.own_scalars,
+            self.identity,
         )
 
 
@@ -113,6 +122,44 @@ def new_function(
 ) -> Any:
     """Return a function of native code that knows no operation yet."""
     return client.legate.native.Function(dense, takes_numbers, reduces)
+
+
+class NewArrays:
+    """What native code needs to make arrays of the types that it has met.
+
+    Args:
+        client: what is needed of cuPyNumeric.
+        types: those that it is to know from the start.
+    """
+
+    def __init__(self, client: Client, types: Iterable[str] = ()) -> None:
+        self.function = new_function(client)
+        self._client = client
+        self._known: set[str | None] = set()
+        for name in types:
+            self._learn(name)
+
+    def learn(self, array: Any) -> bool:
+        """Return whether the type of an array is new, or what it shows of its root."""
+        view = self._client.view_of(array)
+        if view is None:
+            return False
+        name, layout = view.root.dtype, view.layout
+        if name in self._known and layout.form is not None:
+            return False
+        if name is not None and name not in self._known:
+            self._learn(name)
+        form(layout, view.root.shape)
+        return True
+
+    def _learn(self, name: str) -> None:
+        dtype = np.dtype(name)
+        client = self._client
+        template = Template(client, client.tasks.FILL, 0, None, dtype)
+        template.function = self.function
+        template.identity = bytes(dtype.itemsize)
+        template.learn(template.name)
+        self._known.add(template.name)
 
 
 class Templates(dict[str | None, Template | None]):

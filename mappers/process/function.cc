@@ -192,14 +192,9 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
     Py_RETURN_NONE;
   }
 
-  auto* const elements = target.small->elements();
-  const auto itemsize = static_cast<std::size_t>(signature->itemsize);
   Run run;
 
-  for (std::size_t at = 0; at < target.small->num_bytes(); at += itemsize) {
-    std::memcpy(elements + at, value.bytes.data(), itemsize);
-  }
-  target.small->set_changed();
+  target.small->fill(value.bytes.data());
   run.done("fill", 1, 1);
   return made.array.release().ptr();
 }

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "process/arrays.h"
+#include "process/numbers.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -43,6 +45,103 @@ bool fit(const Form& first, const Form& second, std::int64_t narrowest) {
              (first.dim == 1 ? 2 : narrowest);
 }
 
+// From so many products of two elements on BLAS is faster, even though it is called by a task.
+constexpr std::int64_t MOST_PRODUCTS = 1 << 18;
+
+template <typename Real>
+struct Complex {
+  void operator+=(const Complex& other) { real += other.real, imaginary += other.imaginary; }
+
+  // as BLAS computes it, also of infinities
+  Complex operator*(const Complex& other) const {
+    return {real * other.real - imaginary * other.imaginary,
+            real * other.imaginary + imaginary * other.real};
+  }
+
+  Real real, imaginary;
+};
+
+template <typename Element>
+const Element* elements(const LocalOperand& operand) {
+  const auto* const first = reinterpret_cast<const Element*>(operand.small->elements());
+
+  return first + (operand.repeats ? 0 : operand.form.offset);
+}
+
+// Adds the products of rows and columns to zeros in row-major order. A row of the result is a sum
+// of rows of the second factor.
+template <typename Element>
+void add_products(const LocalOperand& result, const LocalOperand& first,
+                  const LocalOperand& second) {
+  const auto rows = first.form.extents[0];
+  const auto depth = first.form.extents[1];
+  const auto columns = second.form.extents[1];
+  const auto* const left = elements<Element>(first);
+  const auto* right = elements<Element>(second);
+  auto right_step = second.form.strides[0];
+  auto* to = reinterpret_cast<Element*>(result.small->elements());
+  std::vector<Element> packed;
+
+  if (second.form.strides[1] != 1) {
+    packed.resize(depth * columns);
+    for (std::int64_t k = 0; k < depth; ++k) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        packed[k * columns + j] = right[k * right_step + j * second.form.strides[1]];
+      }
+    }
+    right = packed.data();
+    right_step = columns;
+  }
+  for (std::int64_t i = 0; i < rows; ++i, to += columns) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const auto factor = left[i * first.form.strides[0] + k * first.form.strides[1]];
+
+      for (std::int64_t j = 0; j < columns; ++j) to[j] += factor * right[k * right_step + j];
+    }
+  }
+}
+
+using AddProducts = void (*)(const LocalOperand&, const LocalOperand&, const LocalOperand&);
+
+AddProducts adder_for(std::string_view dtype) {
+  if (dtype == "float64") return add_products<double>;
+  if (dtype == "float32") return add_products<float>;
+  if (dtype == "complex128") return add_products<Complex<double>>;
+  return dtype == "complex64" ? add_products<Complex<float>> : nullptr;
+}
+
+PyObject* multiply_matrices(const Function& function, const Views& views) {
+  LocalOperand first, second, result;
+
+  if (!look(views, first, second)) Py_RETURN_NONE;
+
+  const auto& root_dtype = array_fields().root_dtype;
+  const std::array<PyObject*, MAX_OPERANDS> dtypes{root_dtype.of(first.root)};
+  const std::array<std::int64_t, 2> shape{first.form.extents[0], second.form.extents[1]};
+  const auto depth = first.form.extents[1];
+  const auto* const signature = function.find(dtypes, 1);
+
+  if (!signature || root_dtype.of(second.root) != dtypes[0] || depth != second.form.extents[0] ||
+      std::min({shape[0], shape[1], depth}) < 1 || shape[0] * shape[1] > MOST_PRODUCTS / depth) {
+    Py_RETURN_NONE;
+  }
+
+  NewArray made{*signature, function.new_layout(shape.data(), 2).ptr()};
+
+  // a finalizer may have come while objects were made
+  if (!arrays_are_ready() || !look(views, first, second) ||
+      result.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
+    Py_RETURN_NONE;
+  }
+  Run run;
+
+  result.small->fill(signature->identity.data());
+  adder_for(text_of(dtypes[0]))(result, first, second);
+  count_fill();
+  run.done("matrix product");
+  return made.array.release().ptr();
+}
+
 }  // namespace
 
 PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
@@ -56,6 +155,10 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
 
   if (!views[0].is_valid() || !views[1].is_valid() || !look(views, first, second)) Py_RETURN_NONE;
 
+  if (first.form.dim == 2 && second.form.dim == 2) {
+    return multiply_matrices(*products.matrices, views);
+  }
+
   // a vector times a matrix is the transposed matrix times the vector
   const auto is_transposed = first.form.dim < second.form.dim;
 
@@ -67,7 +170,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
   if (!fit(first.form, second.form, products.narrowest)) Py_RETURN_NONE;
 
   const auto is_matrix = first.form.dim == 2;
-  const auto& function = is_matrix ? *products.matrices : *products.vectors;
+  const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;
   const auto& root_dtype = array_fields().root_dtype;
   std::array<PyObject*, MAX_OPERANDS> dtypes{root_dtype.of(first.root), root_dtype.of(second.root)};
   const auto* const signature = function.find(dtypes, 2);
@@ -88,8 +191,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
     result.show(2, first.form.extents, strides.data());
     second.broadcast(first.form.extents, 2);
   }
-  std::memset(result.small->elements(), 0, result.small->num_bytes());
-  result.small->set_changed();
+  result.small->fill(signature->identity.data());
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
   count_fill();
   return made.array.release().ptr();

@@ -21,6 +21,8 @@
 #include "process/function.h"
 #include "process/product.h"
 #include "process/runs.h"
+#include "process/rearrange.h"
+#include "process/reduction.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -93,13 +95,30 @@ PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
       [&] { return nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]); });
 }
 
-// vectors, matrices, narrowest, a, b
+// vectors, vectors of matrices, matrices, narrowest, a, b
 PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     const Products products{nb::inst_ptr<Function>(arguments[0]),
-                            nb::inst_ptr<Function>(arguments[1]), PyLong_AsLongLong(arguments[2])};
+                            nb::inst_ptr<Function>(arguments[1]),
+                            nb::inst_ptr<Function>(arguments[2]), PyLong_AsLongLong(arguments[3])};
 
-    return multiply(products, arguments[3], arguments[4]);
+    return multiply(products, arguments[4], arguments[5]);
+  });
+}
+
+PyObject* reduce_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard(
+      [&] { return reduce(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
+}
+
+PyObject* reshape_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard(
+      [&] { return reshape(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
+}
+
+PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return roll(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2], arguments[3]);
   });
 }
 
@@ -115,11 +134,14 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 5> fast_functions{{
+std::array<PyMethodDef, 8> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get", fast(get), METH_FASTCALL, nullptr},
     {"put", fast(put_element), METH_FASTCALL, nullptr},
+    {"reduce", fast(reduce_array), METH_FASTCALL, nullptr},
+    {"reshape", fast(reshape_array), METH_FASTCALL, nullptr},
+    {"roll", fast(roll_array), METH_FASTCALL, nullptr},
     {"value_of", find_value, METH_O, nullptr},
 }};
 
@@ -133,7 +155,7 @@ void know(const nb::tuple& classes, nb::handle library, nb::handle doctor) {
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
                    nb::handle prototype, nb::handle dtype, std::int64_t itemsize,
-                   const nb::bytes& scalars) {
+                   const nb::bytes& scalars, const nb::bytes& identity) {
   std::vector<PyObject*> names;
 
   for (const auto name : dtypes) names.push_back(name.inc_ref().ptr());
@@ -142,7 +164,8 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                 prototype.inc_ref().ptr(),
                 dtype.inc_ref().ptr(),
                 itemsize,
-                {scalars.c_str(), scalars.size()}});
+                {scalars.c_str(), scalars.size()},
+                {identity.c_str(), identity.size()}});
 }
 
 }  // namespace
@@ -169,7 +192,8 @@ void add_operations(nb::module_& module) {
              return nb::steal(function.fill(dtype.ptr(), layout.ptr(), number.ptr()));
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
-           nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"));
+           nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
+           nb::arg("identity"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <numeric>
@@ -33,6 +34,14 @@ char* SmallArray::elements() {
     total += num_bytes_;
   }
   return memory_.get();
+}
+
+void SmallArray::fill(const char* element) {
+  auto* const to = elements();
+  const auto itemsize = static_cast<std::size_t>(shape_.itemsize);
+
+  for (std::size_t at = 0; at < num_bytes_; at += itemsize) std::memcpy(to + at, element, itemsize);
+  set_changed();
 }
 
 void SmallArray::drop() {

@@ -30,6 +30,9 @@ class SmallArray {
   // The first element; zeros where nothing was written.
   char* elements();
 
+  // Makes all elements equal to one.
+  void fill(const char* element);
+
   void set_changed() { is_valid_ = true, is_stored_ = false; }
   void set_stored() { is_valid_ = true, is_stored_ = true; }
 

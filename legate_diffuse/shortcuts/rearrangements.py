@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for what moves the elements of small arrays to other places.
+
+cuPyNumeric copies what it reshapes, unless only extents of one come or go.
+
+Follows: cuPyNumeric (cupynumeric/_array, _module/array_rearrange.py, _thunk)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.templates import NewArrays
+
+# What ``ravel`` and ``flatten`` pass on.
+_ROW_MAJOR: Final = {"order": "C"}
+
+
+def _replace_reshape(submission: Submission) -> None:
+    arrays = NewArrays(submission.client)
+    native = submission.client.legate.native.reshape
+
+    def reshape(self: Any, *shape: Any, **named: Any) -> Any:
+        made = None
+        if shape and (not named or named == _ROW_MAJOR):
+            whole = shape[0] if len(shape) == 1 else shape
+            made = native(arrays.function, self, whole)
+            if made is None and arrays.learn(self):
+                made = native(arrays.function, self, whole)
+        return original(self, *shape, **named) if made is None else made
+
+    original = replace(submission.client.ndarray, "reshape", reshape)
+
+
+def _replace_roll(submission: Submission) -> None:
+    arrays = NewArrays(submission.client)
+    native = submission.client.legate.native.roll
+
+    def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+        made = native(arrays.function, a, shift, axis)
+        if made is None and arrays.learn(a):
+            made = native(arrays.function, a, shift, axis)
+        return original(a, shift, axis) if made is None else made
+
+    original = replace(importlib.import_module("cupynumeric"), "roll", roll)
+
+
+SHORTCUTS: Final = (
+    Shortcut(
+        "reshaped arrays",
+        (
+            ("_array.array", "ndarray.reshape"),
+            ("_thunk.deferred", "DeferredArray.reshape"),
+            *ARRAYS,
+        ),
+        "7abc25472752bb67",
+        _replace_reshape,
+    ),
+    Shortcut(
+        "rolls of small arrays",
+        (("_module.array_rearrange", "roll"), *ARRAYS),
+        "f586f1a938926fbb",
+        _replace_roll,
+    ),
+)

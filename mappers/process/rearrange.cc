@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/rearrange.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/runs.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
+
+struct NewShape {
+  std::int64_t dim{};
+  Extents extents{};
+};
+
+// A source and a new array for its elements in some shape.
+class Copying {
+ public:
+  // False if the elements of the array are not here, or there are none.
+  bool look_at(PyObject* array) {
+    view_ = view_of(array);
+    return view_.is_valid() && look() && source.form.volume > 0;
+  }
+
+  // False if that is left to Python.
+  bool make(const Function& function, const NewShape& shape) {
+    const std::array<PyObject*, MAX_OPERANDS> dtypes{array_fields().root_dtype.of(source.root)};
+    const auto* const signature = function.find(dtypes, 1);
+
+    if (!signature) return false;
+
+    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
+
+    // a finalizer may have come while objects were made
+    if (!arrays_are_ready() || !look() ||
+        target.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
+      return false;
+    }
+    array_ = std::move(made.array);
+    for (std::int64_t d = 0; d < source.form.dim; ++d) {
+      strides[d] = source.repeats ? 0 : source.form.strides[d] * itemsize();
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t itemsize() const { return source.small->shape().itemsize; }
+
+  [[nodiscard]] const char* from() const {
+    return source.small->elements() + (source.repeats ? 0 : source.form.offset * itemsize());
+  }
+
+  [[nodiscard]] PyObject* done(const char* name) {
+    target.small->set_changed();
+    run_.done(name);
+    return array_.release().ptr();
+  }
+
+  LocalOperand source, target;
+  Extents strides{};  // of the source, in bytes
+
+ private:
+  bool look() {
+    return source.look(store_fields(), view_.ptr(), false) == Answer::DONE && source.small;
+  }
+
+  nb::object view_, array_;
+  Run run_;
+};
+
+// Row-major strides in bytes.
+Extents dense_strides(std::int64_t dim, const std::int64_t* extents, std::int64_t itemsize) {
+  Extents strides{};
+
+  for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;
+  return strides;
+}
+
+// Without the extents of 1.
+NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
+  NewShape found;
+
+  for (std::int64_t d = 0; d < dim; ++d) {
+    if (extents[d] != 1) found.extents[found.dim++] = extents[d];
+  }
+  return found;
+}
+
+std::optional<std::int64_t> integer(PyObject* object) {
+  int overflows{};
+
+  if (!PyLong_CheckExact(object)) return {};
+
+  const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
+
+  return overflows == 0 ? std::optional{value} : std::nullopt;
+}
+
+// The shape that an argument stands for, with one extent at most that follows from the others;
+// none if it does not fit.
+std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
+  const auto is_tuple = PyTuple_CheckExact(argument);
+  NewShape shape{is_tuple ? PyTuple_GET_SIZE(argument) : 1, {}};
+  std::int64_t known = 1;
+  std::int64_t* open = nullptr;
+
+  if (shape.dim > LEGATE_MAX_DIM) return {};
+  for (std::int64_t d = 0; d < shape.dim; ++d) {
+    const auto extent = integer(is_tuple ? PyTuple_GET_ITEM(argument, d) : argument);
+
+    if (!extent || *extent == 0 || (*extent < 0 && open)) return {};
+    shape.extents[d] = *extent;
+    if (*extent < 0) {
+      open = &shape.extents[d];
+    } else if (__builtin_mul_overflow(known, *extent, &known)) {
+      return {};
+    }
+  }
+  if (open) *open = volume / known;
+  if (known * (open ? *open : 1) != volume) return {};
+  return shape;
+}
+
+}  // namespace
+
+void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
+                   const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
+                   std::size_t itemsize) {
+  const auto size = static_cast<std::int64_t>(itemsize);
+
+  if (dim == 0) {
+    std::memcpy(to, from, itemsize);
+  } else if (dim == 1 && *to_strides == size && *from_strides == size) {
+    std::memcpy(to, from, itemsize * *extents);
+  } else if (dim == 1 && itemsize == sizeof(std::int64_t)) {
+    for (std::int64_t i = 0; i < *extents; ++i) {
+      std::memcpy(to + i * *to_strides, from + i * *from_strides, sizeof(std::int64_t));
+    }
+  } else {
+    for (std::int64_t i = 0; i < *extents; ++i) {
+      copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,
+                    from_strides + 1, dim - 1, extents + 1, itemsize);
+    }
+  }
+}
+
+PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying;
+
+  if (!copying.look_at(array)) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  const auto found = shape_from(shape, form.volume);
+
+  if (!found) Py_RETURN_NONE;
+
+  const auto before = squeezed(form.extents, form.dim);
+  const auto after = squeezed(found->extents.data(), found->dim);
+
+  // then the original shows the same elements
+  if (before.dim == after.dim && before.extents == after.extents) Py_RETURN_NONE;
+  if (!copying.make(function, *found)) Py_RETURN_NONE;
+  copy_elements(copying.target.small->elements(),
+                dense_strides(form.dim, form.extents, copying.itemsize()).data(), copying.from(),
+                copying.strides.data(), form.dim, form.extents, copying.itemsize());
+  return copying.done("reshape");
+}
+
+PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObject* axis) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying;
+  const auto distance = integer(shift);
+
+  if (!distance || !copying.look_at(array)) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  auto along = axis == Py_None && form.dim == 1 ? std::optional<std::int64_t>{0} : integer(axis);
+
+  if (!along || *along < -form.dim || *along >= form.dim) Py_RETURN_NONE;
+  if (*along < 0) *along += form.dim;
+
+  NewShape shape{form.dim, {}};
+
+  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
+  if (!copying.make(function, shape)) Py_RETURN_NONE;
+
+  const auto itemsize = copying.itemsize();
+  const auto strides = dense_strides(form.dim, form.extents, itemsize);
+  const auto extent = shape.extents[*along];
+  const auto moved = (*distance % extent + extent) % extent;
+  auto* const to = copying.target.small->elements();
+
+  // first the part that stays in one piece, then the one that comes round
+  for (const auto& [first, count] : {std::pair{moved, extent - moved}, std::pair{0L, moved}}) {
+    const auto source = first == 0 && moved > 0 ? extent - moved : 0;
+
+    shape.extents[*along] = count;
+    copy_elements(to + first * strides[*along], strides.data(),
+                  copying.from() + source * copying.strides[*along], copying.strides.data(),
+                  form.dim, shape.extents.data(), itemsize);
+  }
+  return copying.done("roll");
+}
+
+}  // namespace legate_diffuse
