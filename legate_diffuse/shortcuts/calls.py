@@ -158,6 +158,9 @@ class Submission:
 
 def _let_native_code_know(client: Client) -> None:
     if window.runs_at_once:
+        # what native code does not say of each new array
+        client.ndarray._legate_data = None
+        client.ndarray._writeable = True
         classes = (
             client.ndarray,
             client.deferred_array,

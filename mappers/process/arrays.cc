@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 
+#include "process/lazy_thunk.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -23,11 +24,9 @@ PyObject* unset = nullptr;
 // Attributes of objects without slots.
 struct Names {
   PyObject* const thunk = PyUnicode_InternFromString("_thunk");
-  PyObject* const data = PyUnicode_InternFromString("_legate_data");
+  PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
   PyObject* const writeable = PyUnicode_InternFromString("_writeable");
   PyObject* const base = PyUnicode_InternFromString("base");
-  PyObject* const dtype = PyUnicode_InternFromString("dtype");
-  PyObject* const library = PyUnicode_InternFromString("library");
   PyObject* const user_value = PyUnicode_InternFromString("_user_value");
 };
 
@@ -40,21 +39,17 @@ PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
 }
 
-// A new object of a class, whose slots are not set.
-nb::object allocate(PyTypeObject* type) {
-  auto made = nb::steal(type->tp_alloc(type, 0));
+// Empty if there is no such attribute.
+nb::object find_attribute(PyObject* object, PyObject* name) {
+  PyObject* found{};
 
-  if (!made.is_valid()) throw nb::python_error();
-  return made;
-}
-
-void give(const nb::object& owner, const Field& field, PyObject* value) {
-  Py_XINCREF(value);
-  field.set(owner.ptr(), value);
-}
-
-void give(const nb::object& owner, PyObject* name, PyObject* value) {
-  if (PyObject_SetAttr(owner.ptr(), name, value) != 0) throw nb::python_error();
+#if PY_VERSION_HEX >= 0x030d0000
+  const auto result = PyObject_GetOptionalAttr(object, name, &found);
+#else
+  const auto result = _PyObject_LookupAttr(object, name, &found);
+#endif
+  if (result < 0) throw nb::python_error();
+  return nb::steal(found);
 }
 
 }  // namespace
@@ -91,6 +86,7 @@ void know_arrays(const ArrayClasses& classes) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};
+  know_lazy_thunks();
 }
 
 const ArrayFields& array_fields() {
@@ -111,6 +107,8 @@ nb::object view_of(PyObject* array) {
   const auto& known = array_fields();
 
   if (Py_TYPE(array) != known.classes.ndarray) return {};
+
+  if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
 
   const auto thunk = nb::steal(PyObject_GetAttr(array, names().thunk));
 
@@ -133,43 +131,6 @@ bool is_writeable(PyObject* array) {
 
   if (!flag.is_valid()) PyErr_Clear();
   return flag.ptr() == Py_True;
-}
-
-NewArray::NewArray(const Signature& signature, PyObject* layout) {
-  const auto& known = array_fields();
-  const auto& classes = known.classes;
-  const auto& fields = store_fields();
-  const Form form{fields.layout_form.of(layout)};
-  const auto root = allocate(classes.root);
-  const auto store = allocate(classes.store);
-  const auto thunk = allocate(classes.thunk);
-  const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
-  const auto derived = nb::steal(PyDict_New());
-  const auto zero = nb::steal(PyLong_FromLong(0));
-
-  view = allocate(classes.view);
-  array = allocate(classes.ndarray);
-  for (const auto& field : known.copied) give(root, field, field.of(signature.prototype));
-  give(root, known.root_owner, owner.ptr());
-  give(root, known.root_shape, known.layout_shape.of(layout));
-  give(root, known.root_volume, known.layout_volume.of(layout));
-  give(root, fields.scalar_storage, form.volume == 1 ? Py_True : Py_False);
-  give(root, fields.small, Py_None);
-  give(view, fields.view_root, root.ptr());
-  give(view, fields.view_layout, layout);
-  give(view, known.view_shape, known.layout_shape.of(layout));
-  give(view, known.view_derived, derived.ptr());
-  give(view, known.view_real, Py_None);
-  give(view, known.view_handle, zero.ptr());
-  give(view, known.view_moves, zero.ptr());
-  give(store, known.store_owner, owner.ptr());
-  give(store, known.store_view, view.ptr());
-  give(thunk, names().library, classes.library);
-  give(thunk, names().dtype, signature.dtype);
-  give(thunk, names().base, store.ptr());
-  give(array, names().thunk, thunk.ptr());
-  give(array, names().data, Py_None);
-  give(array, names().writeable, Py_True);
 }
 
 }  // namespace legate_diffuse

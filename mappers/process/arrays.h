@@ -10,6 +10,7 @@
 
 #include "process/at_once.h"
 #include "process/fields.h"
+#include "process/lazy_thunk.h"
 
 namespace legate_diffuse {
 
@@ -47,7 +48,8 @@ const ArrayFields& array_fields();
 // Whether operations on arrays may run at once now, but for what waits for their operands.
 bool arrays_are_ready();
 
-// The view of a plain array; empty for others, and for objects that are no arrays.
+// The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
+// arrays.
 nanobind::object view_of(PyObject* array);
 
 bool is_writeable(PyObject* array);
@@ -61,15 +63,6 @@ struct Signature {
   std::int64_t itemsize;
   std::string scalars;   // the operation's own, of SCALAR_SIZE bytes each
   std::string identity;  // an element that the result of a reduction starts from
-};
-
-// A new array and its view. Nothing was written to its elements yet.
-struct NewArray {
-  // `layout` has a form.
-  NewArray(const Signature& signature, PyObject* layout);
-
-  nanobind::object array;
-  nanobind::object view;
 };
 
 }  // namespace legate_diffuse

@@ -217,6 +217,7 @@ bool Form::has_shape_of(const Form& other) const {
 }
 
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes) {
+  if (auto* const lazy = lazy_thunk(view)) return look_at(fields, *lazy);
   root = fields.view_root.of(view);
   layout = fields.view_layout.of(view);
   if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
@@ -231,6 +232,8 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
     constant = PyBytes_AS_STRING(bytes);
     return Answer::DONE;
   }
+
+  dtype = fields.dtype.of(root);
 
   auto* const bytes = fields.layout_form.of(layout);
   auto* array = fields.small.of(root);
@@ -252,10 +255,28 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   return Answer::DONE;
 }
 
+Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
+  root = reinterpret_cast<PyObject*>(&thunk);
+  layout = thunk.layout;
+  dtype = fields.dtype.of(thunk.prototype);
+  small = &thunk.elements;
+  form = Form{fields.layout_form.of(layout)};
+  repeats = form.volume == 1;
+  // the root may not be small, or Python has asked for it meanwhile
+  if (thunk.is_made || form.volume > MOST_POINTS ||
+      static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes) {
+    return Answer::IMPOSSIBLE;
+  }
+  return Answer::DONE;
+}
+
 void note_change(const StoreFields& fields, const LocalOperand& operand) {
+  operand.small->set_changed();
+  // no window knows it
+  if (lazy_thunk(operand.root)) return;
+
   const auto version = PyLong_AsLongLong(fields.version.of(operand.root));
 
-  operand.small->set_changed();
   fields.version.set(operand.root, PyLong_FromLongLong(version + 1));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "process/fields.h"
+#include "process/lazy_thunk.h"
 #include "process/small_array.h"
 #include "program/kernel_table.h"
 
@@ -58,8 +59,8 @@ enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 struct LocalOperand {
-  // Answers DONE if the view's elements are here, or nothing was written to them yet, and no
-  // operation that waits uses them.
+  // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
+  // them yet, and no operation that waits uses them.
   Answer look(const StoreFields& fields, PyObject* view, bool changes);
 
   // Lets it repeat over a shape as NumPy does; false if it cannot.
@@ -68,14 +69,17 @@ struct LocalOperand {
   // Lets it show the same elements in another shape; strides count elements.
   void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
 
-  PyObject* root{};
+  PyObject* root{};  // or the lazy thunk
   PyObject* layout{};
+  PyObject* dtype{};  // the name, which is one object for each type
   SmallArray* small{};
   const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
   Form form{};
   bool repeats{};  // one element, whatever the layout shows
 
  private:
+  Answer look_at(const StoreFields& fields, LazyThunk& thunk);
+
   // extents and strides of a form that is not the layout's
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;
 };

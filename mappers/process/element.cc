@@ -66,7 +66,7 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
 
   if (!element) return false;
 
-  auto* const dtype = array_fields().root_dtype.of(target.root);
+  auto* const dtype = target.dtype;
   const auto itemsize = target.small->shape().itemsize;
 
   if (is_number(value)) {
@@ -81,7 +81,7 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
 
     if (!other.is_valid() || source.look(store_fields(), other.ptr(), false) != Answer::DONE ||
         !source.small || !source.small->is_valid() || source.form.dim != 0 || !source.repeats ||
-        array_fields().root_dtype.of(source.root) != dtype) {
+        source.dtype != dtype) {
       return false;
     }
     std::memmove(element, source.small->elements(), itemsize);
@@ -106,7 +106,7 @@ PyObject* value_of(PyObject* array) {
       operand.small->elements() +
       (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
 
-  return number_from(text_of(array_fields().root_dtype.of(operand.root)), from);
+  return number_from(text_of(operand.dtype), from);
 }
 
 }  // namespace legate_diffuse

@@ -86,7 +86,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
         one.look(store_fields(), views[index + 1].ptr(), false) != Answer::DONE || !one.small) {
       Py_RETURN_NONE;
     }
-    dtypes[index] = array_fields().root_dtype.of(one.root);
+    dtypes[index] = one.dtype;
   }
 
   // the type of numbers alone is Python's affair
@@ -143,7 +143,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     }
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
-      array_fields().root_dtype.of(found[0].root) !=
+      found[0].dtype !=
           array_fields().root_dtype.of(signature->prototype) ||
       signature->operation->run(store_fields(), found, signature->scalars.data(),
                                 signature->scalars.size() / SCALAR_SIZE) != Answer::DONE) {
@@ -207,7 +207,7 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
   std::array<PyObject*, MAX_OPERANDS> dtypes{};
 
   if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;
-  dtypes[0] = array_fields().root_dtype.of(operand.root);
+  dtypes[0] = operand.dtype;
 
   const auto* const signature = find(dtypes, 1);
 

@@ -115,13 +115,12 @@ PyObject* multiply_matrices(const Function& function, const Views& views) {
 
   if (!look(views, first, second)) Py_RETURN_NONE;
 
-  const auto& root_dtype = array_fields().root_dtype;
-  const std::array<PyObject*, MAX_OPERANDS> dtypes{root_dtype.of(first.root)};
+  const std::array<PyObject*, MAX_OPERANDS> dtypes{first.dtype};
   const std::array<std::int64_t, 2> shape{first.form.extents[0], second.form.extents[1]};
   const auto depth = first.form.extents[1];
   const auto* const signature = function.find(dtypes, 1);
 
-  if (!signature || root_dtype.of(second.root) != dtypes[0] || depth != second.form.extents[0] ||
+  if (!signature || second.dtype != dtypes[0] || depth != second.form.extents[0] ||
       std::min({shape[0], shape[1], depth}) < 1 || shape[0] * shape[1] > MOST_PRODUCTS / depth) {
     Py_RETURN_NONE;
   }
@@ -171,8 +170,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
 
   const auto is_matrix = first.form.dim == 2;
   const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;
-  const auto& root_dtype = array_fields().root_dtype;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{root_dtype.of(first.root), root_dtype.of(second.root)};
+  std::array<PyObject*, MAX_OPERANDS> dtypes{first.dtype, second.dtype};
   const auto* const signature = function.find(dtypes, 2);
 
   if (!signature) Py_RETURN_NONE;

@@ -44,6 +44,13 @@ void SmallArray::fill(const char* element) {
   set_changed();
 }
 
+void SmallArray::take(SmallArray& other) {
+  drop();
+  memory_ = std::move(other.memory_);
+  is_valid_ = std::exchange(other.is_valid_, false);
+  is_stored_ = std::exchange(other.is_stored_, false);
+}
+
 void SmallArray::drop() {
   if (memory_) total -= num_bytes_;
   memory_.reset();

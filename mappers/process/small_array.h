@@ -36,6 +36,9 @@ class SmallArray {
   void set_changed() { is_valid_ = true, is_stored_ = false; }
   void set_stored() { is_valid_ = true, is_stored_ = true; }
 
+  // Takes over the memory of another array of this shape, which has no value then.
+  void take(SmallArray& other);
+
   // The memory is freed, and the array's value is elsewhere.
   void drop();
 

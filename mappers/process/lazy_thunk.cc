@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/lazy_thunk.h"
+
+#include <new>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+struct Names {
+  PyObject* const thunk = PyUnicode_InternFromString("_thunk");
+  PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
+  PyObject* const base = PyUnicode_InternFromString("base");
+  PyObject* const dtype = PyUnicode_InternFromString("dtype");
+  PyObject* const library = PyUnicode_InternFromString("library");
+};
+
+const Names& names() {
+  static const auto* const instance = new Names;
+  return *instance;
+}
+
+// Never destroyed: arrays may outlive the interpreter.
+PyTypeObject* lazy_thunk_type = nullptr;
+
+void destroy(PyObject* object) {
+  auto* const lazy = reinterpret_cast<LazyThunk*>(object);
+  auto* const type = Py_TYPE(object);
+
+  Py_DECREF(lazy->layout);
+  lazy->elements.~SmallArray();
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+// A new object of a class, whose slots are not set.
+nb::object allocate(PyTypeObject* type) {
+  auto made = nb::steal(type->tp_alloc(type, 0));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+void give(const nb::object& owner, const Field& field, PyObject* value) {
+  Py_XINCREF(value);
+  field.set(owner.ptr(), value);
+}
+
+void give(PyObject* owner, PyObject* name, PyObject* value) {
+  if (PyObject_SetAttr(owner, name, value) != 0) throw nb::python_error();
+}
+
+// The native part of a root, to which nothing was written yet.
+nb::object new_small_array(const RootShape& shape) {
+  auto made = nb::inst_alloc(nb::type<SmallArray>());
+
+  new (nb::inst_ptr<SmallArray>(made)) SmallArray{shape};
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+// Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
+nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
+  const auto& known = array_fields();
+  const auto& classes = known.classes;
+  const auto& fields = store_fields();
+  const auto root = allocate(classes.root);
+  const auto view = allocate(classes.view);
+  const auto store = allocate(classes.store);
+  const auto thunk = allocate(classes.thunk);
+  const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
+  const auto derived = nb::steal(PyDict_New());
+  const auto zero = nb::steal(PyLong_FromLong(0));
+  const auto small = new_small_array(lazy.elements.shape());
+
+  for (const auto& field : known.copied) give(root, field, field.of(lazy.prototype));
+  give(root, known.root_owner, owner.ptr());
+  give(root, known.root_shape, known.layout_shape.of(lazy.layout));
+  give(root, known.root_volume, known.layout_volume.of(lazy.layout));
+  give(root, fields.scalar_storage,
+       Form{fields.layout_form.of(lazy.layout)}.volume == 1 ? Py_True : Py_False);
+  give(root, fields.small, small.ptr());
+  give(view, fields.view_root, root.ptr());
+  give(view, fields.view_layout, lazy.layout);
+  give(view, known.view_shape, known.layout_shape.of(lazy.layout));
+  give(view, known.view_derived, derived.ptr());
+  give(view, known.view_real, Py_None);
+  give(view, known.view_handle, zero.ptr());
+  give(view, known.view_moves, zero.ptr());
+  give(store, known.store_owner, owner.ptr());
+  give(store, known.store_view, view.ptr());
+  give(thunk.ptr(), names().library, classes.library);
+  give(thunk.ptr(), names().dtype, lazy.dtype);
+  give(thunk.ptr(), names().base, store.ptr());
+  if (!lazy.is_made) {
+    give(array, names().thunk, thunk.ptr());
+    nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
+    lazy.is_made = true;
+    if (PyObject_DelAttr(array, names().lazy_thunk) != 0) throw nb::python_error();
+  }
+  return nb::steal(PyObject_GetAttr(array, names().thunk));
+}
+
+// The class's `_thunk`, which an array's own one hides.
+PyObject* get_thunk(PyObject* descriptor, PyObject* array, PyObject*) {
+  if (!array || array == Py_None) return Py_NewRef(descriptor);
+
+  const auto found = nb::steal(PyObject_GetAttr(array, names().lazy_thunk));
+
+  if (!found.is_valid()) return nullptr;
+  try {
+    return make_thunk(array, *lazy_thunk(found.ptr())).release().ptr();
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyTypeObject* new_type(const char* name, std::size_t size, std::vector<PyType_Slot> slots) {
+  slots.push_back({0, nullptr});
+
+  PyType_Spec spec{name, static_cast<int>(size), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  auto* const made = PyType_FromSpec(&spec);
+
+  if (!made) throw nb::python_error();
+  return reinterpret_cast<PyTypeObject*>(made);
+}
+
+}  // namespace
+
+void know_lazy_thunks() {
+  auto* const array_type = reinterpret_cast<PyObject*>(array_fields().classes.ndarray);
+  auto* const descriptor_type =
+      new_type("legate_diffuse._native.ThunkOfArray", sizeof(PyObject),
+               {{Py_tp_descr_get, reinterpret_cast<void*>(get_thunk)}});
+
+  lazy_thunk_type = new_type("legate_diffuse._native.LazyThunk", sizeof(LazyThunk),
+                             {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)}});
+  give(array_type, names().thunk, allocate(descriptor_type).ptr());
+}
+
+LazyThunk* lazy_thunk(PyObject* object) {
+  return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
+}
+
+NewArray::NewArray(const Signature& signature, PyObject* layout)
+    : array{allocate(array_fields().classes.ndarray)} {
+  const Form form{store_fields().layout_form.of(layout)};
+  auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
+
+  if (!lazy) throw nb::python_error();
+  lazy->prototype = signature.prototype;
+  lazy->dtype = signature.dtype;
+  lazy->layout = Py_NewRef(layout);
+  new (&lazy->elements) SmallArray{{{form.extents, form.extents + form.dim}, signature.itemsize}};
+  lazy->is_made = false;
+  view = nb::steal(reinterpret_cast<PyObject*>(lazy));
+  give(array.ptr(), names().lazy_thunk, view.ptr());
+}
+
+}  // namespace legate_diffuse
