@@ -224,6 +224,9 @@ class Function:
     def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
         """Return a new array of equal elements."""
 
+    def take(self, dtype: str | None, layout: Any, elements: bytes) -> Any:
+        """Return a new array with elements in row-major order."""
+
 def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
@@ -256,10 +259,22 @@ def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
     """Return a copy with the elements moved round along an axis."""
 
 def get(function: Function, array: Any, key: Any) -> Any:
-    """Return ``array[key]`` for integers."""
+    """Return ``array[key]`` for integers.
+
+    Likewise with slices and None, where the array's layout remembers the part's.
+    """
+
+def get_selected(function: Function, array: Any, mask: Any) -> Any:
+    """Return ``array[mask]`` for a mask of the same shape.
+
+    The function makes arrays.
+    """
 
 def put(array: Any, key: Any, value: Any) -> bool:
-    """Write one element; False if that is left to Python."""
+    """Write to one element, a part, or what a mask selects.
+
+    False if that is left to Python.
+    """
 
 def value_of(array: Any) -> Any:
     """Return the element of an array without dimensions as a number of Python's."""

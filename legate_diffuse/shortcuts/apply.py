@@ -25,6 +25,7 @@ from legate_diffuse.messages import say
 from legate_diffuse.shortcuts import (
     calls,
     copies,
+    creation,
     functions,
     products,
     rearrangements,
@@ -37,6 +38,7 @@ from legate_diffuse.stores.legate import Legate
 SHORTCUTS: Final = (
     *calls.SHORTCUTS,
     *copies.SHORTCUTS,
+    *creation.SHORTCUTS,
     *reductions.SHORTCUTS,
     *products.SHORTCUTS,
     *functions.SHORTCUTS,

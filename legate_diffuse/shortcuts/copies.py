@@ -19,7 +19,12 @@ from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import FLOATS, INTEGERS, ElementTemplates
+from legate_diffuse.shortcuts.templates import (
+    FLOATS,
+    INTEGERS,
+    ElementTemplates,
+    NewArrays,
+)
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -100,6 +105,15 @@ def _replace_get(submission: Submission) -> None:
     library, doctor = client.library, client.doctor
     selections, make = submission.selections, submission.make
     reads = ElementTemplates(client, "READ")
+    arrays = NewArrays(client)
+    get_selected = client.legate.native.get_selected
+
+    def select(array: Any, mask: Any) -> Any:
+        made = get_selected(arrays.function, array, mask)
+        if made is None and any([arrays.learn(each) for each in (array, mask)]):
+            made = get_selected(arrays.function, array, mask)
+        return selections.select(array, mask) if made is None else made
+
     get_element, elements = client.legate.native.get, reads.function
 
     def get(self: Any, key: Any, /) -> Any:
@@ -113,7 +127,7 @@ def _replace_get(submission: Submission) -> None:
         if view is None:
             selected = None
             if type(key) is ndarray:
-                selected = selections.select(self, key)
+                selected = select(self, key)
             return original(self, key) if selected is None else selected
         if not view.shape:
             # the original copies a single element

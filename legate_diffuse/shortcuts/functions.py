@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for functions of the package that make arrays, or call methods of theirs.
+"""Shortcuts for functions of the package that choose, or call methods of arrays.
 
 Follows: cuPyNumeric (cupynumeric/_module)
 """
@@ -12,15 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.templates import NewArrays, Template, new_function
-from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense
-from legate_diffuse.stores.layout import Layout, Shape
+from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.stores.layout import Shape
 
 # Functions that have a method of the same name do its work with its defaults.
 _MODULES: Final = {
@@ -57,51 +53,6 @@ def _replace_function(name: str, submission: Submission) -> None:
     original = replace(package, name, function)
     if method != name:
         setattr(package, method, getattr(package, name))
-
-
-# What functions fill new arrays with.
-_VALUES: Final = {"zeros": 0, "ones": 1}
-_TYPES: Final = ("float64", "float32", "int64", "int32")
-
-
-def _replace_all_creations(submission: Submission) -> None:
-    client = submission.client
-    filled = NewArrays(client, _TYPES).function
-    # the names of types, by what stands for them
-    names: dict[Any, str | None] = {}
-    for name in _TYPES:
-        known = dtype_name(client.to_core_type(np.dtype(name)))
-        names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
-    names[float], names[int] = names[np.float64], names[np.int64]
-    for name, value in _VALUES.items():
-        _replace_creation(name, value, filled.fill, names)
-    _replace_full(filled.fill, names)
-
-
-def _replace_creation(
-    name: str, value: int, fill: Any, names: dict[Any, str | None]
-) -> None:
-    package = importlib.import_module("cupynumeric")
-
-    def create(shape: Any, dtype: Any = np.float64) -> Any:
-        known = names.get(dtype) if _is_type(dtype) else None
-        layout = None if known is None else _small_layout(shape)
-        made = None if layout is None else fill(known, layout, value)
-        return original(shape, dtype) if made is None else made
-
-    original = replace(package, name, create)
-
-
-def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
-    package = importlib.import_module("cupynumeric")
-
-    def full(shape: Any, value: Any, dtype: Any = None) -> Any:
-        known = names.get(type(value)) if dtype is None else None
-        layout = None if known is None else _small_layout(shape)
-        made = None if layout is None else fill(known, layout, value)
-        return original(shape, value, dtype) if made is None else made
-
-    original = replace(package, "full", full)
 
 
 # What ``where`` chooses from, and the numbers that become such an element.
@@ -154,23 +105,6 @@ def _replace_where(submission: Submission) -> None:
     original = replace(importlib.import_module("cupynumeric"), "where", where)
 
 
-def _is_type(dtype: Any) -> bool:
-    return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
-
-
-def _small_layout(shape: Any) -> Layout | None:
-    """Return the layout of a new small array; None if the shape is another one."""
-    extents = shape if type(shape) is tuple else (shape,)
-    volume = 1
-    for extent in extents:
-        if type(extent) is not int or extent < 0:
-            return None
-        volume *= extent
-    if volume > window.submitter.small.limit or len(extents) > real.LEGATE_MAX_DIM:
-        return None
-    return dense(extents)
-
-
 SHORTCUTS: Final = (
     *(
         Shortcut(
@@ -192,19 +126,5 @@ SHORTCUTS: Final = (
         ),
         "390a416ab9347dd3",
         _replace_where,
-    ),
-    Shortcut(
-        "new arrays",
-        (
-            ("_module.creation_shape", "full"),
-            ("_module.creation_shape", "zeros"),
-            ("_module.creation_shape", "ones"),
-            ("_module.creation_shape", "_uninitialized"),
-            ("_thunk.deferred", "DeferredArray._fill"),
-            ("_thunk.deferred", "DeferredArray.fill"),
-            *ARRAYS,
-        ),
-        "17890aeabb9c45e0",
-        _replace_all_creations,
     ),
 )

@@ -39,19 +39,6 @@ PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
 }
 
-// Empty if there is no such attribute.
-nb::object find_attribute(PyObject* object, PyObject* name) {
-  PyObject* found{};
-
-#if PY_VERSION_HEX >= 0x030d0000
-  const auto result = PyObject_GetOptionalAttr(object, name, &found);
-#else
-  const auto result = _PyObject_LookupAttr(object, name, &found);
-#endif
-  if (result < 0) throw nb::python_error();
-  return nb::steal(found);
-}
-
 }  // namespace
 
 ArrayFields::ArrayFields(const ArrayClasses& known)
@@ -63,6 +50,7 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       view_real{object(known.view), "real"},
       view_handle{object(known.view), "_handle"},
       view_moves{object(known.view), "_moves"},
+      layout_indexed{object(known.layout), "indexed"},
       layout_shape{object(known.layout), "shape"},
       layout_volume{object(known.layout), "volume"},
       layout_dense{object(known.layout), "dense"},
@@ -124,6 +112,18 @@ nb::object view_of(PyObject* array) {
     return {};
   }
   return nb::borrow(known.store_view.of(base.ptr()));
+}
+
+nb::object find_attribute(PyObject* object, PyObject* name) {
+  PyObject* found{};
+
+#if PY_VERSION_HEX >= 0x030d0000
+  const auto result = PyObject_GetOptionalAttr(object, name, &found);
+#else
+  const auto result = _PyObject_LookupAttr(object, name, &found);
+#endif
+  if (result < 0) throw nb::python_error();
+  return nb::steal(found);
 }
 
 bool is_writeable(PyObject* array) {

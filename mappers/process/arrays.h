@@ -33,7 +33,7 @@ struct ArrayFields {
   ArrayClasses classes;
   Field store_owner, store_view;
   Field view_shape, view_derived, view_real, view_handle, view_moves;
-  Field layout_shape, layout_volume, layout_dense;
+  Field layout_indexed, layout_shape, layout_volume, layout_dense;
   Field root_dtype, root_owner, root_shape, root_volume;
   // those that a root has in common with its prototype
   std::vector<Field> copied;
@@ -51,6 +51,9 @@ bool arrays_are_ready();
 // The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
 // arrays.
 nanobind::object view_of(PyObject* array);
+
+// Empty if there is no such attribute.
+nanobind::object find_attribute(PyObject* object, PyObject* name);
 
 bool is_writeable(PyObject* array);
 

@@ -217,7 +217,10 @@ bool Form::has_shape_of(const Form& other) const {
 }
 
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes) {
-  if (auto* const lazy = lazy_thunk(view)) return look_at(fields, *lazy);
+  if (auto* const lazy = lazy_thunk(view)) {
+    if (!lazy->view) return look_at(fields, *lazy);
+    view = lazy->view;
+  }
   root = fields.view_root.of(view);
   layout = fields.view_layout.of(view);
   if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
@@ -268,6 +271,11 @@ Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
     return Answer::IMPOSSIBLE;
   }
   return Answer::DONE;
+}
+
+char* first_element(const LocalOperand& operand) {
+  return operand.small->elements() +
+         (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
 }
 
 void note_change(const StoreFields& fields, const LocalOperand& operand) {

@@ -89,6 +89,9 @@ constexpr std::size_t MAX_OPERANDS = 16;
 constexpr std::int64_t MOST_POINTS = 32768;
 using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 
+// Where the first element that an operand shows lies.
+char* first_element(const LocalOperand& operand);
+
 // Takes note that an operand was written to.
 void note_change(const StoreFields& fields, const LocalOperand& operand);
 

@@ -70,11 +70,7 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
   const auto itemsize = target.small->shape().itemsize;
 
   if (is_number(value)) {
-    // cuPyNumeric warns of other conversions
-    if (text_of(dtype) != (PyFloat_CheckExact(value) ? "float64" : "int64") ||
-        !convert(value, text_of(dtype), number.bytes.data())) {
-      return false;
-    }
+    if (!convert_alike(value, text_of(dtype), number.bytes.data())) return false;
     std::memcpy(element, number.bytes.data(), itemsize);
   } else {
     const auto other = view_of(value);

@@ -143,8 +143,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     }
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
-      found[0].dtype !=
-          array_fields().root_dtype.of(signature->prototype) ||
+      found[0].dtype != array_fields().root_dtype.of(signature->prototype) ||
       signature->operation->run(store_fields(), found, signature->scalars.data(),
                                 signature->scalars.size() / SCALAR_SIZE) != Answer::DONE) {
     Py_RETURN_NONE;
@@ -196,6 +195,25 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
 
   target.small->fill(value.bytes.data());
   run.done("fill", 1, 1);
+  return made.array.release().ptr();
+}
+
+PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  LocalOperand target;
+  const auto* const signature = find({dtype}, 1);
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, layout};
+
+  if (target.look(store_fields(), made.view.ptr(), true) != Answer::DONE ||
+      static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)) != target.small->num_bytes()) {
+    Py_RETURN_NONE;
+  }
+  std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
+  target.small->set_changed();
   return made.array.release().ptr();
 }
 

@@ -35,6 +35,9 @@ class Function {
   // A new array of a type and a layout with all elements equal to a number.
   PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
 
+  // A new array of a type and a layout with elements in row-major order, which `bytes` holds.
+  PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes);
+
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
                                       std::size_t count) const;

@@ -3,6 +3,7 @@
 #include "process/lazy_thunk.h"
 
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "process/arrays.h"
@@ -34,7 +35,10 @@ void destroy(PyObject* object) {
   auto* const lazy = reinterpret_cast<LazyThunk*>(object);
   auto* const type = Py_TYPE(object);
 
-  Py_DECREF(lazy->layout);
+  if (lazy->view) Py_DECREF(lazy->dtype);
+  Py_XDECREF(lazy->view);
+  Py_XDECREF(lazy->owner);
+  Py_XDECREF(lazy->layout);
   lazy->elements.~SmallArray();
   PyObject_Free(object);
   Py_DECREF(type);
@@ -57,6 +61,17 @@ void give(PyObject* owner, PyObject* name, PyObject* value) {
   if (PyObject_SetAttr(owner, name, value) != 0) throw nb::python_error();
 }
 
+nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
+  auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
+
+  if (!lazy) throw nb::python_error();
+  lazy->dtype = dtype;
+  lazy->view = lazy->owner = lazy->prototype = lazy->layout = nullptr;
+  new (&lazy->elements) SmallArray{std::move(shape)};
+  lazy->is_made = false;
+  return nb::steal(reinterpret_cast<PyObject*>(lazy));
+}
+
 // The native part of a root, to which nothing was written yet.
 nb::object new_small_array(const RootShape& shape) {
   auto made = nb::inst_alloc(nb::type<SmallArray>());
@@ -66,19 +81,12 @@ nb::object new_small_array(const RootShape& shape) {
   return made;
 }
 
-// Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
-nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
+// The view of a new root whose elements are to be in `small`, and the owner of the root.
+Stores make_stores(const LazyThunk& lazy, const nb::object& small) {
   const auto& known = array_fields();
-  const auto& classes = known.classes;
   const auto& fields = store_fields();
-  const auto root = allocate(classes.root);
-  const auto view = allocate(classes.view);
-  const auto store = allocate(classes.store);
-  const auto thunk = allocate(classes.thunk);
+  const auto root = allocate(known.classes.root);
   const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
-  const auto derived = nb::steal(PyDict_New());
-  const auto zero = nb::steal(PyLong_FromLong(0));
-  const auto small = new_small_array(lazy.elements.shape());
 
   for (const auto& field : known.copied) give(root, field, field.of(lazy.prototype));
   give(root, known.root_owner, owner.ptr());
@@ -87,21 +95,29 @@ nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
   give(root, fields.scalar_storage,
        Form{fields.layout_form.of(lazy.layout)}.volume == 1 ? Py_True : Py_False);
   give(root, fields.small, small.ptr());
-  give(view, fields.view_root, root.ptr());
-  give(view, fields.view_layout, lazy.layout);
-  give(view, known.view_shape, known.layout_shape.of(lazy.layout));
-  give(view, known.view_derived, derived.ptr());
-  give(view, known.view_real, Py_None);
-  give(view, known.view_handle, zero.ptr());
-  give(view, known.view_moves, zero.ptr());
-  give(store, known.store_owner, owner.ptr());
-  give(store, known.store_view, view.ptr());
-  give(thunk.ptr(), names().library, classes.library);
-  give(thunk.ptr(), names().dtype, lazy.dtype);
+  return {new_view(root.ptr(), lazy.layout), owner, nb::borrow(lazy.dtype)};
+}
+
+// Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
+nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
+  const auto& known = array_fields();
+  const auto store = allocate(known.classes.store);
+  const auto thunk = allocate(known.classes.thunk);
+  nb::object small;
+  Stores stores{nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
+
+  if (!lazy.view) {
+    small = new_small_array(lazy.elements.shape());
+    stores = make_stores(lazy, small);
+  }
+  give(store, known.store_owner, stores.owner.ptr());
+  give(store, known.store_view, stores.view.ptr());
+  give(thunk.ptr(), names().library, known.classes.library);
+  give(thunk.ptr(), names().dtype, stores.dtype.ptr());
   give(thunk.ptr(), names().base, store.ptr());
   if (!lazy.is_made) {
     give(array, names().thunk, thunk.ptr());
-    nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
+    if (small.is_valid()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
     lazy.is_made = true;
     if (PyObject_DelAttr(array, names().lazy_thunk) != 0) throw nb::python_error();
   }
@@ -140,9 +156,8 @@ PyTypeObject* new_type(const char* name, std::size_t size, std::vector<PyType_Sl
 
 void know_lazy_thunks() {
   auto* const array_type = reinterpret_cast<PyObject*>(array_fields().classes.ndarray);
-  auto* const descriptor_type =
-      new_type("legate_diffuse._native.ThunkOfArray", sizeof(PyObject),
-               {{Py_tp_descr_get, reinterpret_cast<void*>(get_thunk)}});
+  auto* const descriptor_type = new_type("legate_diffuse._native.ThunkOfArray", sizeof(PyObject),
+                                         {{Py_tp_descr_get, reinterpret_cast<void*>(get_thunk)}});
 
   lazy_thunk_type = new_type("legate_diffuse._native.LazyThunk", sizeof(LazyThunk),
                              {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)}});
@@ -153,18 +168,63 @@ LazyThunk* lazy_thunk(PyObject* object) {
   return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
 }
 
+Stores stores_of(PyObject* array) {
+  const auto& known = array_fields();
+
+  if (Py_TYPE(array) != known.classes.ndarray) return {};
+  if (const auto found = find_attribute(array, names().lazy_thunk); found.is_valid()) {
+    if (const auto* const lazy = lazy_thunk(found.ptr()); lazy->view) {
+      return {nb::borrow(lazy->view), nb::borrow(lazy->owner), nb::borrow(lazy->dtype)};
+    }
+  }
+
+  const auto thunk = find_attribute(array, names().thunk);
+
+  if (!thunk.is_valid() || Py_TYPE(thunk.ptr()) != known.classes.thunk) return {};
+
+  const auto base = find_attribute(thunk.ptr(), names().base);
+
+  if (!base.is_valid() || Py_TYPE(base.ptr()) != known.classes.store) return {};
+  return {nb::borrow(known.store_view.of(base.ptr())), nb::borrow(known.store_owner.of(base.ptr())),
+          find_attribute(thunk.ptr(), names().dtype)};
+}
+
+nb::object new_array(const Stores& part) {
+  auto array = allocate(array_fields().classes.ndarray);
+  const auto thunk = new_lazy_thunk(part.dtype.ptr(), {{}, 1});
+  auto& lazy = *lazy_thunk(thunk.ptr());
+
+  Py_INCREF(lazy.dtype);
+  lazy.view = nb::object{part.view}.release().ptr();
+  lazy.owner = nb::object{part.owner}.release().ptr();
+  give(array.ptr(), names().lazy_thunk, thunk.ptr());
+  return array;
+}
+
+nb::object new_view(PyObject* root, PyObject* layout) {
+  const auto& known = array_fields();
+  auto view = allocate(known.classes.view);
+  const auto derived = nb::steal(PyDict_New());
+  const auto zero = nb::steal(PyLong_FromLong(0));
+
+  give(view, store_fields().view_root, root);
+  give(view, store_fields().view_layout, layout);
+  give(view, known.view_shape, known.layout_shape.of(layout));
+  give(view, known.view_derived, derived.ptr());
+  give(view, known.view_real, Py_None);
+  give(view, known.view_handle, zero.ptr());
+  give(view, known.view_moves, zero.ptr());
+  return view;
+}
+
 NewArray::NewArray(const Signature& signature, PyObject* layout)
     : array{allocate(array_fields().classes.ndarray)} {
   const Form form{store_fields().layout_form.of(layout)};
-  auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
 
-  if (!lazy) throw nb::python_error();
-  lazy->prototype = signature.prototype;
-  lazy->dtype = signature.dtype;
-  lazy->layout = Py_NewRef(layout);
-  new (&lazy->elements) SmallArray{{{form.extents, form.extents + form.dim}, signature.itemsize}};
-  lazy->is_made = false;
-  view = nb::steal(reinterpret_cast<PyObject*>(lazy));
+  view = new_lazy_thunk(signature.dtype,
+                        {{form.extents, form.extents + form.dim}, signature.itemsize});
+  lazy_thunk(view.ptr())->prototype = signature.prototype;
+  lazy_thunk(view.ptr())->layout = Py_NewRef(layout);
   give(array.ptr(), names().lazy_thunk, view.ptr());
 }
 

@@ -13,12 +13,16 @@ struct Signature;
 // Stands for the thunk of a new array, with all that is behind it, until Python asks for that: the
 // store, the view, the root. Most arrays are gone before. It is the attribute `_lazy_thunk` of the
 // array, which has no `_thunk` as long as nobody asks. References are kept, but those to the
-// prototype and the type, which live as long as the process.
+// prototype and, without a view, the type, which live as long as the process.
 struct LazyThunk {
-  PyObject_HEAD
-  PyObject* prototype;  // a root without elements that has the type of the array
-  PyObject* dtype;      // NumPy's type
-  PyObject* layout;     // has a form, and shows all elements of the root that there will be
+  PyObject_HEAD PyObject* dtype;  // NumPy's type
+  // of a part of another array: its view, and the owner of the root; else null
+  PyObject* view;
+  PyObject* owner;
+  // of others: a root without elements that has the type of the array, and a layout that has a
+  // form, and shows all elements of the root that there will be
+  PyObject* prototype;
+  PyObject* layout;
   SmallArray elements;
   bool is_made;  // the thunk has been made, and has taken the elements
 };
@@ -29,7 +33,21 @@ void know_lazy_thunks();
 // Null if the object is another one.
 LazyThunk* lazy_thunk(PyObject* object);
 
-// The array, and its lazy thunk.
+// What is behind an array: its view, the owner of the root, and NumPy's type.
+struct Stores {
+  nanobind::object view, owner, dtype;
+};
+
+// Without a view if the array is not a plain one, or is none.
+Stores stores_of(PyObject* array);
+
+// A new array with a lazy thunk of a part of another one.
+nanobind::object new_array(const Stores& part);
+
+// A new view.
+nanobind::object new_view(PyObject* root, PyObject* layout);
+
+// A new array, and its lazy thunk. Nothing was written to its elements yet.
 struct NewArray {
   // `layout` has a form.
   NewArray(const Signature& signature, PyObject* layout);

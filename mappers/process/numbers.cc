@@ -62,6 +62,10 @@ bool convert(PyObject* number, std::string_view dtype, char* to) {
   return false;
 }
 
+bool convert_alike(PyObject* number, std::string_view dtype, char* to) {
+  return dtype == (PyFloat_CheckExact(number) ? "float64" : "int64") && convert(number, dtype, to);
+}
+
 PyObject* number_from(std::string_view dtype, const char* element) {
   if (dtype == "float64") return PyFloat_FromDouble(read<double>(element));
   if (dtype == "int64") return PyLong_FromLongLong(read<std::int64_t>(element));

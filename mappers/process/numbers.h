@@ -15,6 +15,10 @@ bool is_number(PyObject* object);
 // `dtype` is NumPy's name of the type.
 bool convert(PyObject* number, std::string_view dtype, char* to);
 
+// Does the same for the type that cuPyNumeric makes of such a number; it warns of other
+// conversions.
+bool convert_alike(PyObject* number, std::string_view dtype, char* to);
+
 // A new reference to an element as a number of Python's; to None if its type has none here.
 PyObject* number_from(std::string_view dtype, const char* element);
 

@@ -63,9 +63,7 @@ struct Complex {
 
 template <typename Element>
 const Element* elements(const LocalOperand& operand) {
-  const auto* const first = reinterpret_cast<const Element*>(operand.small->elements());
-
-  return first + (operand.repeats ? 0 : operand.form.offset);
+  return reinterpret_cast<const Element*>(first_element(operand));
 }
 
 // Adds the products of rows and columns to zeros in row-major order. A row of the result is a sum

@@ -19,6 +19,8 @@
 #include "process/at_once.h"
 #include "process/element.h"
 #include "process/function.h"
+#include "process/mask.h"
+#include "process/part.h"
 #include "process/product.h"
 #include "process/runs.h"
 #include "process/rearrange.h"
@@ -91,8 +93,13 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard(
-      [&] { return nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]); });
+  return guard([&] {
+    auto* const element = nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]);
+
+    if (element != Py_None) return element;
+    Py_DECREF(element);
+    return get_part(arguments[1], arguments[2]);
+  });
 }
 
 // vectors, vectors of matrices, matrices, narrowest, a, b
@@ -103,6 +110,12 @@ PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
                             nb::inst_ptr<Function>(arguments[2]), PyLong_AsLongLong(arguments[3])};
 
     return multiply(products, arguments[4], arguments[5]);
+  });
+}
+
+PyObject* get_selected_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return get_selected(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]);
   });
 }
 
@@ -123,7 +136,11 @@ PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
 }
 
 PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] { return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2])); });
+  return guard([&] {
+    return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2]) ||
+                           put_part(arguments[0], arguments[1], arguments[2]) ||
+                           put_selected(arguments[0], arguments[1], arguments[2]));
+  });
 }
 
 PyObject* find_value(PyObject*, PyObject* array) {
@@ -134,10 +151,11 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 8> fast_functions{{
+std::array<PyMethodDef, 9> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get", fast(get), METH_FASTCALL, nullptr},
+    {"get_selected", fast(get_selected_elements), METH_FASTCALL, nullptr},
     {"put", fast(put_element), METH_FASTCALL, nullptr},
     {"reduce", fast(reduce_array), METH_FASTCALL, nullptr},
     {"reshape", fast(reshape_array), METH_FASTCALL, nullptr},
@@ -190,6 +208,10 @@ void add_operations(nb::module_& module) {
       .def("fill",
            [](Function& function, nb::handle dtype, nb::handle layout, nb::handle number) {
              return nb::steal(function.fill(dtype.ptr(), layout.ptr(), number.ptr()));
+           })
+      .def("take",
+           [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes) {
+             return nb::steal(function.take(dtype.ptr(), layout.ptr(), bytes.ptr()));
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),

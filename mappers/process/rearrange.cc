@@ -58,9 +58,7 @@ class Copying {
 
   [[nodiscard]] std::int64_t itemsize() const { return source.small->shape().itemsize; }
 
-  [[nodiscard]] const char* from() const {
-    return source.small->elements() + (source.repeats ? 0 : source.form.offset * itemsize());
-  }
+  [[nodiscard]] const char* from() const { return first_element(source); }
 
   [[nodiscard]] PyObject* done(const char* name) {
     target.small->set_changed();

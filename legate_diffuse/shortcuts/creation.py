@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for functions of the package that make arrays.
+
+Those of several different elements compute them with NumPy, where the operations that
+cuPyNumeric submits round alike.
+
+Follows: cuPyNumeric (cupynumeric/_module)
+"""
+
+from __future__ import annotations
+
+import importlib
+from math import ceil
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.window import window
+from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.templates import NewArrays
+from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.layout import Layout
+
+# What functions fill new arrays with.
+_VALUES: Final = {"zeros": 0, "ones": 1}
+_TYPES: Final = ("float64", "float32", "int64", "int32")
+
+
+def _replace_all_creations(submission: Submission) -> None:
+    client = submission.client
+    new = NewArrays(client, _TYPES).function
+    # the names of types, by what stands for them
+    names: dict[Any, str | None] = {}
+    for name in _TYPES:
+        known = dtype_name(client.to_core_type(np.dtype(name)))
+        names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
+    names[float], names[int] = names[np.float64], names[np.int64]
+    for name, value in _VALUES.items():
+        _replace_creation(name, value, new.fill, names)
+    _replace_full(new.fill, names)
+    _replace_arange(new.take, names)
+    _replace_linspace(new.take, names)
+    _replace_array(new.take, names)
+
+
+def _replace_creation(
+    name: str, value: int, fill: Any, names: dict[Any, str | None]
+) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def create(shape: Any, dtype: Any = np.float64) -> Any:
+        known = names.get(dtype) if _is_type(dtype) else None
+        layout = None if known is None else _small_layout(shape)
+        made = None if layout is None else fill(known, layout, value)
+        return original(shape, dtype) if made is None else made
+
+    original = replace(package, name, create)
+
+
+def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def full(shape: Any, value: Any, dtype: Any = None) -> Any:
+        known = names.get(type(value)) if dtype is None else None
+        layout = None if known is None else _small_layout(shape)
+        made = None if layout is None else fill(known, layout, value)
+        return original(shape, value, dtype) if made is None else made
+
+    original = replace(package, "full", full)
+
+
+# The types of ranges: an int of at most this size is one of their elements.
+_RANGES: Final = ("int64", "float64")
+_EXACT: Final = 1 << 53
+_NUMBERS: Final = frozenset((float, int))
+
+
+def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def arange(start: Any = 0, *options: Any, **named: Any) -> Any:
+        made = None
+        if len(options) < 2 and (not named or named.keys() == {"dtype"}):
+            first, stop = (start, options[0]) if options else (0, start)
+            dtype = named.get("dtype")
+            if type(first) in _NUMBERS and type(stop) in _NUMBERS:
+                made = _arange(first, stop, dtype)
+        return original(start, *options, **named) if made is None else made
+
+    def _arange(first: float, stop: float, dtype: Any) -> Any:
+        has_floats = float in (type(first), type(stop))
+        if dtype is None:
+            known = names[float if has_floats else int]
+        else:
+            known = names.get(dtype) if _is_type(dtype) else None
+        # the original converts other numbers
+        if known not in _RANGES or (has_floats and known != "float64"):
+            return None
+        if not (abs(first) < _EXACT and abs(stop) < _EXACT):
+            return None
+        layout = _small_layout(max(0, ceil(stop - first)))
+        if layout is None or not layout.volume:
+            return None
+        elements = np.arange(layout.volume, dtype=known) + np.dtype(known).type(first)
+        return take(known, layout, elements.tobytes())
+
+    original = replace(package, "arange", arange)
+
+
+def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
+    package = importlib.import_module("cupynumeric")
+    known = names[float]
+
+    def linspace(
+        start: Any, stop: Any, num: Any = 50, *options: Any, **named: Any
+    ) -> Any:
+        made = None
+        if (
+            not (options or named)
+            and type(num) is int
+            and num > 1
+            and type(start) in _NUMBERS
+            and type(stop) in _NUMBERS
+            and abs(start) < _EXACT
+            and abs(stop) < _EXACT
+        ):
+            layout = _small_layout(num)
+            if layout is not None:
+                elements = np.arange(float(num)) * ((stop - start) / (num - 1)) + start
+                elements[-1] = stop
+                made = take(known, layout, elements.tobytes())
+        return original(start, stop, num, *options, **named) if made is None else made
+
+    original = replace(package, "linspace", linspace)
+
+
+def _replace_array(take: Any, names: dict[Any, str | None]) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def array(obj: Any, *options: Any, **named: Any) -> Any:
+        made = None
+        # single elements are constants
+        if (
+            type(obj) in (list, tuple)
+            and len(obj) > 1
+            and not (options or named)
+            and _NUMBERS.issuperset(map(type, obj))
+        ):
+            elements = np.array(obj)
+            known = names.get(elements.dtype)
+            layout = None if known is None else _small_layout(len(obj))
+            if layout is not None:
+                made = take(known, layout, elements.tobytes())
+        return original(obj, *options, **named) if made is None else made
+
+    original = replace(package, "array", array)
+
+
+def _is_type(dtype: Any) -> bool:
+    return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
+
+
+def _small_layout(shape: Any) -> Layout | None:
+    """Return the layout of a new small array; None if the shape is another one."""
+    extents = shape if type(shape) is tuple else (shape,)
+    volume = 1
+    for extent in extents:
+        if type(extent) is not int or extent < 0:
+            return None
+        volume *= extent
+    if volume > window.submitter.small.limit or len(extents) > real.LEGATE_MAX_DIM:
+        return None
+    return dense(extents)
+
+
+SHORTCUTS: Final = (
+    Shortcut(
+        "new arrays",
+        (
+            ("_module.creation_shape", "full"),
+            ("_module.creation_shape", "zeros"),
+            ("_module.creation_shape", "ones"),
+            ("_module.creation_shape", "_uninitialized"),
+            ("_module.creation_ranges", "arange"),
+            ("_module.creation_ranges", "linspace"),
+            ("_module.creation_data", "array"),
+            ("_thunk.deferred", "DeferredArray.arange"),
+            ("runtime", "Runtime.get_numpy_thunk"),
+            ("runtime", "Runtime.find_or_create_array_thunk"),
+            ("_thunk.deferred", "DeferredArray._fill"),
+            ("_thunk.deferred", "DeferredArray.fill"),
+            *ARRAYS,
+        ),
+        "e16966f68ccc3b2c",
+        _replace_all_creations,
+    ),
+)

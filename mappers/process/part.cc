@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/part.h"
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstdint>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/element.h"
+#include "process/lazy_thunk.h"
+#include "process/numbers.h"
+#include "process/rearrange.h"
+#include "process/runs.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// As many views are remembered with a view at most (stores/view.py).
+constexpr Py_ssize_t MOST_DERIVED = 256;
+
+using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
+
+bool is_bound(PyObject* object) {
+  return object == Py_None || PyLong_CheckExact(object);
+}
+
+// A part of an index as layouts remember it (`_token` in shortcuts/copies.py); empty for others.
+nb::object token_of_part(PyObject* part) {
+  if (part == Py_None || PyLong_CheckExact(part)) return nb::borrow(part);
+  if (!PySlice_Check(part)) return {};
+
+  const auto& slice = *reinterpret_cast<PySliceObject*>(part);
+
+  if (slice.step != Py_None || !is_bound(slice.start) || !is_bound(slice.stop)) return {};
+  return nb::steal(PyTuple_Pack(2, slice.start, slice.stop));
+}
+
+nb::object token_of(PyObject* key) {
+  const auto is_tuple = PyTuple_CheckExact(key);
+  const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
+  auto token = nb::steal(PyTuple_New(count));
+
+  if (!token.is_valid()) throw nb::python_error();
+  for (Py_ssize_t d = 0; d < count; ++d) {
+    auto part = token_of_part(is_tuple ? PyTuple_GET_ITEM(key, d) : key);
+
+    if (!part.is_valid()) return {};
+    PyTuple_SET_ITEM(token.ptr(), d, part.release().ptr());
+  }
+  return token;
+}
+
+// The view of the same root through a layout that was derived from its own one, which remembers it.
+nb::object through(const nb::object& view, const nb::object& layout) {
+  const auto& fields = store_fields();
+  auto* const derived = array_fields().view_derived.of(view.ptr());
+
+  if (layout.is(fields.view_layout.of(view.ptr()))) return view;
+  if (auto* const found = PyDict_GetItemWithError(derived, layout.ptr())) return nb::borrow(found);
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (PyDict_GET_SIZE(derived) >= MOST_DERIVED) return view.attr("through")(layout);
+
+  const auto made = new_view(fields.view_root.of(view.ptr()), layout.ptr());
+  auto* const found = PyDict_SetDefault(derived, layout.ptr(), made.ptr());
+
+  if (!found) throw nb::python_error();
+  return nb::borrow(found);
+}
+
+// What is behind a part of an array; there is no view if that is left to Python.
+Stores find_part(const Stores& whole, PyObject* key) {
+  const auto& fields = store_fields();
+  const auto token = whole.view.is_valid() ? token_of(key) : nb::object{};
+
+  if (!token.is_valid() || fields.fusable.of(fields.view_root.of(whole.view.ptr())) != Py_True) {
+    return {};
+  }
+
+  auto* const layout = PyDict_GetItemWithError(
+      array_fields().layout_indexed.of(fields.view_layout.of(whole.view.ptr())), token.ptr());
+
+  if (!layout) {
+    if (PyErr_Occurred()) throw nb::python_error();
+    return {};
+  }
+  return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
+}
+
+// Strides in bytes.
+Strides strides_of(const LocalOperand& operand) {
+  const auto itemsize = operand.small->shape().itemsize;
+  Strides strides{};
+
+  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
+    strides[d] = operand.repeats ? 0 : operand.form.strides[d] * itemsize;
+  }
+  return strides;
+}
+
+bool is_here(LocalOperand& operand, const nb::object& view, bool changes) {
+  return operand.look(store_fields(), view.ptr(), changes) == Answer::DONE && operand.small;
+}
+
+void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
+  const auto& form = target.form;
+
+  copy_elements(first_element(target), strides_of(target).data(), from, strides.data(), form.dim,
+                form.extents, target.small->shape().itemsize);
+  note_change(store_fields(), target);
+  Run{}.done("copy");
+}
+
+bool put_number(LocalOperand& target, PyObject* value) {
+  ScalarBlock number{};
+
+  if (!convert_alike(value, text_of(target.dtype), number.bytes.data())) return false;
+  copy_to(target, number.bytes.data(), {});
+  return true;
+}
+
+}  // namespace
+
+PyObject* get_part(PyObject* array, PyObject* key) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto part = find_part(stores_of(array), key);
+
+  // the original copies a single element
+  if (!part.view.is_valid() ||
+      PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
+    Py_RETURN_NONE;
+  }
+  return new_array(part).release().ptr();
+}
+
+bool put_part(PyObject* array, PyObject* key, PyObject* value) {
+  if (!arrays_are_ready() || !is_writeable(array)) return false;
+
+  const auto whole = stores_of(array);
+  const auto part = find_part(whole, key);
+  LocalOperand target, source;
+
+  // a finalizer may have come while objects were made
+  if (!part.view.is_valid() || !arrays_are_ready() || !is_here(target, part.view, true) ||
+      target.repeats) {
+    return false;
+  }
+  if (is_number(value)) return put_number(target, value);
+
+  const auto other = view_of(value);
+
+  // the original refuses values with more dimensions than the array, and copies what overlaps
+  if (!other.is_valid() || !is_here(source, other, false) || source.dtype != target.dtype ||
+      source.form.dim > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr()))) {
+    return false;
+  }
+  if (source.root == target.root) return source.layout == target.layout;
+  if (!source.form.has_shape_of(target.form) &&
+      !source.broadcast(target.form.extents, target.form.dim)) {
+    return false;
+  }
+  copy_to(target, first_element(source), strides_of(source));
+  return true;
+}
+
+}  // namespace legate_diffuse

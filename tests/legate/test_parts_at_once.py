@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of small arrays are read and written as they come, also through masks.
+
+What is behind an array, its thunk and its store, is made when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from test_small_arrays import run_here
+
+# Each statement is run on arrays of both packages, several times, and all are compared.
+STATEMENTS = """
+import itertools
+import warnings
+warnings.simplefilter("ignore")
+def start(n):
+    x = n.arange(24.0) - 7.0
+    a = n.arange(30.0).reshape(5, 6)
+    i = n.arange(24)
+    return {"n": n, "x": x, "y": x[2:14], "a": a, "t": a.T, "i": i, "m": x > 2.0,
+            "k": a > 11.0, "z": n.zeros(24), "s": n.ones((24,), "float32"),
+            "o": a[2:3], "e": x[:0], "b": i > 40}
+def run(statements):
+    for _ in range(3):
+        one, other = start(cn), start(np)
+        for statement in statements:
+            outcomes = []
+            for names in (one, other):
+                try:
+                    exec(statement, names)
+                    outcomes.append(None)
+                except (ValueError, IndexError, TypeError) as error:
+                    outcomes.append(type(error))
+            assert outcomes[0] == outcomes[1], (statement, outcomes)
+            for name in other:
+                if name in ("n", "__builtins__"):
+                    continue
+                left, right = np.asarray(one[name]), np.asarray(other[name])
+                assert left.dtype == right.dtype, (statement, name)
+                assert left.shape == right.shape, (statement, name)
+                assert left.tolist() == right.tolist(), (statement, name, left, right)
+    assert legate_diffuse.stats()["failures"] == 0
+"""
+
+
+def test_parts_that_are_read() -> None:
+    run_here(
+        STATEMENTS
+        + """
+keys = [":", "1:", ":-1", "2:5", "-4:-1", "3:100", "None", "None, 1:", ":, None", "5:2",
+        "-1", "7", "...", "1:3, None"]
+run([f"r{j} = x[{key}] * 2.0; q{j} = y[{key}]" for j, key in enumerate(keys)])
+keys = [":, 1:", "1:-1, 1:-1", "2", "-1, :", ":, 3", "None, 2, 1:", "1:4", "..., 0",
+        ":, None, 2:", "1:2, 1:2", "3:3", "2, 3"]
+run([f"r{j} = a[{key}]; q{j} = t[{key}] + 1.0" for j, key in enumerate(keys)])
+run(["p = x[1:][2:]", "q = p[None][:, 3:]", "p[1:3] = -1.0", "q += 1.0", "r = q[0]",
+     "r[:2] *= 3.0", "x[4:9] = r[:5]", "c = p.copy()"])
+"""
+    )
+
+
+def test_parts_that_are_written() -> None:
+    run_here(
+        STATEMENTS
+        + """
+run(["x[1:-1] = z[1:-1]", "x[:] = y[3]", "x[2:5] = 7.0", "x[2:5] = 7", "i[3:6] = 2",
+     "i[3:6] = 2.5", "y[:] = z[:12]", "y[1:] = y[:-1]", "x[:-1] = x[1:]", "x[:] = x",
+     "x[3:15] = y", "a[1:3] = a[2]", "a[:, 2] = a[0, :5]", "a[1:, 1:] = 0.5",
+     "a[:, :] = t[:, 2].sum()", "t[:2] = a[3:5, :5]", "a[0] = a[:, :1]", "a[2] = x[:6]",
+     "x[:6] = a[2:3]", "s[1:] = x[1:]", "x[4:] = s[4:]",
+     "a[:2] = 1.0 + a[2:4]", "e[:] = 3.0", "x[3:3] = 1.0", "x[:3] = x[9]", "o[:] = 2.0",
+     "x[0:1] = y[4:5]", "a[..., 1] = 9.0", "x[:, None] = 1.0", "x[1:2] = -0.0",
+     "k[1:3] = True", "m[:4] = m[4:8]", "i[1:5] = i[7:11]", "z[:] = i"])
+"""
+    )
+
+
+def test_what_masks_select() -> None:
+    run_here(
+        STATEMENTS
+        + """
+run(["c = x[m]", "d = x[b]", "x[m] = -0.5 * x[m]", "x[m] += 1.0", "x[b] = 3.0",
+     "x[m] = 2.0", "x[m] = 2", "i[m] = 4", "i[m] = i[m] - 2", "a[k] = a[k] * 2.0",
+     "f = a[k]", "t[k.T] = 1.0", "g = t[k.T]", "y[m[2:14]] = 0.0", "h = y[m[2:14]]",
+     "z[x > 1.0] = x[x > 1.0]", "m[m] = False", "x[:5][b[:5]] = 1.0", "k[a > 20.0] = 1",
+     "s[i > 3] = 1.5", "s[i > 3] = s[i > 3] * 2", "x[i == 5] = y[:1]", "j = x[i == 5]",
+     "x[i > 3] = y[:2]", "x[m[:5]] = 1.0", "v = e[m[:0]]"])
+"""
+    )
+
+
+def test_no_part_needs_a_task() -> None:
+    run_here("""
+def program(n):
+    x, a = n.linspace(0.0, 1.0, 30), n.zeros((6, 8))
+    for k in range(4):
+        a[1:-1, 1:-1] = a[1:-1, 2:] * 0.5 + x[:6, None][1:-1]
+        a[k] = x[k : k + 8]
+        x[1:] -= 0.25 * x[:-1]
+        m = x > 0.3
+        x[m] = -0.5 * x[m]
+        x[~m if n is np else n.logical_not(m)] += 1.0
+        a[:, 0] = 0.5
+    return [x, a, x[m], a[a > 2.0], a[2:4][1]]
+here(program)
+""")
+
+
+def test_new_arrays() -> None:
+    run_here("""
+def outcome(call):
+    try:
+        found = np.asarray(call())
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError) as error:
+        return type(error)
+    return found.dtype, found.shape, found.tobytes()
+import warnings
+warnings.simplefilter("ignore")
+for text in ("arange(7)", "arange(7.0)", "arange(-3, 4)", "arange(0.1, 5.0)",
+             "arange(3, 9.5)", "arange(5, 2)", "arange(0)",
+             "arange(5, dtype='float64')",
+             "arange(1.0, 6.0, dtype=float)", "arange(5, dtype='int64')",
+             "arange(4, dtype='int32')", "arange(4.0, dtype='float32')",
+             "arange(2, 9, 3)", "arange(2.5, 9, dtype=np.int64)", "arange(1)",
+             "arange(2**53, 2**53 + 4)", "arange(True)", "arange(stop=5, start=2)",
+             "linspace(0.0, 1.0, 11)", "linspace(1, 4, 7)", "linspace(2.0, 2.0, 5)",
+             "linspace(-3.0, 7.7, 100)", "linspace(0.0, 1.0, 2)", "linspace(0.0, 9.0)",
+             "linspace(1.0, 0.0, 5, endpoint=False)", "linspace(0, 1, num=4)",
+             "linspace(0.0, 1.0, -2)", "linspace(0.3, 0.1, 9, dtype='float32')",
+             "array([1.0, -0.0, 3.0])", "array([1, 2])", "array((1, 2.5))",
+             "array([4.0])", "array([1.0, float('nan')])", "array([True, False])",
+             "array([[1.0, 2.0], [3.0, 4.0]])", "array([1, 2], dtype='float32')",
+             "array([])", "zeros(3, 'int64')", "ones((2, 2), dtype='float32')",
+             "zeros(3, dtype='no type')", "full(4, 2.5)", "full((2, 3), 7)"):
+    for _ in range(3):
+        one, other = (outcome(lambda: eval(f"n.{text}", {"n": n, "np": np}))
+                      for n in (cn, np))
+        assert one == other, (text, one, other)
+# they are new each time
+for make in (lambda: cn.array([1.0, 2.0]), lambda: cn.arange(4), lambda: cn.ones(3)):
+    x, y = make(), make()
+    x += 1
+    assert x.tolist() != y.tolist()
+""")
+
+
+def test_what_is_behind_an_array_is_made_when_somebody_asks() -> None:
+    run_here("""
+import copy, pickle, weakref
+x = cn.arange(8.0)
+for _ in range(3):
+    # native code learns it
+    (x + 1.0)[2:5]
+for _ in range(3):
+    x = cn.arange(8.0)
+    y = x + 1.0
+    assert "_thunk" not in vars(y)
+    p = y[2:5]
+    # the whole array has a store now, of which the part shows elements
+    assert "_thunk" in vars(y) and "_thunk" not in vars(p)
+    y._thunk.base
+    p *= 2.0
+    z = p._thunk.base
+    assert z._view.root is y._thunk.base._view.root
+    assert p._thunk is p._thunk and "_lazy_thunk" not in vars(p)
+    assert y.tolist() == [1.0, 2.0, 6.0, 8.0, 10.0, 6.0, 7.0, 8.0]
+    for same in (copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):
+        other = same(x * 2.0)
+        assert np.asarray(other).tolist() == [2.0 * k for k in range(8)]
+    dead = weakref.ref(y + 1.0)
+    assert dead() is None
+    w = x + 0.0
+    assert w.flags["W"] and w._writeable and w._legate_data is None
+    w.flags["W"] = False
+    try:
+        w += 1.0
+    except ValueError:
+        pass
+    assert w.tolist() == list(range(8)) and (x + 0.0).flags["W"]
+    v = x * 1.0
+    assert v.__legate_data_interface__["version"] == 1
+    assert v.tolist() == x.tolist()
+try:
+    object.__new__(cn.ndarray)._thunk
+except AttributeError:
+    pass
+else:
+    raise AssertionError("a thunk of nothing")
+assert cn.ndarray._thunk is not None
+# memory that nobody needs is given back
+del v, w, y, p, z, other
+gc.collect()
+x = cn.arange(8.0)
+before = native.small_array_bytes()
+made = [x * k for k in range(50)]
+assert native.small_array_bytes() == before + 50 * 64
+parts = [each[1:] for each in made]
+assert native.small_array_bytes() == before + 50 * 64
+del made
+assert native.small_array_bytes() == before + 50 * 64
+del parts
+assert native.small_array_bytes() == before
+""")
+
+
+def test_finalizers_that_use_arrays_come_in_between() -> None:
+    run_here("""
+import sys
+class Uses:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        for array in kept:
+            array._thunk
+        total[0] += float(kept[-1].sum())
+kept, total = [cn.ones(4)], [0.0]
+gc.set_threshold(1, 1, 1)
+for k in range(300):
+    Uses()
+    x = cn.arange(6.0) + k
+    kept.append(x)
+    y = x[1:] * 2.0
+    kept.append(y)
+    y[1:3] = 1.0
+    x[x > 2.0] = y[:1][0]
+    z = x.reshape(2, 3).sum(axis=0)
+    kept[:] = kept[-6:]
+    right = np.arange(6.0) + k
+    high = (right[1:] * 2.0)
+    high[1:3] = 1.0
+    right[right > 2.0] = high[0]
+    assert x.tolist() == right.tolist() and y.tolist() == high.tolist()
+    assert z.tolist() == right.reshape(2, 3).sum(axis=0).tolist()
+assert total[0] > 0.0
+""")
