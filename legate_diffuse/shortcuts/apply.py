@@ -27,11 +27,13 @@ from legate_diffuse.shortcuts import (
     copies,
     creation,
     functions,
+    numbers,
     products,
     rearrangements,
     reductions,
 )
 from legate_diffuse.shortcuts.shortcut import find
+from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
 
@@ -42,6 +44,7 @@ SHORTCUTS: Final = (
     *reductions.SHORTCUTS,
     *products.SHORTCUTS,
     *functions.SHORTCUTS,
+    *numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
 )
 
@@ -85,7 +88,7 @@ def apply_shortcuts(legate: Legate) -> None:
         if import_once(find(module, name)):
             applied.add(f"{module}.{name}")
     try:
-        submission = calls.Submission(Client(legate))
+        submission = Submission(Client(legate))
     except (AttributeError, ImportError):
         # another version lacks what all of them need
         fitting = []

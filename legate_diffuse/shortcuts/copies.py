@@ -16,8 +16,8 @@ import numpy as np
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, may_overlap, replace
-from legate_diffuse.shortcuts.shortcut import Shortcut, Source, find
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import (
     FLOATS,
@@ -300,60 +300,6 @@ def _replace_sum(submission: Submission) -> None:
     original = replace(submission.client.ndarray, "sum", sum_)
 
 
-# What makes a number of Python's of a single element.
-_CONVERSIONS: Final = {"__float__": float, "__int__": int, "__bool__": bool}
-
-
-def _replace_all_conversions(submission: Submission) -> None:
-    for name in _CONVERSIONS:
-        _replace_conversion(submission, name)
-    _replace_item(submission)
-
-
-def _replace_conversion(submission: Submission, name: str) -> None:
-    kind = _CONVERSIONS[name]
-    value_of = submission.client.legate.native.value_of
-
-    def convert(self: Any) -> Any:
-        value = value_of(self)
-        return original(self) if value is None else kind(value)
-
-    original = replace(submission.client.ndarray, name, convert)
-
-
-def _replace_item(submission: Submission) -> None:
-    value_of = submission.client.legate.native.value_of
-
-    def item(self: Any, *index: Any) -> Any:
-        value = None if index else value_of(self)
-        return original(self, *index) if value is None else value
-
-    original = replace(submission.client.ndarray, "item", item)
-
-
-class _Pairs(list[tuple[int, int]]):
-    """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
-
-    ndim: Final = 1
-
-
-def _replace_broadcast_of_roll(_: Submission) -> None:
-    """Let ``roll`` pair its shifts and axes without arrays, which it reads back."""
-
-    def pairs(shift: Any, axis: tuple[int, ...]) -> Any:
-        shifts = shift if type(shift) is tuple else (shift,)
-        if all(type(each) is int for each in shifts):
-            if len(shifts) == 1:
-                shifts *= len(axis)
-            elif len(axis) == 1:
-                axis *= len(shifts)
-            if len(shifts) == len(axis):
-                return _Pairs(zip(shifts, axis, strict=True))
-        return original(shift, axis)
-
-    original = replace(find("_module", "array_rearrange"), "broadcast", pairs)
-
-
 SHORTCUTS: Final = (
     Shortcut(
         "slices",
@@ -408,27 +354,5 @@ SHORTCUTS: Final = (
         (("_array.array", "ndarray.sum"), *ARRAYS),
         "c405814d7a40b116",
         _replace_sum,
-    ),
-    Shortcut(
-        "numbers",
-        (
-            *(("_array.array", f"ndarray.{name}") for name in _CONVERSIONS),
-            ("_array.array", "ndarray.item"),
-            ("_array.array", "ndarray.__array__"),
-            ("_array.array", "ndarray._check_is_convertible_to_scalar"),
-            ("_thunk.deferred", "DeferredArray.__numpy_array__"),
-            *ARRAYS,
-        ),
-        "bb5d24a4b788ee39",
-        _replace_all_conversions,
-    ),
-    Shortcut(
-        "roll",
-        (
-            ("_module.array_rearrange", "roll"),
-            ("_module.array_dimension", "broadcast"),
-        ),
-        "c2bb0abf4f10e142",
-        _replace_broadcast_of_roll,
     ),
 )

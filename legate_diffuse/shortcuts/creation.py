@@ -17,8 +17,8 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense

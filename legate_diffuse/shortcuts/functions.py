@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.layout import Shape
 

@@ -21,8 +21,8 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     LARGEST_PRODUCT,
     NARROWEST_PRODUCT,
 )
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Client, NewArrays, Template, new_function
 from legate_diffuse.stores.fill import Fill

@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
-from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.shortcut import Shortcut, find
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
 
 # What ``ravel`` and ``flatten`` pass on.
@@ -48,6 +48,29 @@ def _replace_roll(submission: Submission) -> None:
     original = replace(importlib.import_module("cupynumeric"), "roll", roll)
 
 
+class _Pairs(list[tuple[int, int]]):
+    """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
+
+    ndim: Final = 1
+
+
+def _replace_broadcast_of_roll(_: Submission) -> None:
+    """Let ``roll`` pair its shifts and axes without arrays, which it reads back."""
+
+    def pairs(shift: Any, axis: tuple[int, ...]) -> Any:
+        shifts = shift if type(shift) is tuple else (shift,)
+        if all(type(each) is int for each in shifts):
+            if len(shifts) == 1:
+                shifts *= len(axis)
+            elif len(axis) == 1:
+                axis *= len(shifts)
+            if len(shifts) == len(axis):
+                return _Pairs(zip(shifts, axis, strict=True))
+        return original(shift, axis)
+
+    original = replace(find("_module", "array_rearrange"), "broadcast", pairs)
+
+
 SHORTCUTS: Final = (
     Shortcut(
         "reshaped arrays",
@@ -64,5 +87,14 @@ SHORTCUTS: Final = (
         (("_module.array_rearrange", "roll"), *ARRAYS),
         "f586f1a938926fbb",
         _replace_roll,
+    ),
+    Shortcut(
+        "roll",
+        (
+            ("_module.array_rearrange", "roll"),
+            ("_module.array_dimension", "broadcast"),
+        ),
+        "c2bb0abf4f10e142",
+        _replace_broadcast_of_roll,
     ),
 )

@@ -17,8 +17,8 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.shortcuts.calls import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import (
     FLOATS,

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How shortcuts submit what cuPyNumeric would, and take the place of its functions.
+
+Follows: cuPyNumeric (cupynumeric/_array, _thunk)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, Final
+
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
+from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.shortcuts.conversions import Conversions
+from legate_diffuse.shortcuts.masks import Selections
+from legate_diffuse.shortcuts.shortcut import Source
+from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.templates import (
+    Client,
+    Constants,
+    CopyTemplates,
+    Template,
+    Templates,
+)
+from legate_diffuse.stores.layout import Layout, whole
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
+
+# Every shortcut does this again: it makes an array, or finds the store of one.
+ARRAYS: Final[tuple[Source, ...]] = (
+    ("_array.array", "ndarray._from_inputs"),
+    ("_array.array", "ndarray._init_from_inputs"),
+    ("_array.array", "ndarray._init_from_thunk"),
+    ("_array.util", "add_boilerplate"),
+    ("_array.util", "convert_to_cupynumeric_ndarray"),
+    ("_thunk.deferred", "DeferredArray.__init__"),
+    ("_utils.profiling", "profiling_wrapper"),
+    ("runtime", "Runtime.create_deferred_thunk"),
+)
+_new: Final = object.__new__
+
+
+class Submission:
+    """Submits tasks from templates, as cuPyNumeric's own code would."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.apply = client.legate.native.apply
+        _let_native_code_know(client)
+        self.templates = {
+            ufunc: Templates(client, ufunc)
+            for ufunc in vars(client.ufuncs).values()
+            if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
+        }
+        self.new = _newer(client)
+        self.make = _maker(self.new)
+        self.write = _writer(client)
+        self.copies = CopyTemplates(client)
+        self.selections = Selections(client, self.make, self.copies)
+        self.constant = Constants().find
+        self.conversions = Conversions(client, self.make)
+
+    def templates_of(self, ufunc: str) -> Templates:
+        """Return the templates of a universal function."""
+        return self.templates[getattr(self.client.ufuncs, ufunc)]
+
+
+def _let_native_code_know(client: Client) -> None:
+    if window.runs_at_once:
+        # what native code does not say of each new array
+        client.ndarray._legate_data = None
+        client.ndarray._writeable = True
+        classes = (
+            client.ndarray,
+            client.deferred_array,
+            LogicalStore,
+            View,
+            Root,
+            Layout,
+        )
+        client.legate.native.know_arrays(classes, client.library, client.doctor)
+
+
+def _newer(client: Client) -> Callable[..., Any]:
+    ndarray, deferred_array = client.ndarray, client.deferred_array
+    legate, library = client.legate, client.library
+
+    def new(template: Template, shape: tuple[int, ...]) -> tuple[Any, View]:
+        """Return a new array for the result of a task, and its view."""
+        layout = whole(shape)
+        root = Root(legate, template.type, template.name, layout, layout.volume == 1)
+        result = View(root, layout)
+        thunk = _new(deferred_array)
+        thunk.library = library
+        thunk.dtype = template.dtype
+        thunk.base = LogicalStore(root.owner, result)
+        array = _new(ndarray)
+        array._thunk = thunk
+        array._legate_data = None
+        array._writeable = True
+        return array, result
+
+    return new
+
+
+def _maker(new: Callable[..., tuple[Any, View]]) -> Callable[..., Any]:
+    def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
+        """Submit a task that writes a new array, and return the array."""
+        array, result = new(template, shape)
+        if template.privileges[0] == WRITE:
+            submit(template, [result, *operands])
+        else:
+            submit(template, [*operands, result])
+        return array
+
+    return make
+
+
+def _writer(client: Client) -> Callable[..., Any]:
+    ndarray = client.ndarray
+
+    def write(
+        template: Template, shape: tuple[int, ...], out: Any, *operands: View
+    ) -> Any:
+        """Submit a task that writes an array, and return the array.
+
+        None if the array needs a conversion or may share elements with an operand.
+        """
+        if type(out) is not ndarray or not out._writeable:
+            return None
+        base = out._thunk.base
+        if type(base) is not LogicalStore:
+            return None
+        target = base._view
+        root = target.root
+        if root.dtype is not template.name or not root.fusable or target.shape != shape:
+            return None
+        for operand in operands:
+            if operand is not target and may_overlap(operand.root, root):
+                return None
+        submit(template, [target, *operands])
+        return out
+
+    return write
+
+
+def may_overlap(one: Root, other: Root) -> bool:
+    """Whether two roots may be the same storage."""
+    return one is other or (one.escaped and other.escaped)
+
+
+def replace(owner: Any, name: str, function: Any) -> Any:
+    """Put a shortcut in a method's place; returns the original.
+
+    cuPyNumeric's warnings name the innermost line that is not in one of its own
+    modules (``_utils/stack.py``). So the shortcut claims to be in such a module.
+    """
+    original = getattr(owner, name)
+    shortcut = FunctionType(
+        function.__code__,
+        {**function.__globals__, "__name__": original.__module__},
+        name,
+        function.__defaults__,
+        function.__closure__,
+    )
+    setattr(owner, name, update_wrapper(shortcut, original))
+    return original
