@@ -224,8 +224,11 @@ class Function:
     def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
         """Return a new array of equal elements."""
 
-    def take(self, dtype: str | None, layout: Any, elements: bytes) -> Any:
-        """Return a new array with elements in row-major order."""
+    def take(self, dtype: str | None, layout: Any, elements: bytes, name: str) -> Any:
+        """Return a new array with elements in row-major order.
+
+        It is the result of an operation of a name, or of none if that is empty.
+        """
 
 def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""

@@ -105,7 +105,7 @@ def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
         if layout is None or not layout.volume:
             return None
         elements = np.arange(layout.volume, dtype=known) + np.dtype(known).type(first)
-        return take(known, layout, elements.tobytes())
+        return take(known, layout, elements.tobytes(), "arange")
 
     original = replace(package, "arange", arange)
 
@@ -131,7 +131,7 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
             if layout is not None:
                 elements = np.arange(float(num)) * ((stop - start) / (num - 1)) + start
                 elements[-1] = stop
-                made = take(known, layout, elements.tobytes())
+                made = take(known, layout, elements.tobytes(), "linspace")
         return original(start, stop, num, *options, **named) if made is None else made
 
     original = replace(package, "linspace", linspace)
@@ -153,7 +153,7 @@ def _replace_array(take: Any, names: dict[Any, str | None]) -> None:
             known = names.get(elements.dtype)
             layout = None if known is None else _small_layout(len(obj))
             if layout is not None:
-                made = take(known, layout, elements.tobytes())
+                made = take(known, layout, elements.tobytes(), "")
         return original(obj, *options, **named) if made is None else made
 
     original = replace(package, "array", array)

@@ -198,7 +198,8 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
   return made.array.release().ptr();
 }
 
-PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes) {
+PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
+                         const std::string& name) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   LocalOperand target;
@@ -212,8 +213,12 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes) {
       static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)) != target.small->num_bytes()) {
     Py_RETURN_NONE;
   }
+
+  Run run;
+
   std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
   target.small->set_changed();
+  if (!name.empty()) run.done(name.c_str());
   return made.array.release().ptr();
 }
 

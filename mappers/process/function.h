@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,9 @@ class Function {
   // A new array of a type and a layout with all elements equal to a number.
   PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
 
-  // A new array of a type and a layout with elements in row-major order, which `bytes` holds.
-  PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes);
+  // A new array of a type and a layout with elements in row-major order, which `bytes` holds. It is
+  // the result of an operation, unless the name is empty.
+  PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
 
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,

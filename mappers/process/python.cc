@@ -22,9 +22,9 @@
 #include "process/mask.h"
 #include "process/part.h"
 #include "process/product.h"
-#include "process/runs.h"
 #include "process/rearrange.h"
 #include "process/reduction.h"
+#include "process/runs.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -210,8 +210,9 @@ void add_operations(nb::module_& module) {
              return nb::steal(function.fill(dtype.ptr(), layout.ptr(), number.ptr()));
            })
       .def("take",
-           [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes) {
-             return nb::steal(function.take(dtype.ptr(), layout.ptr(), bytes.ptr()));
+           [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes,
+              const std::string& name) {
+             return nb::steal(function.take(dtype.ptr(), layout.ptr(), bytes.ptr(), name));
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),

@@ -121,6 +121,19 @@ same(lambda n, a: n.{method}(a, axis=0), fits)
     )
 
 
+def test_tests_along_an_axis() -> None:
+    run_here(
+        MANY_SHAPES
+        + """
+TYPES = ["bool", "int64"]
+for axis in (0, 1, -1, 2):
+    same(lambda n, a: (a > 0).any(axis=axis), lambda a: a.ndim > 0)
+    same(lambda n, a: (a == a).all(axis=axis), lambda a: a.ndim > 0)
+    same(lambda n, a: n.all(a > 0, axis=axis), lambda a: a.ndim > 0)
+"""
+    )
+
+
 def test_nan_and_infinity_along_an_axis() -> None:
     run_here("""
 import warnings
