@@ -26,6 +26,8 @@ from legate_diffuse.interpose.window import window
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 ALL = STATEMENTS | WRITES | REDUCTIONS
+# Bytes; some arrays of the programs are larger than a limit below that.
+LARGEST = 4096
 # Powers then have the bits of the unfused run, not NumPy's: pow(-0.0, 0.5) is 0.0.
 LIBM = os.environ.get("LEGATE_DIFFUSE_MATH") == "libm"
 # What has many forms comes more often.
@@ -136,4 +138,7 @@ def test_fused_unfused_and_numpy(program: Program) -> None:
 def test_the_programs_were_fused() -> None:
     counts = legate_diffuse.stats()
     assert counts["groups"] >= PROGRAMS
-    assert counts["temporaries_removed"] >= PROGRAMS
+    # what runs at once waits for nothing to be fused with
+    at_once = window.submitter.small.limit >= LARGEST
+    name = "ran_in_process" if at_once else "temporaries_removed"
+    assert counts[name] >= PROGRAMS, counts
