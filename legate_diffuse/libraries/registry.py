@@ -177,15 +177,14 @@ class Library:
             if wrong or not words:
                 found = repr(wrong[0]) if wrong else "nothing"
                 self._refuse(task, f"{found} is not one of {', '.join(allowed)}")
-        operator = CONTRACTED_ROW_SUM if contracted else ROW_SUM
-        operation = Operation(call(operator), rows=True)
+        sums = call(CONTRACTED_ROW_SUM if contracted else ROW_SUM)
         kinds = [
             OperationKind(name, "", (RECT, index, dtype, dtype), (dtype,))
             for dtype in given[0]
             for index in given[1]
         ]
         form = Form(name, fuse=fuse, strict=True, rows=True)
-        self.define(task, form, dict.fromkeys(kinds, operation))
+        self.define(task, form, dict.fromkeys(kinds, Operation(sums, rows=True)))
 
     def opaque(
         self, task: int, *, overwrites: bool = False, waits: bool | None = None
@@ -214,8 +213,7 @@ class Library:
     ) -> float:
         """Run a task at once, and return the one element that it writes.
 
-        This tells how the library was compiled. The task gets a store of one float64
-        for each input, and for its output, which holds the last input at first.
+        It gets stores of one float64. That of the last input is its output as well.
         """
         return compute(self._legate, self._library, task, inputs, scalars)
 
@@ -340,9 +338,8 @@ class Library:
     def _refuse(
         self, task: object, reason: str, cause: Exception | None = None
     ) -> NoReturn:
-        raise RegistrationError(
-            f"library {self.name!r}, task {task!r}: {reason}"
-        ) from cause
+        text = f"library {self.name!r}, task {task!r}: {reason}"
+        raise RegistrationError(text) from cause
 
 
 def _words(types: Iterable[str]) -> tuple[str, ...]:
