@@ -61,7 +61,7 @@ def passed_stores(
     return [
         _promoted_spare(view, argument.dims, common)
         if number in moved
-        else over(view, common)
+        else _repeated(view, common)
         if view.root.scalar_storage
         else _promoted(view, argument.dims, common)
         for number, (view, argument) in enumerate(
@@ -87,6 +87,16 @@ def _promoted(view: View, dims: Sequence[int], extents: Shape) -> View:
     # views keep their roots alive, so no root keeps a view
     found: View = _with_all(view.through(whole(view.root.shape)), dims, extents)
     return found
+
+
+def _repeated(view: View, extents: Shape) -> View:
+    """Return the one element of a view's root, over all points."""
+    if 0 in view.shape:
+        # an operation without points has seen it first
+        view = view.through(whole(view.root.shape))
+        while view.shape:
+            view = view.project(0, 0)
+    return over(view, extents)
 
 
 def _with_all(store: Any, dims: Sequence[int], extents: Shape) -> Any:

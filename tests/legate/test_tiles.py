@@ -134,3 +134,31 @@ def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["3"]
+
+
+EMPTY = """
+import numpy
+import cupynumeric as np
+import legate_diffuse
+from legate_diffuse.interpose.window import window
+
+# an operation without points is the first that sees the element
+for shape in ((), (1,), (1, 1)):
+    points = np.array(numpy.zeros((3, 0), bool))
+    x = np.array(numpy.arange(1, 4, dtype="int32").reshape(3, 1))
+    element = np.array(numpy.full(shape, 7.0, "float32")).copy()
+    without = np.logical_or(points[-3:, :-1], element)
+    y = np.flip(x, 1).copy()
+    element[...] -= 2
+    without = np.logical_or(without, element)
+    z = element / y
+    window.flush("test")
+    expected = numpy.float32(5.0) / numpy.arange(1, 4).reshape(3, 1)
+    assert numpy.array_equal(z, expected), z
+assert legate_diffuse.stats()["failures"] == 0
+"""
+
+
+def test_operations_without_points_see_an_element_first() -> None:
+    done = run_python(EMPTY, **PARTITIONED | {"LEGATE_DIFFUSE_SMALL_BYTES": "64"})
+    assert done.returncode == 0, done.stderr
