@@ -219,6 +219,7 @@ def test_the_variable_asks_for_a_page_too(program: Path) -> None:
         str(program),
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN=str(target),
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
         LEGATE_CONFIG=" ".join(LEGATE_OPTIONS),
     )
     assert done.returncode == 0, done.stderr
