@@ -359,13 +359,11 @@ def register(library: str, function: Register) -> None:
         RegistrationError: tasks of the library were submitted already.
     """
     if not isinstance(library, str) or not callable(function):
-        raise RegistrationError(
-            f"library {library!r}: give Legate's name of the library, and a function"
-        )
+        text = f"library {library!r}: give Legate's name of the library, and a function"
+        raise RegistrationError(text)
     if library in _looked_up:
-        raise RegistrationError(
-            f"library {library!r}: register it before its first task is submitted"
-        )
+        text = f"library {library!r}: register it before its first task is submitted"
+        raise RegistrationError(text)
     _registered.setdefault(library, []).append(function)
 
 
