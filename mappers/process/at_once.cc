@@ -79,21 +79,6 @@ Nest& only_nest() {
   return *nest;
 }
 
-void set_argument(Nest& nest, std::size_t number, const LocalOperand& operand) {
-  const auto itemsize = operand.small->shape().itemsize;
-  auto* const elements = operand.small->elements();
-  Nest::Strides strides{};
-
-  if (operand.repeats) {
-    nest.set_argument(number, elements, strides);
-    return;
-  }
-  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
-    strides[d] = operand.form.strides[d] * itemsize;
-  }
-  nest.set_argument(number, elements + operand.form.offset * itemsize, strides);
-}
-
 bool fits(const NestAtOnce& nest, const LocalOperands& operands, std::size_t num_scalars) {
   const auto dim = operands[nest.shape].form.dim;
 
@@ -125,7 +110,9 @@ void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const ch
   nest.reset(planned.arguments.size());
   for (std::int64_t d = 0; d < form.dim; ++d) nest.add_dim(form.extents[d]);
   for (std::size_t index = 0; index < planned.arguments.size(); ++index) {
-    set_argument(nest, index, operands[planned.arguments[index]]);
+    const auto& operand = operands[planned.arguments[index]];
+
+    nest.set_argument(index, first_element(operand), operand.byte_strides());
   }
   nest.run(*planned.kernel, block[0].bytes.data(), nullptr);
 }
@@ -232,6 +219,19 @@ Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
     return Answer::IMPOSSIBLE;
   }
   return Answer::DONE;
+}
+
+bool LocalOperand::is_here(PyObject* view, bool changes) {
+  return look(store_fields(), view, changes) == Answer::DONE && small;
+}
+
+Strides LocalOperand::byte_strides() const {
+  Strides bytes{};
+
+  for (std::int64_t d = 0; d < form.dim && !repeats; ++d) {
+    bytes[d] = form.strides[d] * small->shape().itemsize;
+  }
+  return bytes;
 }
 
 char* first_element(const LocalOperand& operand) {

@@ -57,11 +57,19 @@ struct Form {
 // Whether an operation can run at once: UNKNOWN if Python must prepare something first.
 enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 
+using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
+
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 struct LocalOperand {
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
   Answer look(const StoreFields& fields, PyObject* view, bool changes);
+
+  // The same for elements alone; false if they are not here, or it is a number.
+  bool is_here(PyObject* view, bool changes);
+
+  // Of elements that are here, in bytes; zeros if one repeats.
+  [[nodiscard]] Strides byte_strides() const;
 
   // Lets it repeat over a shape as NumPy does; false if it cannot.
   bool broadcast(const std::int64_t* shape, std::int64_t dim);

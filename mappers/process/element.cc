@@ -26,14 +26,12 @@ std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
   for (Py_ssize_t d = 0; d < count; ++d) {
     auto* const part = is_tuple ? PyTuple_GET_ITEM(key, d) : key;
 
-    if (!PyLong_CheckExact(part)) return {};
+    auto index = integer_from(part);
 
-    int overflows{};
-    std::int64_t index = PyLong_AsLongLongAndOverflow(part, &overflows);
-
-    if (index < 0) index += form.extents[d];
-    if (overflows != 0 || index < 0 || index >= form.extents[d]) return {};
-    offset += index * form.strides[d];
+    if (!index) return {};
+    if (*index < 0) *index += form.extents[d];
+    if (*index < 0 || *index >= form.extents[d]) return {};
+    offset += *index * form.strides[d];
   }
   return offset;
 }
@@ -41,10 +39,7 @@ std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
 }  // namespace
 
 char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand) {
-  if (operand.look(store_fields(), view, changes) != Answer::DONE || !operand.small ||
-      (!changes && !operand.small->is_valid())) {
-    return nullptr;
-  }
+  if (!operand.is_here(view, changes) || (!changes && !operand.small->is_valid())) return nullptr;
 
   const auto offset = offset_of(operand.form, key);
 
@@ -75,9 +70,8 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
   } else {
     const auto other = view_of(value);
 
-    if (!other.is_valid() || source.look(store_fields(), other.ptr(), false) != Answer::DONE ||
-        !source.small || !source.small->is_valid() || source.form.dim != 0 || !source.repeats ||
-        source.dtype != dtype) {
+    if (!other.is_valid() || !source.is_here(other.ptr(), false) || !source.small->is_valid() ||
+        source.form.dim != 0 || !source.repeats || source.dtype != dtype) {
       return false;
     }
     std::memmove(element, source.small->elements(), itemsize);
@@ -93,16 +87,12 @@ PyObject* value_of(PyObject* array) {
   const auto view = view_of(array);
   LocalOperand operand;
 
-  if (!view.is_valid() || operand.look(store_fields(), view.ptr(), false) != Answer::DONE ||
-      !operand.small || !operand.small->is_valid() || operand.form.dim != 0) {
+  if (!view.is_valid() || !operand.is_here(view.ptr(), false) || !operand.small->is_valid() ||
+      operand.form.dim != 0) {
     Py_RETURN_NONE;
   }
 
-  const auto* const from =
-      operand.small->elements() +
-      (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
-
-  return number_from(text_of(operand.dtype), from);
+  return number_from(text_of(operand.dtype), first_element(operand));
 }
 
 }  // namespace legate_diffuse

@@ -82,8 +82,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
       continue;
     }
     views[index + 1] = view_of(operands[index]);
-    if (!views[index + 1].is_valid() ||
-        one.look(store_fields(), views[index + 1].ptr(), false) != Answer::DONE || !one.small) {
+    if (!views[index + 1].is_valid() || !one.is_here(views[index + 1].ptr(), false)) {
       Py_RETURN_NONE;
     }
     dtypes[index] = one.dtype;
@@ -131,16 +130,13 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
   // a finalizer may have come while objects were made
   if (!arrays_are_ready()) Py_RETURN_NONE;
   for (std::size_t index = 0; index < first; ++index) {
-    if (found[index].look(store_fields(), views[0].ptr(), true) != Answer::DONE) Py_RETURN_NONE;
+    if (!found[index].is_here(views[0].ptr(), true)) Py_RETURN_NONE;
   }
   for (std::size_t index = 0; index < count; ++index) {
     auto& one = found[index + first];
 
     if (one.constant) continue;
-    if (one.look(store_fields(), views[index + 1].ptr(), false) != Answer::DONE ||
-        !repeat_over(shape, one)) {
-      Py_RETURN_NONE;
-    }
+    if (!one.is_here(views[index + 1].ptr(), false) || !repeat_over(shape, one)) Py_RETURN_NONE;
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
       found[0].dtype != array_fields().root_dtype.of(signature->prototype) ||
@@ -187,9 +183,7 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
 
   NewArray made{*signature, layout};
 
-  if (!arrays_are_ready() || target.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-    Py_RETURN_NONE;
-  }
+  if (!made.is_here(target)) Py_RETURN_NONE;
 
   Run run;
 
@@ -209,7 +203,7 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
 
   NewArray made{*signature, layout};
 
-  if (target.look(store_fields(), made.view.ptr(), true) != Answer::DONE ||
+  if (!made.is_here(target) ||
       static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)) != target.small->num_bytes()) {
     Py_RETURN_NONE;
   }
@@ -238,12 +232,12 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
 
   NewArray made{*signature, nb::handle{dense_}(nb::tuple{}).ptr()};
   LocalOperand target;
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
   const auto* const element = find_element(view.ptr(), key, false, operand);
 
-  if (!element || !arrays_are_ready() ||
-      target.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-    Py_RETURN_NONE;
-  }
+  if (!element) Py_RETURN_NONE;
   std::memcpy(target.small->elements(), element, signature->itemsize);
   target.small->set_changed();
   Run{}.done("read");

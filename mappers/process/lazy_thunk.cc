@@ -228,4 +228,8 @@ NewArray::NewArray(const Signature& signature, PyObject* layout)
   give(array.ptr(), names().lazy_thunk, view.ptr());
 }
 
+bool NewArray::is_here(LocalOperand& target) const {
+  return arrays_are_ready() && target.is_here(view.ptr(), true);
+}
+
 }  // namespace legate_diffuse

@@ -8,6 +8,7 @@
 
 namespace legate_diffuse {
 
+struct LocalOperand;
 struct Signature;
 
 // Stands for the thunk of a new array, with all that is behind it, until Python asks for that: the
@@ -51,6 +52,10 @@ nanobind::object new_view(PyObject* root, PyObject* layout);
 struct NewArray {
   // `layout` has a form.
   NewArray(const Signature& signature, PyObject* layout);
+
+  // Whether an operation may run at once still, and write to it as `target`: a finalizer may have
+  // come while objects were made.
+  bool is_here(LocalOperand& target) const;
 
   nanobind::object array;
   nanobind::object view;

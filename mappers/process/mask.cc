@@ -52,10 +52,9 @@ class Selection {
 
   // False if they are other ones, or elements are not here.
   bool look(bool changes) {
-    return view_.is_valid() && mask_view_.is_valid() &&
-           array.look(store_fields(), view_.ptr(), changes) == Answer::DONE && array.small &&
-           mask_.look(store_fields(), mask_view_.ptr(), false) == Answer::DONE && mask_.small &&
-           mask_.root != array.root && text_of(mask_.dtype) == "bool" && array.form.dim > 0 &&
+    return view_.is_valid() && mask_view_.is_valid() && array.is_here(view_.ptr(), changes) &&
+           mask_.is_here(mask_view_.ptr(), false) && mask_.root != array.root &&
+           text_of(mask_.dtype) == "bool" && array.form.dim > 0 &&
            mask_.form.has_shape_of(array.form);
   }
 
@@ -95,9 +94,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   NewArray made{*signature, function.new_layout(&count, 1).ptr()};
 
-  // a finalizer may have come while objects were made
-  if (!arrays_are_ready() || !selection.look(false) || selection.count() != count ||
-      target.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
+  if (!made.is_here(target) || !selection.look(false) || selection.count() != count) {
     Py_RETURN_NONE;
   }
 
@@ -132,9 +129,9 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   if (is_number(value)) {
     if (!convert_alike(value, text_of(target.dtype), number.bytes.data())) return false;
   } else {
-    if (!other.is_valid() || source.look(store_fields(), other.ptr(), false) != Answer::DONE ||
-        !source.small || source.dtype != target.dtype || source.root == target.root ||
-        source.form.dim != 1 || source.form.volume != selection.count()) {
+    if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||
+        source.root == target.root || source.form.dim != 1 ||
+        source.form.volume != selection.count()) {
       return false;
     }
     from = first_element(source);

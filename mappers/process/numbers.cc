@@ -37,6 +37,16 @@ bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
 }
 
+std::optional<std::int64_t> integer_from(PyObject* object) {
+  int overflows{};
+
+  if (!PyLong_CheckExact(object)) return {};
+
+  const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
+
+  return overflows == 0 ? std::optional{value} : std::nullopt;
+}
+
 bool convert(PyObject* number, std::string_view dtype, char* to) {
   if (PyFloat_CheckExact(number)) {
     const auto value = PyFloat_AS_DOUBLE(number);
@@ -46,12 +56,13 @@ bool convert(PyObject* number, std::string_view dtype, char* to) {
     if (dtype == "float32") return put_value(static_cast<float>(value), to);
     return false;
   }
-  if (!PyLong_CheckExact(number)) return false;
 
-  int overflows{};
-  const std::int64_t value = PyLong_AsLongLongAndOverflow(number, &overflows);
+  const auto exact = integer_from(number);
 
-  if (overflows != 0) return false;
+  if (!exact) return false;
+
+  const auto value = *exact;
+
   if (dtype == "int64") return put_value(value, to);
   if (dtype == "int32" && static_cast<std::int32_t>(value) == value) {
     return put_value(static_cast<std::int32_t>(value), to);

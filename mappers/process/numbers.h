@@ -4,12 +4,17 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace legate_diffuse {
 
 // Whether an object is a float or an int of Python's, and of no class derived from them.
 bool is_number(PyObject* object);
+
+// An int of Python's; none if it is another object, or has more than 64 bits.
+std::optional<std::int64_t> integer_from(PyObject* object);
 
 // Converts a number of Python's as NumPy does; false if Python must decide what becomes of it.
 // `dtype` is NumPy's name of the type.

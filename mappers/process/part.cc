@@ -4,7 +4,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <array>
 #include <cstdint>
 
 #include "process/arrays.h"
@@ -23,8 +22,6 @@ namespace {
 
 // As many views are remembered with a view at most (stores/view.py).
 constexpr Py_ssize_t MOST_DERIVED = 256;
-
-using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
 bool is_bound(PyObject* object) {
   return object == Py_None || PyLong_CheckExact(object);
@@ -92,25 +89,10 @@ Stores find_part(const Stores& whole, PyObject* key) {
   return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
 }
 
-// Strides in bytes.
-Strides strides_of(const LocalOperand& operand) {
-  const auto itemsize = operand.small->shape().itemsize;
-  Strides strides{};
-
-  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
-    strides[d] = operand.repeats ? 0 : operand.form.strides[d] * itemsize;
-  }
-  return strides;
-}
-
-bool is_here(LocalOperand& operand, const nb::object& view, bool changes) {
-  return operand.look(store_fields(), view.ptr(), changes) == Answer::DONE && operand.small;
-}
-
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   const auto& form = target.form;
 
-  copy_elements(first_element(target), strides_of(target).data(), from, strides.data(), form.dim,
+  copy_elements(first_element(target), target.byte_strides().data(), from, strides.data(), form.dim,
                 form.extents, target.small->shape().itemsize);
   note_change(store_fields(), target);
   Run{}.done("copy");
@@ -147,7 +129,7 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   LocalOperand target, source;
 
   // a finalizer may have come while objects were made
-  if (!part.view.is_valid() || !arrays_are_ready() || !is_here(target, part.view, true) ||
+  if (!part.view.is_valid() || !arrays_are_ready() || !target.is_here(part.view.ptr(), true) ||
       target.repeats) {
     return false;
   }
@@ -156,7 +138,7 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   const auto other = view_of(value);
 
   // the original refuses values with more dimensions than the array, and copies what overlaps
-  if (!other.is_valid() || !is_here(source, other, false) || source.dtype != target.dtype ||
+  if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||
       source.form.dim > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr()))) {
     return false;
   }
@@ -165,7 +147,7 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
       !source.broadcast(target.form.extents, target.form.dim)) {
     return false;
   }
-  copy_to(target, first_element(source), strides_of(source));
+  copy_to(target, first_element(source), source.byte_strides());
   return true;
 }
 

@@ -25,8 +25,7 @@ using Views = std::array<nb::object, 2>;
 
 // False if the elements of one are not here.
 bool look(const Views& views, LocalOperand& first, LocalOperand& second) {
-  return first.look(store_fields(), views[0].ptr(), false) == Answer::DONE && first.small &&
-         second.look(store_fields(), views[1].ptr(), false) == Answer::DONE && second.small;
+  return first.is_here(views[0].ptr(), false) && second.is_here(views[1].ptr(), false);
 }
 
 void transpose(LocalOperand& matrix) {
@@ -125,11 +124,7 @@ PyObject* multiply_matrices(const Function& function, const Views& views) {
 
   NewArray made{*signature, function.new_layout(shape.data(), 2).ptr()};
 
-  // a finalizer may have come while objects were made
-  if (!arrays_are_ready() || !look(views, first, second) ||
-      result.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-    Py_RETURN_NONE;
-  }
+  if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
   Run run;
 
   result.small->fill(signature->identity.data());
@@ -175,11 +170,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
 
   NewArray made{*signature, function.new_layout(first.form.extents, is_matrix ? 1 : 0).ptr()};
 
-  // a finalizer may have come while objects were made
-  if (!arrays_are_ready() || !look(views, first, second) ||
-      result.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-    Py_RETURN_NONE;
-  }
+  if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
   if (is_transposed) transpose(first);
   if (is_matrix) {
     const std::array<std::int64_t, 2> strides{1, 0};

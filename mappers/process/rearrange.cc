@@ -11,6 +11,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/numbers.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -32,7 +33,7 @@ class Copying {
   // False if the elements of the array are not here, or there are none.
   bool look_at(PyObject* array) {
     view_ = view_of(array);
-    return view_.is_valid() && look() && source.form.volume > 0;
+    return view_.is_valid() && source.is_here(view_.ptr(), false) && source.form.volume > 0;
   }
 
   // False if that is left to Python.
@@ -44,15 +45,10 @@ class Copying {
 
     NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
 
-    // a finalizer may have come while objects were made
-    if (!arrays_are_ready() || !look() ||
-        target.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-      return false;
-    }
+    if (!made.is_here(target) || !source.is_here(view_.ptr(), false)) return false;
     array_ = std::move(made.array);
-    for (std::int64_t d = 0; d < source.form.dim; ++d) {
-      strides[d] = source.repeats ? 0 : source.form.strides[d] * itemsize();
-    }
+    strides = source.byte_strides();
+    run_.emplace();
     return true;
   }
 
@@ -62,20 +58,16 @@ class Copying {
 
   [[nodiscard]] PyObject* done(const char* name) {
     target.small->set_changed();
-    run_.done(name);
+    run_->done(name);
     return array_.release().ptr();
   }
 
   LocalOperand source, target;
-  Extents strides{};  // of the source, in bytes
+  Strides strides{};  // of the source, in bytes
 
  private:
-  bool look() {
-    return source.look(store_fields(), view_.ptr(), false) == Answer::DONE && source.small;
-  }
-
   nb::object view_, array_;
-  Run run_;
+  std::optional<Run> run_;
 };
 
 // Row-major strides in bytes.
@@ -96,16 +88,6 @@ NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
   return found;
 }
 
-std::optional<std::int64_t> integer(PyObject* object) {
-  int overflows{};
-
-  if (!PyLong_CheckExact(object)) return {};
-
-  const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
-
-  return overflows == 0 ? std::optional{value} : std::nullopt;
-}
-
 // The shape that an argument stands for, with one extent at most that follows from the others;
 // none if it does not fit.
 std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
@@ -116,7 +98,7 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
 
   if (shape.dim > LEGATE_MAX_DIM) return {};
   for (std::int64_t d = 0; d < shape.dim; ++d) {
-    const auto extent = integer(is_tuple ? PyTuple_GET_ITEM(argument, d) : argument);
+    const auto extent = integer_from(is_tuple ? PyTuple_GET_ITEM(argument, d) : argument);
 
     if (!extent || *extent == 0 || (*extent < 0 && open)) return {};
     shape.extents[d] = *extent;
@@ -182,12 +164,13 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   Copying copying;
-  const auto distance = integer(shift);
+  const auto distance = integer_from(shift);
 
   if (!distance || !copying.look_at(array)) Py_RETURN_NONE;
 
   const auto& form = copying.source.form;
-  auto along = axis == Py_None && form.dim == 1 ? std::optional<std::int64_t>{0} : integer(axis);
+  auto along =
+      axis == Py_None && form.dim == 1 ? std::optional<std::int64_t>{0} : integer_from(axis);
 
   if (!along || *along < -form.dim || *along >= form.dim) Py_RETURN_NONE;
   if (*along < 0) *along += form.dim;

@@ -9,29 +9,26 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/numbers.h"
 #include "process/runs.h"
 
 namespace legate_diffuse {
 
 PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
-  if (!arrays_are_ready() || !PyLong_CheckExact(axis)) Py_RETURN_NONE;
+  if (!arrays_are_ready()) Py_RETURN_NONE;
 
   const auto view = view_of(array);
   LocalOperands found;
   auto& source = found[0];
   auto& result = found[1];
-  int overflows{};
-  std::int64_t along = PyLong_AsLongLongAndOverflow(axis, &overflows);
+  auto along = integer_from(axis);
 
-  if (!view.is_valid() || source.look(store_fields(), view.ptr(), false) != Answer::DONE ||
-      !source.small) {
-    Py_RETURN_NONE;
-  }
+  if (!along || !view.is_valid() || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
 
   const auto dim = source.form.dim;
 
-  if (along < 0) along += dim;
-  if (overflows != 0 || along < 0 || along >= dim) Py_RETURN_NONE;
+  if (*along < 0) *along += dim;
+  if (*along < 0 || *along >= dim) Py_RETURN_NONE;
 
   const std::array<PyObject*, MAX_OPERANDS> dtypes{source.dtype};
   const auto* const signature = function.find(dtypes, 1);
@@ -39,8 +36,8 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   std::int64_t volume = 1;
 
   for (std::int64_t d = dim; d-- > 0;) {
-    if (d == along) continue;
-    extents[d < along ? d : d - 1] = source.form.extents[d];
+    if (d == *along) continue;
+    extents[d < *along ? d : d - 1] = source.form.extents[d];
     strides[d] = volume;
     volume *= source.form.extents[d];
   }
@@ -49,11 +46,7 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
 
   NewArray made{*signature, function.new_layout(extents.data(), dim - 1).ptr()};
 
-  // a finalizer may have come while objects were made
-  if (!arrays_are_ready() || source.look(store_fields(), view.ptr(), false) != Answer::DONE ||
-      result.look(store_fields(), made.view.ptr(), true) != Answer::DONE) {
-    Py_RETURN_NONE;
-  }
+  if (!made.is_here(result) || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
   result.small->fill(signature->identity.data());
   result.show(dim, source.form.extents, strides.data());
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
