@@ -92,6 +92,7 @@ class Selections:
         self._copies = copies
         self._latest: Callable[[], Mask | None] = lambda: None
         # when a mask goes is one rank's affair
+        self._view_of = client.view_of
         self._possible = not ranks.are_several(client.legate.runtime)
         # cuPyNumeric's own way to index, set by who replaces it
         self.compact: Callable[[Any, Any], Any]
@@ -215,13 +216,8 @@ class Selections:
 
     def _plain_view(self, array: Any) -> View | None:
         """Return the view of an array that only recorded operations can change."""
-        thunk = array._thunk
-        if type(thunk) is not self._thunk_type:
-            return None
-        if type(thunk.base) is not LogicalStore:
-            return None
-        view: View = thunk.base._view
-        return view if _is_intact(view.root) else None
+        view = self._view_of(array)
+        return view if view is not None and _is_intact(view.root) else None
 
     def _new(
         self, values: Any, mask: Mask, cost: int, number: int, origin: Moment | None
