@@ -25,7 +25,18 @@ legate_diffuse.enable()
 
 import cupynumeric  # noqa: E402, F401
 
+from legate_diffuse import _native  # noqa: E402
 from legate_diffuse.interpose.window import window  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def _two_threads() -> Iterator[None]:
+    """Let threads share the work, instead of tasks on parts of it."""
+    window.flush("test")
+    before = _native.set_num_threads(2)
+    yield
+    window.flush("test")
+    _native.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)

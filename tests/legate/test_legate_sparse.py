@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import cupynumeric as cn
@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 import scipy.sparse as scipy_sparse
 from comparison import counts, same, unfused
-
-from legate_diffuse import _native
-from legate_diffuse.interpose.window import window
 
 sparse = pytest.importorskip(
     "legate_sparse", reason="legate_sparse is not installed: it has conda packages only"
@@ -23,15 +20,7 @@ linalg = pytest.importorskip("legate_sparse.linalg")
 TYPES = ("float32", "float64", "complex64", "complex128")
 ROWS, COLUMNS = 60, 40
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_process() -> Iterator[None]:
-    """Let threads share the rows, instead of tasks on parts of them."""
-    window.flush("test")
-    before = _native.set_num_threads(2)
-    yield
-    window.flush("test")
-    _native.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("_two_threads")
 
 
 def numbers(count: int, dtype: str, seed: int = 1) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,14 @@ from process import run_python
 from scipy.sparse import csr_array
 
 import legate_diffuse
-from legate_diffuse import _native
-from legate_diffuse.interpose.window import window
 from legate_diffuse.libraries import registry
 
 if "other" not in registry._registered:
     legate_diffuse.register("other", other_package.register())
 
 ROWS, COLUMNS = 60, 40
+
+pytestmark = pytest.mark.usefixtures("_two_threads")
 
 # Lengths of rows, and whether columns come twice.
 structures = st.tuples(
@@ -35,16 +35,6 @@ structures = st.tuples(
     ),
     st.booleans(),
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_process() -> Iterator[None]:
-    """Let threads share the rows, instead of tasks on parts of them."""
-    window.flush("test")
-    before = _native.set_num_threads(2)
-    yield
-    window.flush("test")
-    _native.set_num_threads(before)
 
 
 def matrix_of(structure: tuple[list[int], bool], dtype: str, index: str) -> Any:
