@@ -63,6 +63,15 @@ def same(left: Any, right: Any, name: str = "result") -> None:
         raise AssertionError(f"{name}: signs of zeros differ:\n{left}\n{right}")
 
 
+def agree(program: Callable[[], Any]) -> Any:
+    """Assert that a program gives the same bits unfused; return what it gives."""
+    found = np.asarray(program())
+    with unfused():
+        original = np.asarray(program())
+    same(found, original)
+    return found
+
+
 def same_but_for_rounding(left: Any, right: Any, scale: Any, terms: int) -> None:
     """Assert that two results differ by no more than the rounding of ``terms`` terms.
 

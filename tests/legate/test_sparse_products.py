@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import other_library as other
 import other_package
 import pytest
-from comparison import counts, same, unfused
+from comparison import agree, counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from process import run_python
@@ -52,15 +51,6 @@ def matrix_of(structure: tuple[list[int], bool], dtype: str, index: str) -> Any:
 def in_legate(matrix: Any) -> other.Matrix:
     columns = cn.array(matrix.indices)
     return other.Matrix(cn.array(matrix.indptr), columns, cn.array(matrix.data))
-
-
-def agree(program: Callable[[], Any]) -> Any:
-    """Assert that a program gives the same bits unfused; return what it gives."""
-    found = np.asarray(program())
-    with unfused():
-        original = np.asarray(program())
-    same(found, original)
-    return found
 
 
 @settings(max_examples=8, deadline=None)
