@@ -17,7 +17,7 @@ from legate_diffuse.fusion.tile_nests import Tiles, place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Nest, Program
-from legate_diffuse.ir.privilege import OPERATORS
+from legate_diffuse.ir.privilege import OPERATORS, READ
 
 
 def plan_launch(
@@ -103,7 +103,7 @@ def _plan_whole(
         number: renaming.layouts.get(shown, shown)
         for number, shown in ((n, localized.shown.get(n, n)) for n in views)
     }
-    tiling = None
+    tiling, again = None, []
     if launch.tiled and nests:
         tiles = _placed_in_turns(localized, [turn.nest for turn in turns])
         if tiles is None:
@@ -116,6 +116,8 @@ def _plan_whole(
         )
         if tiling is None:
             return None
+        if tiling.again is not None:
+            again.append(list(users.arguments)[tiling.again])
         tiling = tiling.shown_by(layouts)
     planned = [
         PlannedNest(
@@ -145,11 +147,13 @@ def _plan_whole(
         temporaries=_views_of(
             window, launch, (dropped | replaced) - set(users.arguments)
         ),
-        arguments=tuple(shown[origins.get(store, store)] for store in users.arguments),
+        arguments=tuple(
+            shown[origins.get(store, store)] for store in (*users.arguments, *again)
+        ),
         moved=tuple(
             place for place, store in enumerate(users.arguments) if store in origins
         ),
-        privileges=users.privileges(tiling),
+        privileges=users.privileges(tiling) + bytes((READ,) * len(again)),
         scratch=tuple(
             (layouts[view], first, last) for view, first, last in users.scratch.values()
         ),

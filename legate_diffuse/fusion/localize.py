@@ -169,7 +169,9 @@ class _Placer:
         tiles = found.tiles
         assert tiles is not None, "the nests are placed"
         local = self._scratch | found.scratch
-        leader = leader_of(tiles, tiles.changed - local)
+        used = {view.store for nest in tiles.nests for view in nest.views}
+        arrays = {store.id for store in used if not store.replicated} - local
+        leader = leader_of(tiles, arrays)
         along = []
         for axis in tiles.axes:
             results = tiles.changed - axis.partial - local

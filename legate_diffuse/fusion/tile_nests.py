@@ -101,7 +101,8 @@ def place_nests(nests: Sequence[Nest]) -> Tiles | None:
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
     """Return the store whose tiles are those of the points.
 
-    The largest that is written, or else that is read, among those along all axes.
+    The largest that is written, or else that is read, among those along all axes. One
+    that is read, too, where points would else sum what others have summed already.
     """
     arrays = list(arrays)
     ranks = {
@@ -115,9 +116,28 @@ def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
             for axis in tiles.axes
         )
     ]
-    along = [store for store in along if store in tiles.changed] or along
-    return max(
-        along, key=lambda s: (_holds(tiles, s, arrays), ranks[s], -s), default=None
+
+    def rank(store: int) -> tuple[bool, int, int]:
+        return _holds(tiles, store, arrays), ranks[store], -store
+
+    written = [store for store in along if store in tiles.changed]
+    best = max(written or along, key=rank, default=None)
+    if written and not _adds_once(tiles, arrays, best):
+        largest = max(along, key=rank)
+        if _holds(tiles, largest, arrays) and _adds_once(tiles, arrays, largest):
+            return largest
+    return best
+
+
+def _adds_once(tiles: Tiles, arrays: Iterable[int], leader: int | None) -> bool:
+    """Whether no point adds to a sum of all what another one adds to it."""
+    accesses = [access for nest in tiles.nests for access in nest.accesses]
+    if not any(access.privilege is Privilege.REDUCE for access in accesses):
+        return True
+    changed = tiles.changed.intersection(arrays)
+    return not any(
+        reaches(tiles.nests, axis, changed - axis.partial, leader).shared
+        for axis in tiles.axes
     )
 
 

@@ -77,6 +77,8 @@ class Tiling:
         largest: the argument that has all dimensions that arguments have in common.
         axes: the dimensions that the tiles divide.
         arguments: see above.
+        again: which argument is passed once more, behind all others, since the points
+            have its tiles, but read beyond them.
         shared: of which arguments each point has a share, of a sum or the like.
         buffers: for each scratch buffer what it is along each axis.
         nests: for each nest what it is along each axis.
@@ -86,6 +88,7 @@ class Tiling:
     largest: int
     axes: tuple[int, ...]
     arguments: tuple[TiledArgument, ...]
+    again: int | None
     shared: tuple[bool, ...]
     buffers: tuple[tuple[Part, ...], ...]
     nests: tuple[tuple[NestPart, ...], ...]
@@ -139,22 +142,30 @@ def tile(
         if access.privilege is Privilege.REDUCE
     }
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
+    tiled = [
+        TiledArgument((), nothing)
+        if store.replicated
+        else TiledArgument(
+            dims[store.id],
+            tuple(
+                _in_root(axis, along, store.id, leader)
+                for axis, along in zip(tiles.axes, found, strict=True)
+            ),
+        )
+        for store in arguments
+    ]
+    again = None
+    leaders = [places[store] for store in leaders_of(tiles, arrays, leader)]
+    if any(tiled[place].reaches != nothing for place in leaders):
+        again = places[leader]
+        leaders = [len(tiled)]
+        tiled.append(TiledArgument(dims[leader], nothing))
     return Tiling(
-        tuple(places[store] for store in leaders_of(tiles, arrays, leader)),
+        tuple(leaders),
         places[largest],
         tuple(dims[leader][axis.dims[leader] or 0] for axis in tiles.axes),
-        tuple(
-            TiledArgument((), nothing)
-            if store.replicated
-            else TiledArgument(
-                dims[store.id],
-                tuple(
-                    _in_root(axis, along, store.id, leader)
-                    for axis, along in zip(tiles.axes, found, strict=True)
-                ),
-            )
-            for store in arguments
-        ),
+        tuple(tiled),
+        again,
         tuple(
             store.id in reduced and (store.replicated or _is_partial(tiles, store.id))
             for store in arguments

@@ -185,7 +185,7 @@ std::vector<RootShape> shapes_of(const std::vector<Access>& arguments) {
 }
 
 // Adds a store to a task. Each point reduces to an instance of its own, which Legate then combines
-// with the value that the store had.
+// with the value that the store had. A store that is passed twice is divided in two ways.
 legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
   const legate::LogicalArray array{*access.store};
   const auto privilege = access.privilege;
@@ -196,7 +196,7 @@ legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
     throw std::invalid_argument{"bools cannot be reduced with OR, use ADD"};
   }
   const auto partition = reduces(privilege) ? task.add_reduction(array, privilege - REDUCE)
-                         : reads(privilege) ? task.add_input(array)
+                         : reads(privilege) ? task.add_input(array, task.declare_partition())
                                             : task.add_output(array);
 
   if (privilege == READ_WRITE) task.add_output(array, partition);

@@ -105,6 +105,9 @@ void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments
       if (passed.writes) {
         require(reach.low == 0 && reach.high == 0, "a point writes beside its tile");
       }
+      if (static_cast<std::int64_t>(index) == tiling.leader) {
+        require(reach.low == 0 && reach.high == 0, "the points have other tiles of the leader");
+      }
     }
     // along what is no axis, a point has all of it
     for (const auto axis : axes) {

@@ -17,6 +17,7 @@ from concrete_programs import COMBINE, DOMAINS, IDENTITY, POISON, Program
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
+from legate_diffuse.fusion.reach import OWN
 from legate_diffuse.fusion.tiles import EVERYWHERE, GUARD, NestPart, Tiling
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import OPERATORS, REDUCE, WRITE
@@ -69,6 +70,8 @@ class TiledRun:
     def _check_leader(self, leader: int) -> None:
         """Assert that its tiles hold all results, as the native task does."""
         tiling, views = self.tiling, self.views
+        reaches = tiling.arguments[leader].reaches
+        assert set(reaches) == {OWN}, "the points have other tiles of the leader"
         for number, privilege in enumerate(self.launch.privileges):
             store = views[self.launch.arguments[number]].store
             if not privilege & (WRITE | REDUCE) or store.replicated:

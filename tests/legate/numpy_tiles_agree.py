@@ -21,6 +21,8 @@ PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
 # no number of points divides
 SHAPES = ((3,), (5,), (17,), (64,), (3, 4), (5, 33), (19, 7), (16, 16), (4, 5, 7))
 Arrays = dict[str, Any]
+# what else a program returns
+SUMS = "sums"
 Statement = Callable[[Any, Arrays], None]
 
 
@@ -39,8 +41,10 @@ def edge(rank: int, dim: int, end: int) -> tuple[Any, ...]:
     return (*(slice(None),) * dim, end, *(slice(None),) * (rank - dim - 1))
 
 
-def statement(rng: random.Random, rank: int, names: list[str]) -> Statement:
-    """Draw a statement that changes, or makes, one array."""
+def statement(
+    rng: random.Random, rank: int, names: list[str], *, changes: bool
+) -> Statement:
+    """Draw a statement that changes, or makes, one array, or sums."""
     target, a, b = (rng.choice(names) for _ in range(3))
     dim, other = rng.randrange(rank), rng.randrange(rank)
     one, two = rng.choice((-1, 1)), rng.choice((-1, 1))
@@ -95,8 +99,24 @@ def statement(rng: random.Random, rank: int, names: list[str]) -> Statement:
     def copied(n: Any, x: Arrays) -> None:
         x[target] = x[a].copy()
 
+    def summed(n: Any, x: Arrays) -> None:
+        # what is summed is beside tiles, and no array is written
+        first = x[a][beside(rank, dim, one)] - factor * x[b][middle]
+        second = first[1:] * first[:-1]
+        third = second[2:] - second[:-2]
+        x[SUMS] += [n.sum(n.rint(third)), n.sum(n.rint(first))]
+
+    def summed_beside(n: Any, x: Arrays) -> None:
+        # what is written is smaller than what is summed
+        first = x[a][beside(rank, dim, one)] - factor * x[b][middle]
+        x[SUMS].append(n.sum(n.rint(first)))
+        x[SUMS].append(first[1:] + first[:-1])
+
+    if not changes:
+        return summed
     kinds = [sweep, sweep, in_place, shifted, point_wise, from_zero, at_edge, around]
-    return rng.choice([*kinds, by_row, from_sum, from_rows, by_column, copied])
+    kinds += [by_row, from_sum, from_rows, by_column, copied, summed, summed_beside]
+    return rng.choice(kinds)
 
 
 def run(package: Any, seed: int) -> list[np.ndarray]:
@@ -108,14 +128,20 @@ def run(package: Any, seed: int) -> list[np.ndarray]:
     x = {name: package.array(generator.integers(-8, 8, shape) * 1.0) for name in names}
     # nobody else holds the memory
     x = {name: array * 1.0 for name, array in x.items()}
-    body = [statement(rng, len(shape), names) for _ in range(rng.randint(2, 6))]
+    x[SUMS] = []
+    changes = rng.random() > 0.1
+    body = [
+        statement(rng, len(shape), names, changes=changes)
+        for _ in range(rng.randint(2, 6))
+    ]
     for _ in range(rng.randint(1, 3)):
         for each in body:
             each(package, x)
         # what goes on growing would overflow
-        for name in names:
+        for name in names if changes else ():
             x[name] = package.minimum(package.maximum(x[name], -16.0), 16.0)
-    return [np.asarray(x[name]).copy() for name in names]
+    found = [*(x[name] for name in names), *x[SUMS]]
+    return [np.asarray(array).copy() for array in found]
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, 20))

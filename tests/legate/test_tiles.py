@@ -162,3 +162,45 @@ assert legate_diffuse.stats()["failures"] == 0
 def test_operations_without_points_see_an_element_first() -> None:
     done = run_python(EMPTY, **PARTITIONED | {"LEGATE_DIFFUSE_SMALL_BYTES": "64"})
     assert done.returncode == 0, done.stderr
+
+
+SUMS = """
+import numpy
+import cupynumeric
+from legate_diffuse import stats
+from legate_diffuse.interpose.window import window
+
+# all results are sums: tiles are those of an array that is read beyond them
+def sums(np, v):
+    b = v[1:] - v[:-1]
+    c = b[1:] * b[:-1]
+    w = v[1:] * v[:-1]
+    x = w[2:] + w[:-2]
+    y = x[1:] + x[:-1]
+    return np.sum(c), np.max(b), np.sum(y)
+
+# one result is smaller than what is summed
+def smaller(np, v):
+    b = v[1:] - v[:-1]
+    c = b[1:] * b[:-1]
+    return np.sum(b), c[1:] - c[:-1], np.sum(c)
+
+for shape in ((41,), (41, 7), (7, 90), (5, 1), (130, 2)):
+    u = numpy.random.default_rng(1).random(shape)
+    own = cupynumeric.array(u) * 2.0
+    window.flush("test")
+    for compute in (sums, smaller):
+        for _ in range(2):
+            found = compute(cupynumeric, own)
+            window.flush("test")
+            for one, other in zip(found, compute(numpy, 2.0 * u), strict=True):
+                numpy.testing.assert_allclose(numpy.asarray(one), other, rtol=1e-9)
+assert stats()["failures"] == 0
+"""
+
+
+@pytest.mark.parametrize("cpus", [2, 3, 4])
+def test_tiles_are_those_of_what_is_read_where_all_is_summed(cpus: int) -> None:
+    options = f"--cpus {cpus} --gpus 0 --sysmem 500"
+    done = run_python(SUMS, **PARTITIONED | {"LEGATE_CONFIG": options})
+    assert done.returncode == 0, done.stderr
