@@ -10,7 +10,7 @@ it lives in scratch memory of the task.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
@@ -67,7 +67,7 @@ def analyse_liveness(
             waits = position in found[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
         if launch.partitioned:
-            later.touched -= _computed(window, launch)
+            later.touched -= _computed(window, launch.tasks)
     return tuple(reversed(found))
 
 
@@ -82,11 +82,11 @@ def _undefined(window: Window, launches: Sequence[Launch]) -> list[frozenset[int
     return found
 
 
-def _computed(window: Window, launch: Launch) -> set[int]:
-    """Return the dead single elements that a launch computes before it uses them."""
+def _computed(window: Window, positions: Sequence[int]) -> set[int]:
+    """Return the dead single elements that tasks compute before they use them."""
     computed: set[int] = set()
     found: set[int] = set()
-    for position in launch.tasks:
+    for position in positions:
         task = window.tasks[position]
         found |= {view.store.id for view in task.reads} - computed
         if is_scalar_work(task):
@@ -144,11 +144,16 @@ def _analyse_fused(
         nests.append(_analyse_nest(window, group.tasks, touched))
         for position in group.tasks:
             touched |= window.tasks[position].stores
+        if launch.partitioned:
+            touched -= _computed(window, group.tasks)
     nests.reverse()
     deferrable: tuple[int, ...] = ()
     scratch: frozenset[int] = frozenset()
     if launch.partitioned:
         alone = sorted({n for nest in nests for n in (*nest.hoisted, *nest.late)})
+        # another nest may compute the same, and need not store it
+        stored = {view.store.id for n in alone for view in window.tasks[n].writes}
+        nests = [replace(nest, dropped=nest.dropped - stored) for nest in nests]
         deferrable = _deferrable(window, launch, alone, later)
     if launch.tiled or not launch.partitioned:
         scratch = _scratch(window, launch, later.touched | later.deferred, undefined)

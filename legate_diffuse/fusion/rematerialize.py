@@ -65,7 +65,12 @@ class _Known:
         found = set(positions)
         tasks = self.window.tasks
         own = [tasks[position] for position in positions]
-        fixed = {v.store.id for position in of_launch for v in tasks[position].changes}
+        fixed = {
+            view.store.id
+            for position in of_launch
+            for view in tasks[position].changes
+            if self.makers.get(view.store.id, (None,))[0] != position
+        }
         wanted = _read_from_before(own)
         while wanted:
             maker = self._maker(wanted.pop(), fixed)
@@ -77,7 +82,8 @@ class _Known:
     def _maker(self, store: int, fixed: set[int]) -> int | None:
         """Return the task to run again for a store, if it gives the same result.
 
-        ``fixed`` are stores that the launch changes, which it may not read before.
+        ``fixed`` are stores that the launch changes, which it may not read before;
+        not what it has only computed from what others can compute it from, too.
         """
         if store not in self.makers:
             return None

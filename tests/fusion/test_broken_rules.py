@@ -273,8 +273,8 @@ def test_what_late_tasks_read_is_not_reduced_to(
 def test_what_was_read_before_is_not_computed_by_the_launch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def computed(window: Window, launch: Launch) -> set[int]:
-        tasks = [window.tasks[position] for position in launch.tasks]
+    def computed(window: Window, positions: Sequence[int]) -> set[int]:
+        tasks = [window.tasks[position] for position in positions]
         views = [v for t in tasks if is_scalar_work(t) for v in t.writes]
         return {view.store.id for view in views if not view.store.live}
 
