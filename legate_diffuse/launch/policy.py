@@ -3,9 +3,11 @@
 
 Windows must end at the same places of the program's loop in every iteration, or no
 window would come twice. A full window is cut where the fewest arrays are in use:
-between two statements, or even between two iterations. Among equal places, one where a
-window was cut before wins. The operations before the cut are remembered, and a window
-that begins with them ends there at once. (Apophenia, arXiv 2406.18111, has this aim.)
+between two statements, or even between two iterations. Where arrays are partitioned, a
+sum of all elements ends a task in any case; a cut elsewhere makes two tasks of one,
+which costs as much as two arrays that cross it. Among equal places, one where a window
+was cut before wins. The operations before the cut are remembered, and a window that
+begins with them ends there at once. (Apophenia, arXiv 2406.18111, has this aim.)
 
 A window is full as soon as it holds a loop's body a few times. So one that does not
 repeat itself goes on, until a step of a long loop is in it. Where such a step has loops
@@ -22,6 +24,8 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
+from legate_diffuse.ir.privilege import REDUCE
+
 # At least so many operations wait, unless the window is known to end before.
 CAPACITY: Final = 192
 # Without a long loop a full window is cut after about this many operations: more than
@@ -33,6 +37,8 @@ _LEAST: Final = CAPACITY // 3
 # multigrid 896) in at most so many windows. To plan a thousand takes 0.2 s.
 _MAX_STEP: Final = 1024
 _MAX_WINDOWS: Final = 32
+# How many arrays more may cross a cut that makes two tasks of one.
+_SPLIT: Final = 2
 # At most so many windows are remembered.
 _MAX_KNOWN: Final = 4096
 # How often is looked, in operations, whether a window repeats itself.
@@ -77,7 +83,11 @@ class WindowPolicy:
         return more % _INTERVAL == 0 and _body(_kinds(operations)) > 0
 
     def cut(
-        self, operations: list[Any], alive: Mapping[Any, bool] | None = None
+        self,
+        operations: list[Any],
+        alive: Mapping[Any, bool] | None = None,
+        *,
+        partitioned: bool = False,
     ) -> int:
         """Return how many operations of a full window to submit.
 
@@ -86,6 +96,9 @@ class WindowPolicy:
         """
         length = len(operations)
         temporaries, arrays = _in_use(operations, alive)
+        if partitioned:
+            for count, operation in enumerate(operations, 1):
+                temporaries[count] += 0 if _sums_up(operation) else _SPLIT
         # at the window's end it is not known yet what is in use
         places = range(_LEAST, 3 * length // 4 + 1)
         kinds = _kinds(operations)
@@ -170,6 +183,16 @@ def _step(last: Sequence[tuple[int, ...]]) -> int:
 
 def _kinds(operations: list[Any]) -> tuple[int, ...]:
     return tuple([operation.kind.id for operation in operations])
+
+
+def _sums_up(operation: Any) -> bool:
+    """Whether an operation reduces to a single element, as sums do."""
+    reduced = [
+        view.root.scalar_storage
+        for privilege, view in zip(operation.privileges, operation.views, strict=True)
+        if privilege >= REDUCE
+    ]
+    return any(reduced)
 
 
 def _in_use(

@@ -379,12 +379,12 @@ class LaunchWindow:
 
     def _cut(self, state: WindowState) -> None:
         """End a full window at a good place, before some of its operations."""
-        if self._agreement is None:
-            count = self._policy.cut(state.operations)
-        else:
+        alive = None
+        if self._agreement is not None:
             agreed = self._agreement.liveness(state)
             alive = dict(zip(state.roots, agreed, strict=True))
-            count = self._policy.cut(state.operations, alive)
+        partitioned = self.single_below() != _ALL_SINGLE
+        count = self._policy.cut(state.operations, alive, partitioned=partitioned)
         carried = min(state.carried, count)
         first = record(state.operations[:count], self.single_below(), carried)
         first.end_before(state.operations[count:])

@@ -76,8 +76,14 @@ DIVIDED = {
         "logistic_regression",
         "mandelbrot",
         "channel_flow",
+        "shallow_water",
     )
 }
+
+# With grids that Legate divides, and grids that it leaves in one piece.
+GRIDS = {"multigrid": "--size 255"}
+# In one solve, which no window holds.
+SOLVERS = {"cg": AGREEING["cg"], "bicgstab": f"{AGREEING['bicgstab']} --solve 1000"}
 
 
 @dataclass(frozen=True)
@@ -86,18 +92,25 @@ class Mode:
 
     ``threads`` share the loops of a task; with one of several ``cpus`` arrays are
     partitioned; None: unfused. NumPy has no ``cpus``. ``maths`` is how functions of the
-    maths library are computed.
+    maths library are computed. The program waits after so many ``iterations``. With
+    ``small_apart`` small arrays are not divided as large ones are.
     """
 
     cpus: int | None
     threads: int | None = None
     check: bool = False
     maths: str = "vector"
+    iterations: int = 2
+    small_apart: bool = False
 
     def cases(self) -> Cases:
         """Return what is run."""
         if self.cpus is None:
             return AGREEING | SINGLE_PRECISION | WITH_NUMPY | BY_MATRIX
+        if self.small_apart:
+            return GRIDS
+        if self.iterations > 2:
+            return SOLVERS
         if self.maths == "libm":
             return WITH_SINES
         if self.cpus > 2:
@@ -107,17 +120,17 @@ class Mode:
 
     def environment(self) -> dict[str, str]:
         """Return the settings of Legate and legate_diffuse."""
-        return {
+        # else small arrays stand for large ones
+        limits = {} if self.small_apart else {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+        return limits | {
             "LEGATE_CONFIG": f"--cpus {self.cpus} --gpus 0 --sysmem 500",
-            "LEGATE_TEST": "1",
+            "LEGATE_TEST": str(int(not self.small_apart)),
             "LEGATE_DIFFUSE": str(int(self.threads is not None)),
             "LEGATE_DIFFUSE_THREADS": str(self.threads or 1),
             "LEGATE_DIFFUSE_MATH": self.maths,
             "LEGATE_DIFFUSE_CHECK": str(int(self.check)),
             "LEGATE_DIFFUSE_DRIVER_STUB": "1",
             "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
-            # small arrays stand for large ones
-            "LEGATE_DIFFUSE_SMALL_BYTES": "0",
         }
 
 
@@ -144,7 +157,8 @@ class Runs:
     def __init__(self, mode: Mode, folder: Path) -> None:
         batches = "1" if mode.check else "3"
         package = "numpy" if mode is NUMPY else "cupynumeric"
-        common = ["--package", package, "--iterations", "2", "--batches", batches]
+        common = ["--package", package, "--batches", batches]
+        common += ["--iterations", str(mode.iterations)]
         commands = {
             case: [case.split()[0], *options.split(), *common]
             for case, options in mode.cases().items()

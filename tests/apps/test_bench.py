@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,12 @@ TASKS = {
     "update": (0.5, 0.5, 0.5),
     # small matrix-vector products are fused, large ones are tasks of their own
     "jacobi": (0.5, 0.5, 1),
-    # partitioned: p, operator and p q, x and r with r r; a window ends after p
+    # partitioned: p, operator and p q; x and r with r r; and p where the program waits
     "cg": (0.5, 0.5, 2.5),
     "bicgstab": (0.5, 0.5, 3.5),
     "multigrid": (13, 13, 127),
     "channel_flow": (1, 1, 3),
-    "shallow_water": (1, 1, 12),
+    "shallow_water": (1, 1, 5),
     "heat": (0.5, 0.5, 0.5),
     "softmax": (1, 1, 1),
     "layer_norm": (1, 1, 1),
@@ -85,6 +86,28 @@ def test_more_points_run_as_many_tasks(
     counts = fused.record["statistics_per_iteration"]
     tasks = counts["tasks_submitted"] - counts["fills_submitted"]
     assert tasks == TASKS[app][MACHINES.index((2, 1))]
+
+
+@pytest.mark.parametrize(("app", "tasks"), [("cg", 2), ("bicgstab", 3)])
+@pytest.mark.parametrize("cpus", [2, 3, 4])
+def test_iterations_of_solvers_on_points_run_so_many_tasks(
+    cpus: int, app: str, tasks: int, runs: Callable[[Mode], Runs]
+) -> None:
+    counts = runs(Mode(cpus, 1, iterations=40))[app].record["statistics_per_iteration"]
+    found = counts["tasks_submitted"] - counts["fills_submitted"]
+    # one more where the program waits, as nothing follows that it might join
+    assert round(40 * found) == 40 * tasks + 1
+
+
+@pytest.mark.parametrize("cpus", [2, 3, 4])
+def test_coarse_grids_are_in_one_piece(cpus: int, runs: Callable[[Mode], Runs]) -> None:
+    mode = Mode(cpus, small_apart=True)
+    unfused, fused = (runs(replace(mode, threads=n))["multigrid"] for n in (None, 1))
+    rounding = float(np.finfo(np.float64).eps)
+    known = APPLICATIONS["multigrid"].roundings
+    assert difference(unfused, fused) <= known * rounding
+    counts = fused.record["statistics_per_iteration"]
+    assert counts["tasks_submitted"] - counts["fills_submitted"] == 33
 
 
 def test_every_program_has_a_number_of_tasks() -> None:

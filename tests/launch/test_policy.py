@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.policy import CAPACITY, WindowPolicy
 
 
@@ -29,11 +30,17 @@ class Operation:
 
     number: int
     roots: list[Root] = field(default_factory=list)
+    privilege: int = READ
 
     @property
     def kind(self) -> Any:
         """Its kind, by which the place in the program is recognized."""
         return SimpleNamespace(id=self.number)
+
+    @property
+    def privileges(self) -> list[int]:
+        """What it does with them."""
+        return [self.privilege] * len(self.roots)
 
     @property
     def views(self) -> list[Any]:
@@ -109,6 +116,25 @@ def test_so_may_futures() -> None:
     for one, other in itertools.pairwise(operations):
         other.roots += one.roots[:1]
     assert WindowPolicy().cut(operations) == expected
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize("crossing", [1, 2])
+def test_points_end_windows_where_sums_end_tasks(
+    crossing: int, partitioned: bool
+) -> None:
+    # of statements that pass arrays along, one sums up
+    operations = chains(count=20, length=7)
+    total = Operation(9, [Root(scalar_storage=True)], REDUCE)
+    operations.insert(73, total)
+    for _ in range(crossing - 1):
+        root = Root(alive=False)
+        operations[72].roots.append(root)
+        operations[74].roots.append(root)
+    count = WindowPolicy().cut(operations, partitioned=partitioned)
+    # arrays cross the cut there, and none one between two statements
+    assert (count == 74) == (partitioned and crossing == 1)
+    assert count == 74 or operations[count].number % 100 == 0
 
 
 def test_a_place_where_a_window_was_cut_ends_it_from_then_on() -> None:

@@ -118,7 +118,7 @@ def test_a_read_submits_all_of_a_window_that_was_cut() -> None:
 
     window.submitter.prepare = prepare
     window.queue.native = SimpleNamespace(last_launch=lambda: 0)
-    window._policy.cut = lambda operations: len(operations) // 2
+    window._policy.cut = lambda operations, *_, **__: len(operations) // 2
     window._cut(window.state)
     assert window.state.rest
     window.flush_for(x.root)
