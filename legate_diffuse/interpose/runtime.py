@@ -238,9 +238,10 @@ class Runtime:
     ) -> None:
         """Hint that tiles of a store will be read with a halo.
 
-        A store of one tile has no halo.
+        Fused tasks say themselves which halo they read. So a hint does not end the
+        window, unless the store is to be filled, too.
         """
-        if window.is_single(view_of(store).root):
+        if not initialize:
             return
         window.flush("prefetch_bloated_instances")
         real.runtime.prefetch_bloated_instances(

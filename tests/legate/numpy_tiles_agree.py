@@ -181,6 +181,22 @@ def test_sweeps_are_one_task_and_move_to_another_store(side: int) -> None:
         np.testing.assert_allclose(found, right, rtol=1e-14)
 
 
+def test_hints_end_no_window() -> None:
+    values = np.random.default_rng(0).random((9, 9))
+    grids = [package.array(values) * 2.0 for package in (np, cn)]
+
+    def hinted() -> None:
+        for _ in range(2):
+            grids[1].stencil_hint((2, 2), (2, 2))
+            jacobi(cn, grids[1])
+
+    counts(hinted)
+    assert counts(hinted)["tasks_submitted"] == 1
+    for _ in range(4):
+        jacobi(np, grids[0])
+    np.testing.assert_allclose(np.asarray(grids[1]), grids[0], rtol=1e-14)
+
+
 def test_what_the_application_holds_does_not_move() -> None:
     values = np.random.default_rng(0).random((9, 9))
     grid = cn.array(values) * 1.0
