@@ -121,9 +121,9 @@ def threads() -> int | None:
     return _number("LEGATE_DIFFUSE_THREADS", 1, 1024, advice)
 
 
-# How large arrays may be that live in the process, as threads do not pay yet: 4,096
-# numbers of 8 bytes.
-_SMALL_BYTES = 32768
+# How large arrays may be that live in the process: 49,152 numbers of 8 bytes. Up to
+# that most operations take no longer than it takes to record them for a launch.
+_SMALL_BYTES = 3 * 2**17
 
 
 def small_bytes() -> int:

@@ -18,8 +18,8 @@ import numpy as np
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.libraries.cupynumeric.tasks import (
-    LARGEST_PRODUCT,
     NARROWEST_PRODUCT,
+    is_product_a_loop,
 )
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
@@ -81,11 +81,11 @@ def _replace_products(submission: Submission) -> None:
             # a vector times a matrix is the transposed matrix times the vector
             one, other = other, one
             one = one.transpose((1, 0)) if len(one.shape) == 2 else one
-        if one.shape[-1:] != other.shape or one.volume > LARGEST_PRODUCT:
+        if one.shape[-1:] != other.shape:
             return None
         if len(one.shape) == 1 and one.volume > 1:
             return _submit(vectors, (), one, other)
-        if len(one.shape) == 2 and min(one.shape) >= NARROWEST_PRODUCT:
+        if len(one.shape) == 2 and is_product_a_loop(one):
             return _submit(matrices, one.shape[:1], one, other)
         return None
 

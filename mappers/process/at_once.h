@@ -94,7 +94,7 @@ struct LocalOperand {
 
 constexpr std::size_t MAX_OPERANDS = 16;
 // An operation on more points is worth a place in a window.
-constexpr std::int64_t MOST_POINTS = 32768;
+constexpr std::int64_t MOST_POINTS = 49152;
 using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 
 // Where the first element that an operand shows lies.

@@ -14,7 +14,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("small_bytes", ["32768", "0"])
+@pytest.mark.parametrize("small_bytes", ["393216", "0"])
 def test_programs_agree(small_bytes: str, tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "bench.py"), "numpy", "--size", "small"]
     command += ["--repeat", "1", "--seconds", "0", "--results", str(tmp_path)]

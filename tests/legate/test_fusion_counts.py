@@ -59,14 +59,23 @@ def test_a_stencil_is_one_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "fused"),
-    [(256, 256, True), (257, 256, False), (8, 100, True), (7, 100, False)],
+    ("rows", "columns", "transposed", "fused"),
+    [
+        (2048, 2048, False, True),
+        (2049, 2048, False, False),
+        (724, 724, True, True),
+        (725, 725, True, False),
+        (8, 100, False, True),
+        (7, 100, False, False),
+    ],
 )
 def test_products_of_small_matrices_are_fused(
-    rows: int, columns: int, fused: bool
+    rows: int, columns: int, transposed: bool, fused: bool
 ) -> None:
     values = np.arange(float(rows * columns)).reshape(rows, columns) % 7.0
     a, x = cn.array(values), cn.arange(float(columns)) % 5.0
+    if transposed:
+        values, a = values.T, a.T
     window.flush("test")
     results: list[Any] = []
     found = counts(lambda: results.append(2.0 * (a @ x)))

@@ -111,7 +111,7 @@ def test_a_python_task_is_fused() -> None:
     result = z[9999]
     print(float(result), legate_diffuse.stats()["tasks_submitted"] - before)
     """
-    done = run_python(program, LEGATE_DIFFUSE="1")
+    done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "-4999.0 1\n"
 
