@@ -81,7 +81,7 @@ def total_variation(np: Any, n: int) -> tuple[Any, ...]:
         dx, dy = np.zeros((n, n)), np.zeros((n, n))
         dx[:, :-1] = p[:, 1:] - p[:, :-1]
         dy[:-1] = p[1:] - p[:-1]
-        size = np.sqrt(dx * dx + dy * dy + 1e-6)
+        size = np.sqrt(dx * dx + dy * dy + 1e-2)
         dx, dy = dx / size, dy / size
         slope = -dx - dy
         slope[:, 1:] += dx[:, :-1]
