@@ -205,6 +205,27 @@ PROGRAMS = {
         cold="plans",
         environment=_AT_ONCE,
     ),
+    "at once, products and masks": Program(
+        """
+        a = np.arange(64.0).reshape(8, 8)
+        x = a[3] * 0.5
+        y = a @ x - x
+        b = a @ a
+        m = y > 2000.0
+        z = y[m]
+        y[m] = -1.0
+        x = np.roll(x, 3)
+        y[2:] = x[:-2]
+        r = b.sum(axis=0)
+        out.append(float(x.dot(y)))
+        r -= b[:, 1]
+        y[~m] = 2.0
+        x = b.reshape(16, 4)[3:5]
+        z *= z
+        out.append(r.max().item())
+    """,
+        environment=_AT_ONCE,
+    ),
     "before what waits": Program(
         """
         x = np.arange(12.0)
