@@ -63,8 +63,8 @@ def test_a_stencil_is_one_task() -> None:
     [
         (2048, 2048, False, True),
         (2049, 2048, False, False),
-        (724, 724, True, True),
-        (725, 725, True, False),
+        (256, 256, True, True),
+        (257, 257, True, False),
         (8, 100, False, True),
         (7, 100, False, False),
     ],

@@ -39,7 +39,7 @@ _LAYOUTS: Final[dict[str, tuple[int, int | None]]] = {
 NARROWEST_PRODUCT: Final = 8  # rows or columns
 # bytes of a matrix that is read along its rows, and across them
 _LARGEST_PRODUCT: Final = 2**25
-_LARGEST_TRANSPOSED_PRODUCT: Final = 2**22
+_LARGEST_TRANSPOSED_PRODUCT: Final = 2**19
 
 
 def register(library: Library) -> None:
