@@ -263,7 +263,8 @@ class AutoTask:
                     argument.root.constant = None
                 if privilege >= REDUCE:
                     argument.root.settle()
-                if splits:
+                # on the way it has a dimension more
+                if splits and len(argument.shape) < real.LEGATE_MAX_DIM:
                     argument = argument.without_tiling()
                 argument = argument.materialize(reads_only=privilege == READ)
             partition = None if variable is None else resolve(variable)

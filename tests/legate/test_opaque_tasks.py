@@ -238,3 +238,12 @@ def test_a_task_runs_once_in_every_mode(small: str, check: str) -> None:
     assert (fused.returncode, fused.stderr) == (0, "")
     assert fused.stdout == expected.stdout
     assert fused.stdout.startswith("[2, 3, 4] ")
+
+
+@pytest.mark.parametrize("dim", range(2, 7))
+def test_arrays_get_as_many_dimensions_as_legate_has(dim: int) -> None:
+    values = np.arange(3.0**dim)
+    found = cn.array(values).reshape((3,) * dim)
+    np.testing.assert_array_equal(
+        np.asarray(found + 1.0), values.reshape((3,) * dim) + 1.0
+    )
