@@ -67,6 +67,7 @@ def localize(
     nests: Sequence[LoweredNest],
     views: Mapping[int, View],
     scratch: AbstractSet[int],
+    undefined: AbstractSet[int],
     numbers: Iterator[int],
 ) -> Localized | None:
     """Return nests whose points do not write what others read.
@@ -77,6 +78,7 @@ def localize(
         nests: the nests.
         views: what they use, by number.
         scratch: the stores that live in the task.
+        undefined: the stores that nothing was written to before.
         numbers: gives numbers to new stores and views.
     """
     placer = _Placer(scratch)
@@ -92,7 +94,8 @@ def localize(
     for store, way in sorted(ways.items()):
         if way.moves and store in fixed:
             return None
-        found = _Localizer(found, store, numbers).run(way)
+        localizer = _Localizer(found, store, numbers)
+        found = localizer.run(way, defined=store not in undefined)
     placed = placer.place(found)
     if placed is None:
         return None
@@ -210,8 +213,11 @@ class _Localizer:
         self._old = next(v.store for v in self._views.values() if v.store.id == store)
         self._numbers = numbers
 
-    def run(self, way: _Way) -> Localized:
-        """Return the nests with a copy in scratch memory, in a fresh store, or both."""
+    def run(self, way: _Way, *, defined: bool) -> Localized:
+        """Return the nests with a copy in scratch memory, in a fresh store, or both.
+
+        What was never written to is not copied: Legion ends programs that read it.
+        """
         found, old = self._found, self._old
         first = next(
             place for place, nest in enumerate(self._nests) if self._changes(nest)
@@ -220,7 +226,7 @@ class _Localizer:
         local = self._store() if way.in_scratch else target
         before = self._nests[:first]
         after = [self._renamed(nest, local) for nest in self._nests[first:]]
-        if not self._is_covered(self._nests[first]):
+        if defined and not self._is_covered(self._nests[first]):
             before.append(self._copy(local, old))
         if way.in_scratch:
             after.append(self._copy(target, local))

@@ -204,3 +204,30 @@ def test_tiles_are_those_of_what_is_read_where_all_is_summed(cpus: int) -> None:
     options = f"--cpus {cpus} --gpus 0 --sysmem 500"
     done = run_python(SUMS, **PARTITIONED | {"LEGATE_CONFIG": options})
     assert done.returncode == 0, done.stderr
+
+
+NEW = """
+import cupynumeric as np
+
+x = np.arange(69.0).reshape(3, 23)
+# a new array, of which two copies write all
+y = np.concatenate([x, x], axis=0)
+y[:, 2:] = y[:, :-2] + y[:, 2:]
+z = y + y
+print(z.tolist())
+"""
+
+
+def test_what_was_never_written_to_is_not_read() -> None:
+    expected = run_python(NEW.replace("cupynumeric", "numpy"))
+    done = run_python(
+        NEW,
+        LEGATE_CONFIG="--cpus 3 --gpus 0 --sysmem 500",
+        LEGATE_TEST="1",
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_THREADS="1",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+        LEGATE_DIFFUSE_SYNC_COMPILE="1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == expected.stdout
