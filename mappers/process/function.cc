@@ -139,8 +139,11 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     if (!one.is_here(views[index + 1].ptr(), false) || !repeat_over(shape, one)) Py_RETURN_NONE;
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
-      found[0].dtype != array_fields().root_dtype.of(signature->prototype) ||
-      signature->operation->run(store_fields(), found, signature->scalars.data(),
+      found[0].dtype != array_fields().root_dtype.of(signature->prototype)) {
+    Py_RETURN_NONE;
+  }
+  if (out == Py_None && !reduces_) found[0].small->reserve();
+  if (signature->operation->run(store_fields(), found, signature->scalars.data(),
                                 signature->scalars.size() / SCALAR_SIZE) != Answer::DONE) {
     Py_RETURN_NONE;
   }
@@ -210,6 +213,7 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
 
   Run run;
 
+  target.small->reserve();
   std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
   target.small->set_changed();
   if (!name.empty()) run.done(name.c_str());

@@ -99,8 +99,11 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
   }
 
   const auto itemsize = target.small->shape().itemsize;
-  auto* to = target.small->elements();
   Run run;
+
+  target.small->reserve();
+
+  auto* to = target.small->elements();
 
   selection.visit([&](const char* element) {
     std::memcpy(to, element, itemsize);

@@ -48,6 +48,7 @@ class Copying {
     if (!made.is_here(target) || !source.is_here(view_.ptr(), false)) return false;
     array_ = std::move(made.array);
     strides = source.byte_strides();
+    target.small->reserve();
     run_.emplace();
     return true;
   }

@@ -28,15 +28,23 @@ SmallArray::SmallArray(RootShape shape)
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
 char* SmallArray::elements() {
-  if (!memory_) {
-    memory_.reset(static_cast<char*>(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1)));
-    if (!memory_) throw std::bad_alloc{};
-    total += num_bytes_;
-  }
+  if (!memory_) keep(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1));
   return memory_.get();
 }
 
+void SmallArray::reserve() {
+  if (!memory_) keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
+}
+
+void SmallArray::keep(void* memory) {
+  memory_.reset(static_cast<char*>(memory));
+  if (!memory_) throw std::bad_alloc{};
+  total += num_bytes_;
+}
+
 void SmallArray::fill(const char* element) {
+  reserve();
+
   auto* const to = elements();
   const auto itemsize = static_cast<std::size_t>(shape_.itemsize);
 

@@ -30,6 +30,9 @@ class SmallArray {
   // The first element; zeros where nothing was written.
   char* elements();
 
+  // Gets memory, which is not set, for elements that are all about to be written.
+  void reserve();
+
   // Makes all elements equal to one.
   void fill(const char* element);
 
@@ -46,6 +49,8 @@ class SmallArray {
   static std::size_t total_bytes();
 
  private:
+  void keep(void* memory);
+
   RootShape shape_;
   std::size_t num_bytes_;
   std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
