@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from legate_diffuse import settings
-from legate_diffuse.messages import say
+from legate_diffuse.messages import say, say_once
 from legate_diffuse.observe.wording import PAGE_MARK, TITLE
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
@@ -107,8 +107,8 @@ def _is_ruled_out_by_ranks(runtime: Any, starts: bool) -> bool:
     from legate_diffuse.launch.handshake import objection
 
     found = objection(starts)
-    if found and runtime.node_id == 0:
-        say(f"all ranks run unfused: {found}")
+    if found:
+        say_once(f"all ranks run unfused: {found}")
     return bool(found)
 
 

@@ -28,7 +28,7 @@ from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
-from legate_diffuse.messages import say
+from legate_diffuse.messages import say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
 from legate_diffuse.observe.explain import Explanation, open_explanation
@@ -46,6 +46,13 @@ MAX_KERNELS: Final = 4096
 _KEPT_SHARE: Final = 0.75
 # So many names of operations are told apart, of those that run at once.
 _NAMES: Final = 1 << 16
+
+
+class ElsewhereError(Exception):
+    """Another rank has failed, and says why."""
+
+    def __str__(self) -> str:
+        return "on another rank, which says why"
 
 
 class Checker(Protocol):
@@ -319,7 +326,7 @@ class Submitter:
             ready = self._agreement.on_kernels(not failed)
             if not ready and not failed:
                 failed = True
-                self.give_up(launch, "compilation", RuntimeError("on another rank"))
+                self.give_up(launch, "compilation", ElsewhereError())
         return not failed and all(nest.kernel is not None for nest in missing)
 
     def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
@@ -344,9 +351,11 @@ class Submitter:
         if not self._warned:
             self._warned = True
             error = failure.__cause__ if isinstance(failure, FailureError) else failure
-            say(
-                f"{stage} of a group of operations failed "
-                f"({type(error).__name__}: {error}), so they run unfused"
+            elsewhere = isinstance(error, ElsewhereError)
+            reason = error if elsewhere else f"{type(error).__name__}: {error}"
+            (say_once if elsewhere else say)(
+                f"{stage} of a group of operations failed ({reason}), so they run "
+                "unfused"
             )
 
 

@@ -23,7 +23,7 @@ from legate_diffuse.libraries.registry import (
     task_name,
 )
 from legate_diffuse.libraries.rows import sums_rows
-from legate_diffuse.messages import say
+from legate_diffuse.messages import say_once
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.legate import Legate
 
@@ -115,7 +115,7 @@ class TaskRecognizer:
         forms = self._forms.get(library)
         if forms is None:
             found = Library(library, self._legate)
-            register_all(found, self._own, self._say)
+            register_all(found, self._own, say_once)
             self.operations.add(found.operations)
             if found.advise is not None:
                 self.operations.add_adviser(found.advise)
@@ -124,10 +124,6 @@ class TaskRecognizer:
         if form is None:
             form = forms.setdefault(task.task_id, self._unknown(task))
         return form
-
-    def _say(self, sentence: str) -> None:
-        if self._legate.runtime.node_id == 0:
-            say(sentence)
 
     def _unknown(self, task: Any) -> Form:
         """Return the form of a task that nobody has registered."""
@@ -157,7 +153,7 @@ class TaskRecognizer:
         )
         if form.strict and form.fuse and form not in self._told:
             self._told.add(form)
-            self._say(
+            say_once(
                 f"{form.name}: it was submitted with other arguments, shapes or "
                 "constraints than were registered, so it runs as it was submitted"
             )

@@ -21,7 +21,7 @@ import textwrap
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from legate_diffuse.messages import say
+from legate_diffuse.messages import say_once
 from legate_diffuse.shortcuts import (
     calls,
     copies,
@@ -96,9 +96,9 @@ def apply_shortcuts(legate: Legate) -> None:
         shortcut.apply(submission)
         applied.add(shortcut.name)
     off = [shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting]
-    if off and legate.runtime.node_id == 0:
+    if off:
         version = importlib.import_module("cupynumeric").__version__
-        say(
+        say_once(
             f"the shortcuts for {', '.join(off)} were not written for cuPyNumeric "
             f"{version} and are off, so that such calls take longer; install "
             f"nvidia-cupynumeric=={WRITTEN_FOR} to have them"
