@@ -72,7 +72,7 @@ def install(core: ModuleType, native: ModuleType) -> None:
     decorator = importlib.import_module("legate.core._ext.task.decorator")
     decorator.PyTask = python_task.PyTask  # type: ignore[attr-defined]
 
-    atexit.register(window.flush, "shutdown")
+    atexit.register(window.finish)
 
 
 def _keep_originals(core: ModuleType, native: ModuleType) -> None:

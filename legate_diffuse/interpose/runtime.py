@@ -276,7 +276,7 @@ class Runtime:
 
     def finish(self) -> None:
         """Finish the pending work and shut the runtime down."""
-        window.flush("shutdown")
+        window.finish()
         real.runtime.finish()
 
     def __getattr__(self, name: str) -> Any:

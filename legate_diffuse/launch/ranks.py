@@ -6,25 +6,41 @@ rank: which arrays it can still reach, whether it could compile a kernel. They c
 only where all ranks have them. Ranks take part in the same agreements in the same
 order, as their windows end in the same places.
 
-Legate does so with the fields that its ranks free (``ConsensusMatchingFieldManager``).
+What one rank's program cannot reach any more, no rank's program uses again, as all do
+the same. So a window that was seen before needs no answer: an array dies in it that
+died then, unless this rank can reach it. Such a rank waits for the answer, which counts
+for all: the others know it, as they cannot reach the array.
+
+Legate does so with the fields that its ranks free, and looks at the answers later, too
+(``ConsensusMatchingFieldManager``).
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
 from legate_diffuse.launch.state import WindowState, liveness
-from legate_diffuse.messages import say
+from legate_diffuse.messages import say_once
+from legate_diffuse.observe.counters import Counters
 
 # Where ranks agree on something, the first number says on what. Of others it is less.
 _WINDOW: Final = 1 << 63
 _KERNELS: Final = _WINDOW - 1
 _BUFFER: Final = _WINDOW - 2
+_NOTHING: Final = _WINDOW - 3
 # A fact that a rank has.
 _TRUE: Final = 0
+# Added to the numbers of roots whose memory a rank's application has given back.
+_RETURNED: Final = 1 << 32
+
+# An answer counts for windows that are seen again when so many others were asked for.
+_LAG: Final = 8
+# So many windows are remembered at most.
+_MAX_WINDOWS: Final = 4096
 
 
 def are_several(runtime: Any) -> bool:
@@ -75,6 +91,33 @@ def _function(name: str) -> Any:
     return found
 
 
+class _Question:
+    """Something that is agreed on.
+
+    Attributes:
+        mark: says on what.
+        number: how many were asked before.
+        windows: how many windows have ended when it was asked.
+    """
+
+    __slots__ = ("_answer", "_match", "mark", "number", "windows")
+
+    def __init__(
+        self, mark: int, numbers: Iterable[int], number: int, windows: int
+    ) -> None:
+        self._match = Match([mark, *numbers])
+        self._answer: set[int] | None = None
+        self.mark = mark
+        self.number = number
+        self.windows = windows
+
+    def wait(self) -> set[int]:
+        """Return the numbers of all ranks, the mark among them."""
+        if self._answer is None:
+            self._answer = self._match.wait()
+        return self._answer
+
+
 class Agreement:
     """Lets what one rank knows count where all ranks know it.
 
@@ -83,55 +126,115 @@ class Agreement:
             nothing agreed on: unfused ranks need only submit the same operations.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, counters: Counters) -> None:
         self.broken = False
+        self._counters = counters
         # how many windows have been agreed on
         self._windows = 0
+        # the roots that could be read after a window, by its mark
+        self._alive: dict[int, set[int]] = {}
+        # what was asked last, at most ``_LAG``, the oldest first
+        self._asked: deque[_Question] = deque()
 
     def liveness(self, state: WindowState) -> list[bool]:
-        """Return whether each root of a window can be read after it, on any rank.
+        """Return whether each root of a window can be read after it, on all ranks.
 
         The window has ended, or is about to be cut. Memory that no rank's application
         holds any more is not shared from then on.
         """
         found = state.agreed
         if found is None:
-            alive = liveness(state)
-            self._windows += 1
-            mark = _WINDOW | hash((*state.key, state.carried, state.count))
-            roots = list(state.roots)
-            count = len(roots)
-            facts = [number for number, live in enumerate(alive) if not live]
-            facts += [
-                count + number
-                for number, root in enumerate(roots)
-                if root.shared and not root.is_held()
-            ]
-            common = self._match(mark & (2 * _WINDOW - 1), facts)
-            for number, root in enumerate(roots):
-                if count + number in common:
-                    root.is_shared()
-            found = state.agreed = [number not in common for number in range(count)]
+            found = state.agreed = self._decide(state, liveness(state))
         return found
+
+    def _decide(self, state: WindowState, alive: list[bool]) -> list[bool]:
+        if self.broken:
+            return [True] * len(alive)
+        self._windows += 1
+        roots = list(state.roots)
+        kept = [number for number, root in enumerate(roots) if root in state.kept]
+        mark = hash((*state.key, state.carried, state.count, *kept))
+        mark = _WINDOW | mark & (_WINDOW - 1)
+        reachable = {number for number, lives in enumerate(alive) if lives}
+        # these are the same on all ranks
+        lent = {n: root for n, root in enumerate(roots) if root.shared and root.lent}
+        returned = [_RETURNED + n for n, root in lent.items() if not root.is_held()]
+        expected = self._alive.get(mark)
+        self._ask(mark, [*reachable, *returned])
+        if expected is None or lent or not reachable <= expected:
+            answer = self._wait()
+            for number, root in lent.items():
+                if _RETURNED + number in answer:
+                    root.is_shared()
+            # it tells nothing new to a rank that has not waited
+            expected = (answer & reachable) | (expected or set())
+            self._remember(mark, expected)
+        if self.broken:
+            return [True] * len(alive)
+        for number in reachable - expected:
+            roots[number].forsaken = True
+        return [number in expected for number in range(len(alive))]
 
     def on_kernels(self, ready: bool) -> bool:
         """Whether all ranks have the kernels of a launch."""
-        return _TRUE in self._match(_KERNELS, [_TRUE] * ready)
+        return self._on_fact(_KERNELS, ready)
 
     def on_buffer(self, sole: bool) -> bool:
         """Whether no rank's program can reach the buffer of a new array."""
-        return _TRUE in self._match(_BUFFER, [_TRUE] * sole)
+        return self._on_fact(_BUFFER, sole)
 
-    def _match(self, mark: int, numbers: Iterable[int]) -> set[int]:
-        """Return the numbers of all ranks; none if they agree on different things."""
+    def finish(self) -> None:
+        """Wait for all answers, whose memory must last until then."""
+        while self._asked and not self.broken:
+            self._check(self._asked.popleft())
+
+    def _on_fact(self, mark: int, fact: bool) -> bool:
         if self.broken:
-            return set()
-        common = Match([mark, *numbers]).wait()
-        if mark not in common:
+            return False
+        self._ask(mark, [_TRUE] * fact)
+        return _TRUE in self._wait()
+
+    def _ask(self, mark: int, numbers: Iterable[int]) -> None:
+        """Ask all ranks, and look at an answer that nobody need wait for any more."""
+        asked, count = self._asked, self._counters.matches
+        asked.append(_Question(mark, numbers, count, self._windows))
+        self._counters.matches = count + 1
+        if len(asked) > _LAG:
+            oldest = asked.popleft()
+            answer = self._check(oldest)
+            if oldest.mark >= _WINDOW:
+                self._remember(oldest.mark, answer)
+
+    def _remember(self, mark: int, alive: set[int]) -> None:
+        if len(self._alive) >= _MAX_WINDOWS and mark not in self._alive:
+            self._alive.clear()
+        self._alive[mark] = alive
+
+    def _wait(self) -> set[int]:
+        """Return the answer to what was asked last; none if the ranks differ."""
+        self._counters.matches_awaited += 1
+        answer: set[int] = set()
+        for question in list(self._asked):
+            answer = self._check(question)
+        return answer
+
+    def _check(self, question: _Question) -> set[int]:
+        """Return an answer; none if the ranks have not asked the same."""
+        answer = set() if self.broken else question.wait()
+        if question.mark not in answer and not self.broken:
             self.broken = True
-            say(
-                f"the ranks' windows differ in window {self._windows}, so operations "
-                "run unfused from there on; LEGATE_DIFFUSE_DUMP=decisions prints "
-                "what each rank has decided"
+            self._pair(question.number + _LAG)
+            say_once(
+                f"the ranks' windows differ in window {question.windows}, so "
+                "operations run unfused from there on; LEGATE_DIFFUSE_DUMP=decisions "
+                "prints what each rank has decided"
             )
-        return common - {mark}
+        return answer
+
+    def _pair(self, last: int) -> None:
+        """Ask as often as a rank may have done before it found a difference.
+
+        Nobody waits for the answers, but Legion does for all ranks' questions.
+        """
+        for number in range(self._counters.matches, last + 1):
+            self._asked.append(_Question(_NOTHING, [], number, self._windows))

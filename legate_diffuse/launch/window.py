@@ -67,7 +67,7 @@ class LaunchWindow:
         self._agreement: Agreement | None = None
         self._liveness = liveness
         if ranks.are_several(legate.runtime):
-            self._agreement = Agreement()
+            self._agreement = Agreement(self._counters)
             self._liveness = self._agreement.liveness
         self.submitter = Submitter(
             legate, meanings, self._counters, checker, self._agreement
@@ -283,7 +283,15 @@ class LaunchWindow:
 
         Scalar operations whose results only the application could read go on
         waiting, unless one of them is about to be read.
+
+        Raises:
+            DiffuseError: another rank has let go of it, so it may not be computed.
         """
+        if wanted.forsaken:
+            raise DiffuseError(
+                "an array is read on one rank that another rank has let go of, and so "
+                "it was not computed: let all ranks keep it until they read it"
+            )
         if not self.is_in_program() or not self._is_pending():
             return
         element = wanted if wanted.scalar_storage else None
@@ -313,6 +321,12 @@ class LaunchWindow:
             self.restore(state)
         if root in self.state.roots:
             self.flush("read of shared memory")
+
+    def finish(self) -> None:
+        """Submit what is pending, and end what the ranks agree on."""
+        self.flush("shutdown")
+        if self._agreement is not None:
+            self._agreement.finish()
 
     def is_sole(self, sole: bool) -> bool:
         """Whether no rank's program can reach the buffer of a new array."""

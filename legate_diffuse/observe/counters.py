@@ -32,6 +32,9 @@ class Counters:
     temporaries_removed_bytes: int = 0
     failures: int = 0
     launches_checked: int = 0
+    # what several ranks have agreed on, and how often they had to wait for it
+    matches: int = 0
+    matches_awaited: int = 0
     flushes: Counter[str] = field(default_factory=Counter)
 
     def add_runs(self, runs: int, operations: int, fills: int) -> None:

@@ -50,6 +50,7 @@ class Root:
         "constant_bytes",
         "dtype",
         "escaped",
+        "forsaken",
         "fusable",
         "held",
         "initial",
@@ -104,6 +105,8 @@ class Root:
         self.escaped = False
         # True once a task that is being built may hold it
         self.held = False
+        # True once another rank's program cannot reach it any more
+        self.forsaken = False
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False

@@ -8,12 +8,16 @@ of several ranks does; they agree over a socket.
 from __future__ import annotations
 
 import socket
+import subprocess
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from perturbed_ranks import (
     AGREED,
+    BEGIN,
     NOTHING,
     STEPS,
     UNNOTICED,
@@ -45,15 +49,18 @@ if len(sys.argv) > 1:
 """
 
 
-def decisions_of(
-    perturbation: Perturbation, folder: Path, connection: socket.socket | None = None
-) -> list[str]:
-    """Run the program on a rank, and return its decisions.
+def run_rank(
+    text: str,
+    folder: Path,
+    connection: socket.socket | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> subprocess.CompletedProcess[str]:
+    """Run a program on a rank.
 
     The other rank is at the end of the connection, if any. The folder is for kernels,
     all of which are compiled if it is new.
     """
-    environment = {
+    own = {
         "LEGATE_CONFIG": f"{' '.join(LEGATE_OPTIONS)} --cpus 2",
         "LEGATE_TEST": "1",
         "LEGATE_DIFFUSE_DUMP": "decisions",
@@ -63,18 +70,39 @@ def decisions_of(
     }
     files = [] if connection is None else [connection.fileno()]
     done = run_python(
-        SEVERAL + text_of(perturbation),
-        *map(str, files),
-        pass_fds=files,
-        **environment | perturbation.environment,
+        SEVERAL + text, *map(str, files), pass_fds=files, **{**own, **environment}
     )
     if connection is not None:
         # the other rank waits no longer
         connection.shutdown(socket.SHUT_RDWR)
+    return done
+
+
+def run_two(
+    *texts: str, folders: Sequence[Path]
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run the programs of two ranks."""
+    connections = socket.socketpair()
+    with connections[0], connections[1], ThreadPoolExecutor() as pool:
+        running = [
+            pool.submit(run_rank, *rank)
+            for rank in zip(texts, folders, connections, strict=True)
+        ]
+        return [each.result() for each in running]
+
+
+def decisions_of(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return the decisions of a rank that has run the program."""
     assert (done.returncode, done.stdout) == (0, numpy_output()), done.stderr
-    found = decisions_in(done.stderr)
+    found: list[str] = decisions_in(done.stderr)
     assert len(found) > STEPS // 40
     return found
+
+
+def decisions_alone(perturbation: Perturbation, folder: Path) -> list[str]:
+    """Run the program on a rank alone, and return its decisions."""
+    environment = perturbation.environment
+    return decisions_of(run_rank(text_of(perturbation), folder, None, environment))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +114,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def unperturbed(kernels: Path) -> list[str]:
     """Return the decisions of a rank alone."""
-    return decisions_of(NOTHING, kernels)
+    return decisions_alone(NOTHING, kernels)
 
 
 @pytest.mark.parametrize("name", UNNOTICED)
@@ -94,21 +122,71 @@ def test_a_rank_decides_as_ever(
     name: str, unperturbed: list[str], kernels: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path if name == "cold cache" else kernels
-    assert decisions_of(UNNOTICED[name], folder) == unperturbed
+    assert decisions_alone(UNNOTICED[name], folder) == unperturbed
 
 
 @pytest.mark.parametrize("name", AGREED)
 def test_ranks_decide_alike(
     name: str, unperturbed: list[str], kernels: Path, tmp_path: Path
 ) -> None:
+    texts = text_of(NOTHING), text_of(AGREED[name])
     # what one rank has compiled, the other must not find
-    ranks = (NOTHING, kernels), (AGREED[name], tmp_path)
-    connections = socket.socketpair()
-    with connections[0], connections[1], ThreadPoolExecutor() as pool:
-        running = [
-            pool.submit(decisions_of, *rank, connection)
-            for rank, connection in zip(ranks, connections, strict=True)
-        ]
-        first, second = [each.result() for each in running]
+    first, second = map(decisions_of, run_two(*texts, folders=(kernels, tmp_path)))
     assert first == second
-    assert decisions_of(AGREED[name], tmp_path) != unperturbed
+    assert decisions_alone(AGREED[name], tmp_path) != unperturbed
+
+
+STEADY = f"""{BEGIN}
+def awaited():
+    return legate_diffuse.stats()["matches_awaited"]
+
+x = cn.arange(64.0)
+for step in range(60):
+    y = x * 2.0 + 1.0
+    x = (y - x) * 0.25
+    change = (x * x).sum()
+    if step % 3 == 2:
+        float(change)
+    if step == 29:
+        before = awaited()
+print(before > 0, awaited() - before, legate_diffuse.stats()["matches"] > 20)
+"""
+
+
+def test_windows_seen_before_are_awaited_by_nobody(tmp_path: Path) -> None:
+    for done in run_two(STEADY, STEADY, folders=(tmp_path, tmp_path)):
+        assert done.stdout == "True 0 True\n", done.stderr
+
+
+def test_one_rank_agrees_on_nothing(tmp_path: Path) -> None:
+    alone = "del ranks.Match; ranks.are_several = lambda runtime: False\n"
+    counted = "print(legate_diffuse.stats()['matches'])\n"
+    text = alone + text_of(NOTHING) + counted
+    done = run_rank(text, tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{numpy_output()}0\n"), done.stderr
+
+
+# The last sum is read on one rank, and the other has let go of it.
+FORSAKEN = f"""{BEGIN}
+x = cn.arange(64.0)
+kept = []
+for step in range(20):
+    y = x * 2.0 + 1.0
+    change = y.sum()
+    x = y * 0.5
+    if step == 18 and KEEPS:
+        kept = [change]
+    if step % 2:
+        print(float(x[0]))
+change = None
+for one in kept:
+    print(float(one))
+"""
+
+
+def test_what_another_rank_let_go_of_is_not_read(tmp_path: Path) -> None:
+    texts = [FORSAKEN.replace("KEEPS", keeps) for keeps in ("False", "True")]
+    first, second = run_two(*texts, folders=(tmp_path, tmp_path))
+    assert first.returncode == 0, first.stderr
+    assert "and so it was not computed: let all ranks keep it" in second.stderr
+    assert second.stdout == first.stdout
