@@ -3,19 +3,21 @@
 
 An entry is one file: a magic word, the HMAC-SHA-256 of the entry's key and the object
 under a secret of the user's, and the object. A file that does not match is a miss.
-Files appear by renaming, so nobody reads half a file.
+Files appear by renaming, so nobody reads half a file. Processes that need an entry at
+the same time, as the ranks of a node do, wait for the one that makes it.
 
 What is loaded is run, so nobody else may write it: the folder, the secret and the
 entries belong to the user, who alone may write to them, and the latter are plain files.
 """
 
+import fcntl
 import hmac
 import os
 import secrets
 import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +26,7 @@ from legate_diffuse.messages import say
 _MAGIC: Final = b"legate_diffuse 2\n"
 _SUFFIX: Final = ".kernel"
 _TEMPORARY: Final = ".tmp"
+_LOCK: Final = ".lock"
 _SECRET: Final = "secret"
 _DIGEST_BYTES: Final = 32
 _SECRET_BYTES: Final = 32
@@ -32,6 +35,9 @@ SIZE_LIMIT: Final = 256 * 2**20
 _STORES_BETWEEN_SCANS: Final = 64
 _TEMPORARY_SECONDS: Final = 3600
 """Age of a file that a process was killed while writing."""
+_PATIENCE_SECONDS: Final = 5.0
+"""How long a process waits for another one. Most kernels take 5 to 15 ms."""
+_POLL_SECONDS: Final = 0.001
 
 # A link is not followed, and nobody is waited for.
 _FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -65,6 +71,7 @@ class ObjectCache:
         self._size_limit = size_limit
         self._stores = 0
         self._usable = True
+        self._patient = True
         self._secret = b""
 
     def load(self, key: str) -> bytes | None:
@@ -117,6 +124,22 @@ class ObjectCache:
             return
         self._stores += 1
 
+    @contextmanager
+    def claim(self, key: str) -> Iterator[None]:
+        """Make an entry while nobody else does who claims it.
+
+        It may be there when the claim is granted. Who has waited too long for another
+        process goes on without, and does not wait again.
+        """
+        with ExitStack() as stack:
+            # in a folder that cannot be used nobody can leave an entry
+            with suppress(OSError, UntrustedError):
+                if self._usable and self._patient:
+                    _make_folder(self._folder)
+                    folder = stack.enter_context(self._open_folder())
+                    self._patient = _lock(folder, key + _LOCK, stack)
+            yield
+
     def _refuse(self, error: UntrustedError) -> None:
         self._usable = False
         say(
@@ -154,7 +177,10 @@ class ObjectCache:
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                 if name.endswith(_SUFFIX):
                     entries.append((status.st_mtime_ns, status.st_size, name))
-                elif name.endswith(_TEMPORARY) and status.st_mtime < killed_before:
+                elif (
+                    name.endswith((_TEMPORARY, _LOCK))
+                    and status.st_mtime < killed_before
+                ):
                     os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
         for _, size, name in sorted(entries):
@@ -163,6 +189,32 @@ class ObjectCache:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             total -= size
+
+
+def _lock(folder: int, name: str, stack: ExitStack) -> bool:
+    """Lock a file until the stack is unwound; False if it took too long.
+
+    The system unlocks the files of a process that ends.
+    """
+    flags = os.O_RDWR | os.O_CREAT | _FLAGS
+    handle = os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder)
+    stack.callback(os.close, handle)
+    given_up = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > given_up:
+                return False
+            time.sleep(_POLL_SECONDS)
+        else:
+            stack.callback(_remove, folder, name)
+            return True
+
+
+def _remove(folder: int, name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name, dir_fd=folder)
 
 
 def _digest(secret: bytes, key: str, payload: bytes) -> bytes:

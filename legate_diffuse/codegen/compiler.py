@@ -4,6 +4,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Final
 
@@ -147,9 +148,24 @@ class Compiler:
         key = machine.key(assembly)
         payload = self._load(key, *symbols)
         if payload is None:
-            payload = generate(assembly)
-            self._store(key, payload)
+            payload, _ = self._make_object(key, lambda: generate(assembly), *symbols)
         return payload
+
+    def _make_object(
+        self, key: str, generate: Callable[[], bytes], *symbols: str
+    ) -> tuple[bytes, bool]:
+        """Generate an object and store it, unless another process does so now.
+
+        Returns the object, and whether it was generated here.
+        """
+        with nullcontext() if self._cache is None else self._cache.claim(key):
+            payload = self._load(key, *symbols)
+            if payload is not None:
+                return payload, False
+            payload = generate()
+            if self._cache is not None:
+                self._cache.store(key, payload)
+            return payload, True
 
     def _make(
         self, machine: Machine, kernel: Kernel, generate: bool
@@ -166,12 +182,14 @@ class Compiler:
         key = machine.key(assembly)
         name = f"legate_diffuse_{key[:32]}"
         payload = self._load(key, name)
-        compiled = payload is None
+        compiled = False
         if payload is None:
             if not generate:
                 return None
-            payload = machine.generate(assembly.replace(f"@{_NAME} =", f"@{name} ="))
-            self._store(key, payload)
+            named = assembly.replace(f"@{_NAME} =", f"@{name} =")
+            payload, compiled = self._make_object(
+                key, lambda: machine.generate(named), name
+            )
         self.kernels_compiled += compiled
         self.disk_hits += not compiled
         code = machine.link(payload)
@@ -183,7 +201,3 @@ class Compiler:
         if payload is None or not symbols_of(payload).issuperset(symbols):
             return None
         return payload
-
-    def _store(self, key: str, payload: bytes) -> None:
-        if self._cache is not None:
-            self._cache.store(key, payload)

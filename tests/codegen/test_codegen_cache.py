@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import Compiler, ObjectCache, default_folder, machine
+from legate_diffuse.codegen import (
+    Compiler,
+    ObjectCache,
+    cache,
+    default_folder,
+    machine,
+)
 from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.kernel import Argument, Builder
 
@@ -67,6 +73,51 @@ def test_another_compiler_takes_the_object_from_disk(call, tmp_path):
     compile_and_check(call, tmp_path)
     again = compile_and_check(call, tmp_path)
     assert (again.kernels_compiled, again.disk_hits) == (0, 1)
+
+
+SEVERAL_KERNELS = """
+import sys
+from pathlib import Path
+from legate_diffuse.codegen import Compiler, ObjectCache
+from test_codegen_cache import kernel
+compiler = Compiler(cache=ObjectCache(Path(sys.argv[1])))
+for factor in range(20):
+    compiler.compile(kernel(float(factor)))
+print(compiler.kernels_compiled, compiler.disk_hits)
+"""
+
+
+def test_processes_at_the_same_time_compile_a_kernel_once(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", SEVERAL_KERNELS, str(tmp_path)],
+            cwd=Path(__file__).parent,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    printed = [process.communicate(timeout=120)[0] for process in processes]
+    compiled, hits = zip(*[map(int, line.split()) for line in printed], strict=True)
+    assert (sum(compiled), sum(hits)) == (20, 40)
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def test_who_waits_in_vain_compiles_and_waits_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_PATIENCE_SECONDS", 0.05)
+    waiting = ObjectCache(tmp_path)
+    with ObjectCache(tmp_path).claim("1"), waiting.claim("1"):
+        waiting.store("1", b"object")
+    assert waiting.load("1") == b"object"
+    monkeypatch.setattr(cache, "_PATIENCE_SECONDS", 3600.0)
+    with ObjectCache(tmp_path).claim("2"), waiting.claim("2"):
+        assert waiting.load("1") == b"object"
+
+
+def test_a_folder_that_is_missing_for_good_needs_no_claim(tmp_path):
+    (tmp_path / "file").touch()
+    with ObjectCache(tmp_path / "file" / "folder").claim("1"):
+        assert not (tmp_path / "file" / "folder").exists()
 
 
 def test_finding_a_kernel_with_maths_compiles_nothing(tmp_path):
