@@ -64,6 +64,16 @@ inline legate::TaskInfo task_info(std::string name, const legate::TaskConfig&) {
 
 #endif
 
+// A store as tasks and fills take it, and an argument's store in a task: 26.07 has removed the
+// arrays in between, as it has in what net.cc intercepts.
+inline legate::LogicalArray as_argument(const legate::LogicalStore& store) {
+  return legate::LogicalArray{store};
+}
+
+inline legate::PhysicalStore store_of(const legate::PhysicalArray& argument) {
+  return argument.data();
+}
+
 // LegateTask::register_variants names a task as its C++ type, and does the same.
 template <typename Task>
 void register_task(legate::Library library, const legate::TaskConfig& config, std::string name) {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "versions.h"
+
 namespace legate_diffuse {
 
 std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& context,
@@ -19,9 +21,9 @@ std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& c
   for (std::size_t index = 0; index < count; ++index) {
     const auto privilege = privileges[index];
     const auto input =
-        reads(privilege) ? context.input(num_inputs++).data() : legate::PhysicalStore{nullptr};
-    const auto store = reduces(privilege)  ? context.reduction(num_reductions++).data()
-                       : writes(privilege) ? context.output(num_outputs++).data()
+        reads(privilege) ? store_of(context.input(num_inputs++)) : legate::PhysicalStore{nullptr};
+    const auto store = reduces(privilege)  ? store_of(context.reduction(num_reductions++))
+                       : writes(privilege) ? store_of(context.output(num_outputs++))
                                            : input;
 
     found[index] = find_elements(store);

@@ -187,7 +187,7 @@ std::vector<RootShape> shapes_of(const std::vector<Access>& arguments) {
 // Adds a store to a task. Each point reduces to an instance of its own, which Legate then combines
 // with the value that the store had. A store that is passed twice is divided in two ways.
 legate::Variable add_argument(legate::AutoTask& task, const Access& access) {
-  const legate::LogicalArray array{*access.store};
+  const auto array = as_argument(*access.store);
   const auto privilege = access.privilege;
 
   if (privilege == REDUCE + static_cast<Privilege>(legate::ReductionOpKind::OR) &&

@@ -54,8 +54,7 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
 
   if (array.num_bytes() == 0) return;
   if (store.has_scalar_storage()) {
-    runtime->issue_fill(legate::LogicalArray{store},
-                        legate::Scalar{store.type(), array.elements(), true});
+    runtime->issue_fill(as_argument(store), legate::Scalar{store.type(), array.elements(), true});
     return;
   }
   auto task = runtime->create_task(library(), STORE_TASK, {1});
