@@ -30,6 +30,22 @@ def _mpi() -> str | None:
     return next(map(str, Path("/usr/lib").glob("*/libmpi.so.*")), None)
 
 
+def packages_environment(folder: Path) -> dict[str, str]:
+    """Return what Legate's wheels need; ``folder`` is for files."""
+    # Legate asks for the library by its name without a version
+    libraries = folder / "lib"
+    libraries.mkdir(exist_ok=True)
+    if not (link := libraries / "libmpi.so").exists():
+        link.symlink_to(str(_mpi()))
+    packages = Path(sysconfig.get_path("platlib"))
+    paths = libraries, packages / "nvidia/cuda_runtime/lib", packages / "libucx/lib"
+    return {
+        "LD_LIBRARY_PATH": ":".join(map(str, paths)),
+        "LEGATE_AUTO_CONFIG": "0",
+        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+    }
+
+
 def run(program: Path, folder: Path, **environment: str) -> list[tuple[str, str]]:
     """Run a program on two ranks, and return what each has written, and its errors.
 
@@ -39,20 +55,10 @@ def run(program: Path, folder: Path, **environment: str) -> list[tuple[str, str]
         AssertionError: a rank has failed.
         subprocess.TimeoutExpired: the ranks wait for each other.
     """
-    # Legate asks for the library by its name without a version
-    libraries = folder / "lib"
-    libraries.mkdir(exist_ok=True)
-    if not (link := libraries / "libmpi.so").exists():
-        link.symlink_to(str(_mpi()))
-    packages = Path(sysconfig.get_path("platlib"))
-    paths = libraries, packages / "nvidia/cuda_runtime/lib", packages / "libucx/lib"
     output = folder / "output"
     shutil.rmtree(output, ignore_errors=True)
     binaries = Path(sys.executable).parent
-    environment |= {
-        "LD_LIBRARY_PATH": ":".join(map(str, paths)),
-        "LEGATE_AUTO_CONFIG": "0",
-        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+    environment |= packages_environment(folder) | {
         "LEGION_DEFAULT_ARGS": (
             f"-ll:bgwork 1 {environment.pop('LEGION_DEFAULT_ARGS', '')}"
         ),
