@@ -59,8 +59,9 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       root_shape{object(known.root), "shape"},
       root_volume{object(known.root), "volume"} {
   for (const auto* const name :
-       {"_handle", "constant", "constant_bytes", "dtype", "escaped", "fusable", "held", "initial",
-        "legate", "lent", "moves", "real", "shared", "shared_future", "spare", "type", "version"}) {
+       {"_handle", "constant", "constant_bytes", "dtype", "escaped", "forsaken", "fusable", "held",
+        "initial", "legate", "lent", "moves", "real", "shared", "shared_future", "spare", "type",
+        "version"}) {
     copied.emplace_back(object(known.root), name);
   }
 }
