@@ -117,7 +117,9 @@ class AutoTask:
         )
 
     def add_scalar_arg(self, value: Any, dtype: Any = None) -> None:
-        """Add a scalar argument, passed by value."""
+        """Add a scalar argument, passed by value; an array's is read now."""
+        if hasattr(value, "__legate_data_interface__"):
+            value = value.item()
         self.scalars.append((value, dtype))
         if type(dtype) not in (real.Type, tuple) and type(value) is not real.Scalar:
             self.check_scalars()

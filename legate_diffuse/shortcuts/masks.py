@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
@@ -111,7 +112,7 @@ class Selections:
             or view is None
             or places is None
             or places.root.dtype != "bool"
-            or not places.shape
+            or not 0 < len(places.shape) <= real.LEGATE_MAX_DIM
             or places.shape != view.shape
         ):
             return None

@@ -11,6 +11,7 @@ from functools import update_wrapper
 from types import FunctionType
 from typing import Any, Final
 
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
@@ -107,8 +108,15 @@ def _newer(client: Client) -> Callable[..., Any]:
 
 
 def _maker(new: Callable[..., tuple[Any, View]]) -> Callable[..., Any]:
+    most_dims = int(real.LEGATE_MAX_DIM)
+
     def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
-        """Submit a task that writes a new array, and return the array."""
+        """Submit a task that writes a new array, and return the array.
+
+        None if Legate refuses such a shape.
+        """
+        if len(shape) > most_dims:
+            return None
         array, result = new(template, shape)
         if template.privileges[0] == WRITE:
             submit(template, [result, *operands])

@@ -198,7 +198,8 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   if (!small->is_valid() && (is_set(fields.real.of(root)) || is_set(fields.initial.of(root)))) {
     return Answer::IMPOSSIBLE;
   }
-  if (!form.is_affine || form.volume > MOST_POINTS ||
+  // Legate refuses operations on more dimensions when they are submitted
+  if (!form.is_affine || form.dim > LEGATE_MAX_DIM || form.volume > MOST_POINTS ||
       (!repeats &&
        form.end * small->shape().itemsize > static_cast<std::int64_t>(small->num_bytes()))) {
     return Answer::IMPOSSIBLE;

@@ -77,3 +77,44 @@ print(a.tolist(), b.tolist(), c.tolist(), d.tolist(), e.tolist())
     assert (fused.returncode, fused.stderr) == (0, "")
     assert fused.stdout == plain.stdout
     assert fused.stdout.startswith(f"{np.ones((1, 3)).tolist()} ")
+
+
+def test_what_has_too_many_dimensions_is_refused_at_once() -> None:
+    program = """
+    import cupynumeric as np
+    x = np.arange(5.0)
+    y = x.reshape((5,) + (1,) * 6)
+    for statement in (
+        lambda: y + 1.0,
+        lambda: y + y,
+        lambda: -y,
+        lambda: y.astype("float32"),
+        lambda: y[y > 1.0],
+        lambda: np.where(y > 0.0, y, 1.0),
+    ):
+        try:
+            statement()
+        except IndexError:
+            print("refused")
+    print((x + 1.0).tolist())
+    """
+    for small in ("393216", "0"):
+        done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small)
+        assert done.returncode == 0
+        assert done.stdout.splitlines() == [
+            *["refused"] * 6,
+            "[1.0, 2.0, 3.0, 4.0, 5.0]",
+        ]
+
+
+def test_scalars_of_tasks_may_be_arrays() -> None:
+    program = """
+    import cupynumeric as np
+    x = np.arange(10) + 0
+    found = np.in1d(x, x[2:5], kind="table")
+    print(found.tolist())
+    """
+    expected = run_python(program, LEGATE_DIFFUSE="0", LEGATE_DIFFUSE_DRIVER_STUB="1")
+    for small in ("393216", "0"):
+        done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small)
+        assert (done.returncode, done.stdout) == (0, expected.stdout)
