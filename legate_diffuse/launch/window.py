@@ -254,16 +254,13 @@ class LaunchWindow:
         if self.state.is_constant(root):
             self.flush("write to a constant")
 
-    def is_single(self, root: Root) -> bool:
-        """Whether Legate would not partition a root, or threads share its tasks' loops.
+    def single_below(self) -> int:
+        """Return from how many elements on Legate partitions an array.
 
-        Source: ``PartitionManager::compute_launch_shape``
+        None has as many where threads share the loops of its tasks. Source:
+        ``PartitionManager::compute_launch_shape``
         (``src/cpp/legate/runtime/detail/partition_manager.cc``).
         """
-        return root.volume < self.single_below()
-
-    def single_below(self) -> int:
-        """Return how many elements an array has that Legate does not partition."""
         pieces, threshold = self._native.launch_policy()
         return _ALL_SINGLE if pieces == 1 else int(threshold)
 
