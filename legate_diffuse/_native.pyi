@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
+from typing_extensions import Buffer
+
 def start() -> None:
     """Create the Legate library and register its task. Idempotent.
 
@@ -324,23 +326,27 @@ def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
     """
 
 def small_array_bytes() -> int:
-    """Return the memory that small arrays take."""
+    """Return the memory that arrays of this process take."""
+
+def num_given_away() -> int:
+    """Return how many of them were large, and gave it to a task of Legate's."""
 
 def run_program(
     arrays: tuple[SmallArray, ...],
     privileges: bytes,
     program: bytes,
-    first_values: Sequence[tuple[int, bytes, bool]],
+    first_values: Sequence[tuple[int, Buffer, bool]],
     launch: int = 0,
 ) -> None:
-    """Run a program in this thread, over small arrays.
+    """Run a program in this thread and those that help it, over arrays of this process.
 
     Args:
         arrays: what takes the place of the stores of ``submit_program``.
         privileges: as there.
         program: as there; it is not partitioned.
         first_values: elements that arrays have before the program runs: the number of
-            the array, the elements, and whether Legate's store has them as well.
+            the array, a buffer of the elements in row-major order, and whether Legate's
+            store has them as well.
         launch: its number, see ``last_launch``.
 
     Raises:
@@ -348,13 +354,13 @@ def run_program(
     """
 
 def store_array(array: SmallArray, handle: int, keep: bool) -> None:
-    """Give Legate's store of a small array its elements, if it may lack them.
+    """Give Legate's store of an array its elements, if it may lack them.
 
     Args:
-        array: the small array.
+        array: the array.
         handle: ``LogicalStore.raw_handle`` of the store, which has its shape and type.
-        keep: whether the array goes on having the elements, as nobody changes the store
-            but programs that run here. Else its memory is freed.
+        keep: whether an array of at most 384 KiB goes on having the elements, as nobody
+            changes the store but programs that run here. Else its memory is freed.
 
     Raises:
         RuntimeError: Legate refused; nothing was changed.

@@ -121,12 +121,12 @@ def threads() -> int | None:
     return _number("LEGATE_DIFFUSE_THREADS", 1, 1024, advice)
 
 
-# How large arrays may be that live in the process: 49,152 numbers of 8 bytes. Up to
-# that most operations take no longer than it takes to record them for a launch.
-_SMALL_BYTES = 3 * 2**17
+# How large arrays may be that live in the process. The C library keeps the memory of
+# larger ones for nobody, so that each would be cleared by the system first.
+_PROCESS_BYTES = 2**25
 
 
-def small_bytes() -> int:
+def process_bytes() -> int:
     """Return the bytes of arrays that may live in the process, 0 if none may.
 
     Raises:
@@ -134,7 +134,7 @@ def small_bytes() -> int:
     """
     advice = "a number of bytes, or 0 to let Legate hold all arrays"
     found = _number("LEGATE_DIFFUSE_SMALL_BYTES", 0, 2**30, advice)
-    return _SMALL_BYTES if found is None else found
+    return _PROCESS_BYTES if found is None else found
 
 
 def _number(name: str, least: int, most: int, advice: str) -> int | None:

@@ -27,6 +27,8 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
+# As in mappers/process/at_once.h.
+_MOST_POINTS: Final = 49152
 # All roots are small: tasks over them would run on one processor.
 _ALL_SINGLE: Final = 1 << 62
 
@@ -70,11 +72,11 @@ class AtOnce:
 
     def take(self, operations: Sequence[Any], recognizer: Recognizer) -> bool:
         """Run operations, if they are on small arrays that nothing waits for."""
-        limit = self._small.limit
+        views = [view for each in operations for view in each.views]
         if (
-            not all([recognize(each, recognizer) for each in operations])
+            any([view.layout.volume > _MOST_POINTS for view in views])
+            or not all([recognize(each, recognizer) for each in operations])
             or not all([each.kind.covered for each in operations])
-            or any([v.root.volume > limit for each in operations for v in each.views])
             or not self.run(operations)
         ):
             return False

@@ -10,6 +10,11 @@ while ``Root.is_here``. Whatever passes the real store to Legate stores them fir
 Elements that Legate has are brought in only where the program would not wait for them
 otherwise: it waits for the launch's result, or has submitted nothing but small launches
 for a while.
+
+A launch on large arrays runs in the program's thread, and those that help it, where
+the program waits for its result, time after time, and nothing is gained by a task that
+runs beside the program. Its arrays are copied when they come and when they go, so the
+program has to wait the longer, the more often they have gone.
 """
 
 from __future__ import annotations
@@ -26,8 +31,14 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
+# How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.
+# Up to that most take no longer than it takes to record them for a launch.
+_SMALL_BYTES: Final = 3 * 2**17
+# The memory that all arrays here may take, in bytes, where some are large.
+_MOST_IN_ALL: Final = 2**30
 # After so many small launches that ran as tasks, with no other task between them, the
-# arrays that kept them out are brought in.
+# arrays that kept them out are brought in. The same for large launches whose results
+# the program waited for.
 _PATIENCE: Final = 4
 
 _SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
@@ -39,11 +50,11 @@ class Found(NamedTuple):
     Attributes:
         arrays: one for each argument.
         first_values: elements that some have before the launch: the number of the
-            argument, the elements, and whether the real store has them as well.
+            argument, a buffer of them, and whether the real store has them as well.
     """
 
     arrays: tuple[Any, ...]
-    first_values: list[tuple[int, bytes, bool]]
+    first_values: list[tuple[int, Any, bool]]
 
 
 class SmallArrays:
@@ -51,15 +62,25 @@ class SmallArrays:
 
     Args:
         legate: the real Legate.
-        limit: the bytes of a small array; with 0 all launches are tasks.
+        most: the bytes of an array that may be here; with 0 all launches are tasks.
+
+    Attributes:
+        limit: the bytes of a small array.
     """
 
-    def __init__(self, legate: Legate, limit: int) -> None:
+    def __init__(self, legate: Legate, most: int) -> None:
         self._native = legate.native
         # every rank would have to compute and read all of them
-        self.limit = 0 if ranks.are_several(legate.runtime) else limit
+        self._most = 0 if ranks.are_several(legate.runtime) else most
+        self.limit = min(self._most, _SMALL_BYTES)
         # small launches in a row that ran as tasks
         self._kept_out = 0
+        # large ones that the program waited for
+        self._waited = 0
+        # how many of these it must wait for first
+        self._patience = 0
+        # large arrays that were given to Legate
+        self._gone = 0
 
     def take(self, root: Root, elements: Any) -> bool:
         """Put the elements of a new array into this process, if it is small.
@@ -76,7 +97,7 @@ class SmallArrays:
 
     def note_task(self) -> None:
         """Take note of a task that is not a small launch."""
-        self._kept_out = 0
+        self._kept_out = self._waited = 0
 
     def find(
         self,
@@ -93,39 +114,53 @@ class SmallArrays:
             shapes: the window's shapes, by number.
             wanted: a single element that the program waits for, if any.
         """
-        if (
-            not self.limit
-            or planned.partitioned
-            or self._has_many_points(planned, shapes)
-        ):
+        if not self.limit or planned.partitioned:
+            return None
+        roots = [views[number].root for number in planned.arguments]
+        if not all([self.may_be_here(root) for root in roots]):
             self._kept_out = 0
             return None
-        arrays: list[Any] = []
-        outside: list[tuple[int, Root]] = []
-        is_wanted = in_legate = False
-        for number, privilege in zip(
-            planned.arguments, planned.privileges, strict=True
+        inputs = [
+            (number, root)
+            for number, (root, privilege) in enumerate(
+                zip(roots, planned.privileges, strict=True)
+            )
+            if privilege != WRITE and not root.is_here
+        ]
+        in_legate = any([root.real is not None for _, root in inputs])
+        is_wanted = any([root is wanted for root in roots])
+        if any([root.nbytes > self.limit for root in roots]) or self._has_many_points(
+            planned, shapes
         ):
-            root = views[number].root
-            small = root.small
-            if small is None or root.escaped or root.held or root.shared:
-                if not self.may_be_here(root):
-                    self._kept_out = 0
-                    return None
-                small = root.small_array()
-            if privilege != WRITE and not small.valid:
-                if root.real is not None:
-                    in_legate = True
-                    outside.append((len(arrays), root))
-                elif root.initial is not None:
-                    outside.append((len(arrays), root))
-            is_wanted = is_wanted or root is wanted
-            arrays.append(small)
-        if in_legate and not is_wanted and self._kept_out < _PATIENCE:
+            self._kept_out = 0
+            if not self._may_be_large(roots, in_legate, is_wanted):
+                return None
+        elif in_legate and not is_wanted and self._kept_out < _PATIENCE:
             self._kept_out += 1
             return None
-        values = [(n, self._value(root), root.real is not None) for n, root in outside]
-        return Found(tuple(arrays), values)
+        values = [
+            (number, self._value(root), root.real is not None)
+            for number, root in inputs
+            if root.real is not None or root.initial is not None
+        ]
+        return Found(tuple([root.small_array() for root in roots]), values)
+
+    def _may_be_large(
+        self, roots: list[Root], in_legate: bool, is_wanted: bool
+    ) -> bool:
+        """Whether a large launch on these arrays may run here."""
+        if (gone := self._native.num_given_away()) != self._gone:
+            self._gone = gone
+            self._waited = 0
+            self._patience = max(2 * self._patience, _PATIENCE)
+        is_here = any([root.is_here and root.nbytes > self.limit for root in roots])
+        if not is_here or in_legate:
+            patience = self._patience + in_legate * _PATIENCE
+            if not is_wanted or self._waited < patience:
+                self._waited += is_wanted
+                return False
+        more = sum([0 if root.is_here else root.nbytes for root in roots])
+        return int(self._native.small_array_bytes()) + more <= _MOST_IN_ALL
 
     def _has_many_points(self, planned: PlannedLaunch, shapes: list[Any]) -> bool:
         """Whether a nest has more points than a small array has bytes."""
@@ -137,7 +172,7 @@ class SmallArrays:
     def may_be_here(self, root: Root) -> bool:
         """Whether a root's elements may lie in this process."""
         return (
-            root.nbytes <= self.limit
+            root.nbytes <= self._most
             # Legate does not let such a region be read
             and (root.scalar_storage or root.shape != ())
             and not root.escaped
@@ -156,12 +191,13 @@ class SmallArrays:
             root.constant_bytes = self.scalar_bytes(root.initial)
         return root.constant_bytes
 
-    def _value(self, root: Root) -> bytes:
-        """Return the elements of an array that is not here; waits for them."""
+    def _value(self, root: Root) -> Any:
+        """Return a buffer of the elements of an array that is not here; waits."""
         native, store = self._native, root.real
         if store is None:
             return bytes(native.scalar_bytes(root.initial.raw_handle))
         if not root.volume:
             return b""
         physical = native.call(store.get_physical_store)
-        return np.asarray(physical.get_inline_allocation()).tobytes()
+        elements = np.asarray(physical.get_inline_allocation())
+        return elements if elements.flags.c_contiguous else elements.tobytes()

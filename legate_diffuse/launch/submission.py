@@ -102,7 +102,7 @@ class Submitter:
         self.checker = checker
         # check mode compares what tasks compute, and the profiler shows tasks
         tasks_only = checker is not None or runtime.config().profile
-        self.small = SmallArrays(legate, 0 if tasks_only else settings.small_bytes())
+        self.small = SmallArrays(legate, 0 if tasks_only else settings.process_bytes())
         self._locates = self.explanation is not None or checker is not None
         self.at_once = AtOnce(legate, self.small, self)
         if self.ledger is not None:

@@ -25,6 +25,7 @@
 #include "mapper/store_task.h"
 #include "process/small_array.h"
 #include "program/program.h"
+#include "threads/team.h"
 
 namespace nb = nanobind;
 
@@ -137,11 +138,31 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
 
 // Values that small arrays have before a program runs: which argument, the value, and whether
 // Legate's store has it as well.
-using FirstValue = std::tuple<std::size_t, nb::bytes, bool>;
+using FirstValue = std::tuple<std::size_t, nb::object, bool>;
 
-void set_value(SmallArray& array, const nb::bytes& value, bool is_stored) {
-  if (value.size() != array.num_bytes()) throw nb::value_error("the value has another size");
-  std::memcpy(array.elements(), value.c_str(), value.size());
+// Memory of a Python object, in row-major order, while this lives.
+class Buffer {
+ public:
+  explicit Buffer(const nb::object& object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  [[nodiscard]] const void* begin() const { return view_.buf; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+ private:
+  Py_buffer view_{};
+};
+
+void set_value(SmallArray& array, const nb::object& value, bool is_stored) {
+  const Buffer buffer{value};
+
+  if (buffer.size() != array.num_bytes()) throw nb::value_error("the value has another size");
+  array.reserve();
+  std::memcpy(array.elements(), buffer.begin(), buffer.size());
   is_stored ? array.set_stored() : array.set_changed();
 }
 
@@ -151,6 +172,9 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
   const auto words = parse_program(program);
   std::vector<SmallArray*> arguments(count);
   std::vector<RootShape> shapes(count);
+  const auto privilege_of = [&](std::size_t index) {
+    return static_cast<Privilege>(privileges.c_str()[index]);
+  };
 
   if (privileges.size() != count) throw nb::value_error("one privilege is needed for each array");
   for (std::size_t index = 0; index < count; ++index) {
@@ -166,9 +190,13 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
   for (const auto& [index, value, is_stored] : first_values) {
     set_value(*arguments[index], value, is_stored);
   }
-  run_here(checked, arguments);
   for (std::size_t index = 0; index < count; ++index) {
-    if (writes(static_cast<Privilege>(privileges.c_str()[index]))) arguments[index]->set_changed();
+    // what nobody reads first is written in full
+    if (!reads(privilege_of(index))) arguments[index]->reserve();
+  }
+  run_here(checked, arguments, current_sharing());
+  for (std::size_t index = 0; index < count; ++index) {
+    if (writes(privilege_of(index))) arguments[index]->set_changed();
   }
   note_made(launch);
 }
@@ -177,7 +205,6 @@ void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
   if (array.is_valid() && !array.is_stored()) {
     call_legate(0, std::nullopt, [&] {
       store_small_array(*reinterpret_cast<const legate::LogicalStore*>(handle), array);
-      array.set_stored();
     });
   }
   if (!keep) array.drop();
@@ -234,19 +261,20 @@ void bind_submission(nb::module_& module) {
       .def(
           "__init__",
           [](SmallArray* array, std::int64_t itemsize, std::vector<std::int64_t> extents,
-             std::optional<nb::bytes> value) {
+             const nb::object& value) {
             new (array) SmallArray{{std::move(extents), itemsize}};
-            if (value) set_value(*array, *value, false);
+            if (!value.is_none()) set_value(*array, value, false);
           },
           nb::arg("itemsize"), nb::arg("extents"), nb::arg("value") = nb::none())
       .def_prop_ro("valid", &SmallArray::is_valid)
       .def("drop", &SmallArray::drop)
       .def(
-          "put", [](SmallArray& array, const nb::bytes& value) { set_value(array, value, false); },
+          "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);
+  module.def("num_given_away", &SmallArray::num_given_away);
   module.def("run_program", &run_program, nb::arg("arrays"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("first_values"), nb::arg("launch") = 0);
   module.def("store_array", &store_array, nb::arg("array"), nb::arg("handle"), nb::arg("keep"));

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "mapper/library.h"
-#include "mapper/nests.h"
 #include "mapper/scratch.h"
 #include "mapper/tile_task.h"
 #include "program/elements.h"
@@ -17,6 +16,7 @@
 #include "program/schedule.h"
 #include "program/scratch_plan.h"
 #include "program/tiling.h"
+#include "threads/program_runner.h"
 #include "threads/team.h"
 #include "threads/team_runner.h"
 #include "versions.h"

@@ -4,19 +4,15 @@
 
 #include <realm.h>
 
-#include <cstdlib>
-#include <memory>
 #include <optional>
 
 #include "program/elements.h"
 #include "program/scratch_plan.h"
+#include "threads/program_runner.h"
 
 namespace legate_diffuse {
 
 namespace {
-
-// Scratch memory up to this size is kept by each thread; more than that by a store.
-constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 
 // A store that tasks use as scratch memory, one after the other. With a buffer that Legate makes
 // for one task, the tasks after it are not mapped before it has run, which costs a millisecond or
@@ -77,18 +73,6 @@ class ScratchStore {
   int idle_{};
 };
 
-using Memory = std::unique_ptr<char, void (*)(void*)>;
-
-Memory allocate(std::int64_t size) {
-  return {static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, size)), &std::free};
-}
-
-char* kept_scratch() {
-  thread_local const auto memory = allocate(MAX_KEPT_SCRATCH);
-
-  return memory.get();
-}
-
 // The first place from an address on where scratch memory may begin.
 char* aligned(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -108,18 +92,10 @@ ScratchChoice choose_scratch(std::int64_t size) {
   return {store ? ScratchPlace::STORE : ScratchPlace::BUFFER, store};
 }
 
-TileScratch::TileScratch(std::int64_t size) : own_{nullptr, &std::free} {
-  if (size > MAX_KEPT_SCRATCH) {
-    own_ = allocate(size);
-  } else if (size > 0) {
-    kept_ = kept_scratch();
-  }
-}
-
 char* find_scratch(const legate::TaskContext& context, ScratchPlace place, std::int64_t size) {
   switch (place) {
     case ScratchPlace::THREAD:
-      return size > 0 ? kept_scratch() : nullptr;
+      return ThreadScratch{size}.get();  // it is kept
     case ScratchPlace::STORE:
       return aligned(find_elements(context.output(context.num_outputs() - 1).data())->pointer);
     // Legate's buffers have its default alignment.

@@ -5,7 +5,6 @@
 #include <legate.h>
 
 #include <cstdint>
-#include <memory>
 
 namespace legate_diffuse {
 
@@ -23,17 +22,5 @@ ScratchChoice choose_scratch(std::int64_t size);
 
 // In the task: the first byte of its scratch memory.
 char* find_scratch(const legate::TaskContext& context, ScratchPlace place, std::int64_t size);
-
-// The scratch memory of a tile, of which its task knows only when it runs how much it needs.
-class TileScratch {
- public:
-  explicit TileScratch(std::int64_t size);
-
-  [[nodiscard]] char* get() const { return own_ ? own_.get() : kept_; }
-
- private:
-  char* kept_{};
-  std::unique_ptr<char, void (*)(void*)> own_;
-};
 
 }  // namespace legate_diffuse

@@ -3,7 +3,9 @@
 #include "mapper/store_task.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "mapper/library.h"
@@ -21,6 +23,12 @@ const char* copy_elements(const char* source, const Elements& target, std::int32
     std::memcpy(to, source, itemsize);
     return source + itemsize;
   }
+  if (d + 1 == dim && target.strides[d] == static_cast<std::int64_t>(itemsize)) {
+    const auto row = static_cast<std::size_t>(target.upper[d] - target.lower[d] + 1) * itemsize;
+
+    std::memcpy(to, source, row);
+    return source + row;
+  }
   for (auto index = target.lower[d]; index <= target.upper[d]; ++index) {
     source = copy_elements(source, target, dim, d + 1, to, itemsize);
     to += target.strides[d];
@@ -28,16 +36,25 @@ const char* copy_elements(const char* source, const Elements& target, std::int32
   return source;
 }
 
-// The task's only scalar is the array's value. Nothing in here may throw.
+// The bytes of an array at most that is passed to its task by value. Legate copies them some times.
+constexpr std::size_t MOST_PASSED = 384 * 1024;
+
+// Stores the elements that its scalar has, or, if there are two, those at the address that it has,
+// and frees them. Nothing in here may throw.
 class StoreTask : public legate::LegateTask<StoreTask> {
  public:
   static void cpu_variant(legate::TaskContext context) noexcept {
     const auto store = context.output(0).data();
     const auto value = context.scalar(0);
+    std::unique_ptr<char, decltype(&std::free)> memory{nullptr, &std::free};
+    const auto* source = static_cast<const char*>(value.ptr());
 
+    if (context.num_scalars() > 1) {
+      memory.reset(reinterpret_cast<char*>(value.value<std::uint64_t>()));
+      source = memory.get();
+    }
     if (const auto target = find_elements(store)) {
-      copy_elements(static_cast<const char*>(value.ptr()), *target, store.dim(), 0, target->pointer,
-                    store.type().size());
+      copy_elements(source, *target, store.dim(), 0, target->pointer, store.type().size());
     }
   }
   static void omp_variant(legate::TaskContext context) noexcept { cpu_variant(context); }
@@ -52,17 +69,26 @@ void register_store_task(legate::Library library, legate::LocalTaskID id) {
 void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
   auto* const runtime = legate::Runtime::get_runtime();
 
-  if (array.num_bytes() == 0) return;
+  if (array.num_bytes() == 0) return array.set_stored();
   if (store.has_scalar_storage()) {
     runtime->issue_fill(as_argument(store), legate::Scalar{store.type(), array.elements(), true});
-    return;
+    return array.set_stored();
   }
+
+  const auto* const elements = array.elements();
+  const auto is_passed = array.num_bytes() <= MOST_PASSED;
   auto task = runtime->create_task(library(), STORE_TASK, {1});
 
   task.add_output(store);
-  task.add_scalar_arg(legate::Scalar{legate::Span<const std::uint8_t>{
-      reinterpret_cast<const std::uint8_t*>(array.elements()), array.num_bytes()}});
+  if (is_passed) {
+    task.add_scalar_arg(legate::Scalar{legate::Span<const std::uint8_t>{
+        reinterpret_cast<const std::uint8_t*>(elements), array.num_bytes()}});
+  } else {
+    task.add_scalar_arg(legate::Scalar{reinterpret_cast<std::uint64_t>(elements)});
+    task.add_scalar_arg(legate::Scalar{true});
+  }
   runtime->submit(std::move(task));
+  is_passed ? array.set_stored() : array.give_away();
 }
 
 }  // namespace legate_diffuse

@@ -3,11 +3,9 @@
 #include "mapper/tile_task.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "mapper/nests.h"
-#include "mapper/scratch.h"
-#include "program/schedule.h"
-#include "program/scratch_plan.h"
+#include "threads/program_runner.h"
 
 namespace legate_diffuse {
 
@@ -31,15 +29,6 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
     shape.extents.push_back(elements.upper[dim] - elements.lower[dim] + 1);
   }
   return shape;
-}
-
-Schedule schedule_of(const Program& program, const std::vector<RootShape>& arguments) {
-  try {
-    return make_schedule(program, arguments, {1, 0});
-  } catch (const InvalidProgram&) {
-    // its nests run one after the other
-    return {};
-  }
 }
 
 }  // namespace
@@ -68,18 +57,7 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  const auto schedule = schedule_of(program, shapes);
-  const auto plan = place_scratch(program.buffers, schedule);
-  const TileScratch scratch{plan.size};
-
-  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& buffer = program.buffers[index];
-    auto& base = bases.emplace_back(row_major(scratch.get() + plan.offsets[index], buffer.itemsize,
-                                              buffer.dim, buffer.extents));
-    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
-  }
-  TeamRunner runner{bases, arguments.size(), {1, 0}};
-  run_nests(program.nests, program.num_nests, schedule, runner);
+  run_program(program, std::move(bases), shapes, {1, 0});
 }
 
 namespace {

@@ -6,19 +6,66 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
-#include "program/schedule.h"
-#include "program/scratch_plan.h"
-#include "threads/team_runner.h"
+#include "threads/program_runner.h"
 
 namespace legate_diffuse {
 
 namespace {
 
 std::atomic<std::size_t> total{0};
+std::atomic<std::size_t> given_away{0};
+
+constexpr std::size_t LINE = 64;
+
+// The memory of large arrays that are gone, for the next ones of their size: from the system it
+// would have to be cleared first. Used as arrays are. Never destroyed, as arrays may outlive it.
+class SpareMemory {
+ public:
+  static SpareMemory& instance() {
+    static auto* const spare = new SpareMemory;
+    return *spare;
+  }
+
+  static bool takes(std::size_t num_bytes) { return num_bytes >= SMALLEST; }
+
+  // Null if there is none.
+  void* take(std::size_t num_bytes) {
+    const auto found = std::find_if(memories_.rbegin(), memories_.rend(),
+                                    [&](const auto& each) { return each.first == num_bytes; });
+
+    if (found == memories_.rend()) return nullptr;
+
+    auto* const memory = found->second;
+
+    total_ -= num_bytes;
+    memories_.erase(std::next(found).base());
+    return memory;
+  }
+
+  // Those that came first are freed if there are too many.
+  void give(std::size_t num_bytes, void* memory) {
+    memories_.emplace_back(num_bytes, memory);
+    total_ += num_bytes;
+    while (total_ > MOST) {
+      total_ -= memories_.front().first;
+      std::free(memories_.front().second);
+      memories_.erase(memories_.begin());
+    }
+  }
+
+ private:
+  static constexpr std::size_t SMALLEST = std::size_t{1} << 19;
+  static constexpr std::size_t MOST = std::size_t{1} << 27;
+
+  std::vector<std::pair<std::size_t, void*>> memories_;
+  std::size_t total_{};
+};
 
 }  // namespace
 
@@ -28,12 +75,26 @@ SmallArray::SmallArray(RootShape shape)
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
 char* SmallArray::elements() {
-  if (!memory_) keep(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1));
+  if (memory_) return memory_.get();
+  if (SpareMemory::takes(num_bytes_)) {
+    reserve();
+    std::memset(memory_.get(), 0, num_bytes_);
+  } else {
+    keep(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1));
+  }
   return memory_.get();
 }
 
 void SmallArray::reserve() {
-  if (!memory_) keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
+  if (memory_) return;
+  if (!SpareMemory::takes(num_bytes_)) {
+    keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
+  } else if (auto* const spare = SpareMemory::instance().take(num_bytes_)) {
+    keep(spare);
+  } else {
+    // vectors do not cross the lines of a cache
+    keep(std::aligned_alloc(LINE, (num_bytes_ + LINE - 1) / LINE * LINE));
+  }
 }
 
 void SmallArray::keep(void* memory) {
@@ -61,7 +122,17 @@ void SmallArray::take(SmallArray& other) {
 
 void SmallArray::drop() {
   if (memory_) total -= num_bytes_;
+  if (memory_ && SpareMemory::takes(num_bytes_)) {
+    SpareMemory::instance().give(num_bytes_, memory_.release());
+  }
   memory_.reset();
+  is_valid_ = is_stored_ = false;
+}
+
+void SmallArray::give_away() {
+  if (memory_) total -= num_bytes_;
+  std::ignore = memory_.release();
+  ++given_away;
   is_valid_ = is_stored_ = false;
 }
 
@@ -69,30 +140,22 @@ std::size_t SmallArray::total_bytes() {
   return total;
 }
 
-void run_here(const Program& program, const std::vector<SmallArray*>& arguments) {
-  const auto plan = place_scratch(program.buffers, {});
-  const std::unique_ptr<char, decltype(&std::free)> scratch{
-      static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, plan.size)), &std::free};
-  std::vector<Base> bases;
+std::size_t SmallArray::num_given_away() {
+  return given_away;
+}
 
-  if (plan.size > 0 && !scratch) throw std::bad_alloc{};
-  bases.reserve(arguments.size() + program.buffers.size());
+void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
+              const Sharing& sharing) {
+  std::vector<Base> bases;
+  std::vector<RootShape> shapes;
+
   for (auto* const argument : arguments) {
-    const auto& [extents, itemsize] = argument->shape();
+    const auto& [extents, itemsize] = shapes.emplace_back(argument->shape());
     const auto dim = static_cast<std::int64_t>(extents.size());
 
     bases.push_back(row_major(argument->elements(), itemsize, dim, extents.data()));
   }
-  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& buffer = program.buffers[index];
-
-    bases.push_back(row_major(scratch.get() + plan.offsets[index], buffer.itemsize, buffer.dim,
-                              buffer.extents));
-  }
-  Runner runner{bases, arguments.size()};
-  auto words = program.nests;
-
-  for (std::int64_t nest = 0; nest < program.num_nests; ++nest) runner.run(words);
+  run_program(program, std::move(bases), shapes, sharing);
 }
 
 }  // namespace legate_diffuse

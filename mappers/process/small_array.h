@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "program/schedule.h"
 
 namespace legate_diffuse {
 
@@ -45,8 +46,14 @@ class SmallArray {
   // The memory is freed, and the array's value is elsewhere.
   void drop();
 
+  // The same, but somebody else frees the memory, with std::free.
+  void give_away();
+
   // The memory that all of them take.
   static std::size_t total_bytes();
+
+  // How many have been given away.
+  static std::size_t num_given_away();
 
  private:
   void keep(void* memory);
@@ -58,8 +65,9 @@ class SmallArray {
   bool is_stored_{};
 };
 
-// Runs a program over small arrays in this thread, one loop nest after the other. The program was
-// checked.
-void run_here(const Program& program, const std::vector<SmallArray*>& arguments);
+// Runs a program over arrays of this process, in this thread and those that help it. The program
+// was checked.
+void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
+              const Sharing& sharing);
 
 }  // namespace legate_diffuse

@@ -26,6 +26,15 @@ bool is_one_element(const Operand& operand, std::int64_t dim) {
   return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
 }
 
+Base base_of(const Elements& elements) {
+  Base base{elements.pointer, elements.strides};
+
+  for (std::size_t d = 0; d < elements.lower.size(); ++d) {
+    base.origin -= elements.lower[d] * elements.strides[d];
+  }
+  return base;
+}
+
 Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
                const std::int64_t* extents) {
   Base base{elements, {}};

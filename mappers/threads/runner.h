@@ -26,6 +26,9 @@ struct Base {
 Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
                const std::int64_t* extents);
 
+// The base of an argument of a task, of which some elements are here.
+Base base_of(const Elements& elements);
+
 // The kernel of a nest; ends the process if there is none.
 const Kernel& kernel_of(const NestHead& head);
 

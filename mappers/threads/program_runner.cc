@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "threads/program_runner.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "program/scratch_plan.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+using Memory = std::unique_ptr<char, void (*)(void*)>;
+
+Memory allocate(std::int64_t size) {
+  Memory memory{static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, size)), &std::free};
+
+  if (!memory) throw std::bad_alloc{};
+  return memory;
+}
+
+char* kept_scratch() {
+  thread_local const auto memory = allocate(MAX_KEPT_SCRATCH);
+
+  return memory.get();
+}
+
+Schedule schedule_of(const Program& program, const std::vector<RootShape>& arguments,
+                     const Sharing& sharing) {
+  try {
+    return make_schedule(program, arguments, sharing);
+  } catch (const InvalidProgram&) {
+    // its nests run one after the other
+    return {};
+  }
+}
+
+}  // namespace
+
+ThreadScratch::ThreadScratch(std::int64_t size) : own_{nullptr, &std::free} {
+  if (size > MAX_KEPT_SCRATCH) {
+    own_ = allocate(size);
+  } else if (size > 0) {
+    kept_ = kept_scratch();
+  }
+}
+
+void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
+  if (schedule.bands.empty()) {
+    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
+  }
+  std::int64_t first = 0;
+  for (const auto& band : schedule.bands) {
+    if (band.block > 0) {
+      runner.run_band(words, schedule, band, first);
+    } else {
+      for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
+    }
+    first += band.num_nests;
+  }
+}
+
+void run_program(const Program& program, std::vector<Base> bases,
+                 const std::vector<RootShape>& shapes, const Sharing& sharing) {
+  const auto num_arguments = bases.size();
+  const auto schedule = schedule_of(program, shapes, sharing);
+  const auto plan = place_scratch(program.buffers, schedule);
+  const ThreadScratch scratch{plan.size};
+
+  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
+    const auto& buffer = program.buffers[index];
+    auto& base = bases.emplace_back(row_major(scratch.get() + plan.offsets[index], buffer.itemsize,
+                                              buffer.dim, buffer.extents));
+    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
+  }
+  TeamRunner runner{bases, num_arguments, sharing};
+  run_nests(program.nests, program.num_nests, schedule, runner);
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "program/program.h"
+#include "program/schedule.h"
+#include "threads/runner.h"
+#include "threads/team_runner.h"
+
+namespace legate_diffuse {
+
+// Scratch memory up to this size is kept by each thread.
+constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+
+// Scratch memory of the calling thread: what it keeps, or, if that is too small, memory that lives
+// as long as this.
+class ThreadScratch {
+ public:
+  explicit ThreadScratch(std::int64_t size);
+
+  [[nodiscard]] char* get() const { return own_ ? own_.get() : kept_; }
+
+ private:
+  char* kept_{};
+  std::unique_ptr<char, void (*)(void*)> own_;
+};
+
+// Runs the nests of a program, which `words` begin with.
+void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);
+
+// Runs a program that was checked, on scratch memory of this thread. `bases` and `shapes` are those
+// of the arguments. Throws std::bad_alloc, before any nest has run.
+void run_program(const Program& program, std::vector<Base> bases,
+                 const std::vector<RootShape>& shapes, const Sharing& sharing);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large arrays live in the process where the program waits for results, and only there.
+
+Each test runs in a process of its own, see ``test_small_arrays.py``.
+"""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_begun, run_here
+
+SOLVE = """
+def solve(n, reads=12, size=300):
+    a = n.sqrt(n.arange(float(size))[:, None] + n.arange(size))
+    a = a + size * n.eye(size)
+    x = n.zeros((size, size))
+    p = n.ones((size, size))
+    found = []
+    for k in range(reads):
+        q = a * p + p[0]
+        step = 1.0 / float(q.max())
+        x[1:] += step * q[:-1]
+        p = n.maximum(q * step, x)
+        found.append(float(x.min()))
+    return [x, p, *found]
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_loop_that_waits_is_no_task(cpus: int) -> None:
+    run_here(
+        SOLVE
+        + """
+def program(n):
+    return solve(n)
+program(cn), program(cn)
+found = counts(lambda: program(cn))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+assert found["ran_in_process"] == found["groups"] > 0, found
+agree(program)
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_arrays_come_and_go(cpus: int) -> None:
+    """Legate's tasks and NumPy see what was computed here, and the other way round."""
+    run_here(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    found = [float((x * 2.0).sum() % 7.0)]
+    for k in range(20):
+        x = x * 0.5 + k
+        x[k : k + 3] = -0.0
+        found.append(float(x.max()))
+        if k % 6 == 5:
+            x = n.sort(x)
+            found.append(float(x[4]))
+        if k % 7 == 6:
+            found.append(np.asarray(x).copy())
+            x[7:80000] -= 1.0
+    return [x, *found]
+before = native.num_given_away()
+agree(program)
+assert native.num_given_away() > before
+assert legate_diffuse.stats()["ran_in_process"] > 0
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+def test_arrays_that_go_again_and_again_stay() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    found = []
+    for k in range(60):
+        x = x * 0.5 + k
+        found.append(float(x.max()))
+        x = n.sort(x)
+    return [x, *found]
+program(cn)
+before = native.num_given_away()
+agree(program)
+assert native.num_given_away() - before <= 1, native.num_given_away() - before
+"""
+    )
+
+
+def test_nothing_is_large_without_a_read() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    for k in range(300):
+        x = x * 0.5 + k
+    return [x]
+found = counts(lambda: program(cn))
+assert found["ran_in_process"] == 0 < found["tasks_submitted"], found
+agree(program)
+"""
+    )
+
+
+def test_memory_is_limited() -> None:
+    """Arrays beyond the limit in all are Legate's."""
+    run_here(
+        """
+from legate_diffuse.launch import small
+small._MOST_IN_ALL = 3 * 720000
+def program(n):
+    xs = [n.arange(90000.0) + k for k in range(12)]
+    found = []
+    for k in range(12):
+        found += [float(x.max()) for x in xs]
+        xs = [x * 0.5 + k for x in xs]
+        assert native.small_array_bytes() <= 3 * 720000
+    return [*xs, *found]
+agree(program)
+assert legate_diffuse.stats()["ran_in_process"] > 0
+"""
+    )
+
+
+def test_failing_launch_runs_the_original_tasks() -> None:
+    done = run_begun(
+        """
+def program(n):
+    x = n.arange(90000.0)
+    found = []
+    for k in range(8):
+        x = x * 0.5 + k
+        found.append(float(x.max()))
+    return [x, *found]
+expected = program(np)
+def fail(*arguments):
+    raise RuntimeError("refused")
+class Native:
+    def __getattr__(self, name):
+        return fail if name == "run_program" else getattr(native, name)
+window.submitter.native = Native()
+for one, other in zip(program(cn), expected, strict=True):
+    np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
+assert legate_diffuse.stats()["failures"] > 0
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("so they run unfused") == 1, done.stderr
