@@ -22,6 +22,11 @@ inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy& policy
   return policy.partitioning_threshold(target);
 }
 
+// What a task may divide stays in one piece if its extents have at most this product.
+inline std::int64_t undivided_extent() {
+  return 0;
+}
+
 // Whether a task's arguments stay in one piece, and cannot be aligned.
 inline bool needs_inline_execution(const legate::AutoTask& task) {
   return task.needs_inline_execution_();
@@ -45,6 +50,12 @@ inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy&,
   const auto* const test = std::getenv("LEGATE_TEST");
 
   return test && *test == '1' ? 1 : 1024;
+}
+
+// Legate compares that number with the product of the extents that may be divided
+// (compute_launch_shape in src/cpp/legate/runtime/detail/partition_manager.cc).
+inline std::int64_t undivided_extent() {
+  return static_cast<std::int64_t>(partitioning_threshold({}, {}));
 }
 
 // The program does not run fused if there are such tasks.

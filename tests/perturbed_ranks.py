@@ -15,6 +15,7 @@ legate_diffuse.enable()
 import cupynumeric as cn
 import numpy as np
 from legate_diffuse.codegen import Compiler
+from legate_diffuse.interpose.runtime import Runtime
 from legate_diffuse.launch import steps, submission
 
 class Node:
@@ -27,6 +28,12 @@ def collect_before(function):
         gc.collect()
         return function(*arguments)
     return collecting
+
+def keep_buffers(create):
+    def keeping(self, dtype, shape, data, *options, **named):
+        kept.append(data)
+        return create(self, dtype, shape, data, *options, **named)
+    return keeping
 
 def fail_on_some(compile):
     def failing(self, kernel):
@@ -58,6 +65,7 @@ for step in range({STEPS}):
     PERTURBED
     failure = None
     z[1:] += y[:-1]
+    z += cn.array(np.full(64, 0.5))
     x = z * 0.25
     if step % {PRINTED} == {PRINTED - 1}:
         print(x.tolist())
@@ -101,6 +109,10 @@ AGREED = {
         "gc.disable(); steps.FusedStep.run = collect_before(steps.FusedStep.run)"
     ),
     "reference kept": Perturbation(step="kept.append((y, z) if step % 5 else None)"),
+    "buffer kept": Perturbation(
+        "Runtime.create_store_from_buffer = "
+        "keep_buffers(Runtime.create_store_from_buffer)"
+    ),
     "traceback kept": Perturbation(step="kept.append(failure)"),
     "compilation fails": Perturbation(
         "Compiler.compile = fail_on_some(Compiler.compile)"
@@ -118,6 +130,7 @@ def numpy_output() -> str:
         y = x * 2.0 + 1.0
         z = y - x
         z[1:] += y[:-1]
+        z += 0.5
         x = z * 0.25
         if step % PRINTED == PRINTED - 1:
             lines.append(f"{x.tolist()}\n")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final
 
 from legate_diffuse import settings
@@ -51,6 +51,8 @@ class KernelTable:
         # several of one kernel only if it is timed
         self._numbers: dict[Kernel, list[int]] = {}
         self._seen: set[Kernel] = set()
+        # that all ranks have
+        self._everywhere: set[Kernel] = set()
         # by operator and type
         self._combining: dict[tuple[str, str], int] = {}
 
@@ -97,6 +99,7 @@ class KernelTable:
         forgotten = []
         for kernel in list(self._numbers):
             if kernel not in wanted:
+                self._everywhere.discard(kernel)
                 # in this order: no number must be given to code that is to be freed
                 code = self._compiler.forget(kernel)
                 forgotten.append((self._numbers.pop(kernel, ()), code))
@@ -109,6 +112,16 @@ class KernelTable:
                     code.free()
 
         return free
+
+    def are_everywhere(self, kernels: Iterable[Kernel]) -> bool:
+        """Whether it is known that all ranks have these kernels; on all the same."""
+        return self._everywhere.issuperset(kernels)
+
+    def note_everywhere(self, kernels: Iterable[Kernel]) -> None:
+        """Note that all ranks have these kernels."""
+        # a nest of a timed program has a kernel of its own, which may fail
+        if not self._timed:
+            self._everywhere.update(kernels)
 
     def _known(self, kernel: Kernel) -> int | None:
         """Return the number that a nest with a kernel shares with others."""

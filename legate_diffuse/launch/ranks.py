@@ -177,22 +177,28 @@ class Agreement:
 
     def on_kernels(self, ready: bool) -> bool:
         """Whether all ranks have the kernels of a launch."""
-        return self._on_fact(_KERNELS, ready)
+        if self.broken:
+            return False
+        self._ask(_KERNELS, [_TRUE] * ready)
+        return _TRUE in self._wait()
 
     def on_buffer(self, sole: bool) -> bool:
-        """Whether no rank's program can reach the buffer of a new array."""
-        return self._on_fact(_BUFFER, sole)
+        """Whether no rank's program uses the buffer of a new array.
+
+        A rank whose program alone can reach it waits; the others know.
+        """
+        if self.broken:
+            return False
+        self._ask(_BUFFER, [_TRUE] * (not sole))
+        if sole:
+            return True
+        answer = self._wait()
+        return _BUFFER in answer and _TRUE not in answer
 
     def finish(self) -> None:
         """Wait for all answers, whose memory must last until then."""
         while self._asked and not self.broken:
             self._check(self._asked.popleft())
-
-    def _on_fact(self, mark: int, fact: bool) -> bool:
-        if self.broken:
-            return False
-        self._ask(mark, [_TRUE] * fact)
-        return _TRUE in self._wait()
 
     def _ask(self, mark: int, numbers: Iterable[int]) -> None:
         """Ask all ranks, and look at an answer that nobody need wait for any more."""

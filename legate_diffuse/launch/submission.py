@@ -310,8 +310,9 @@ class Submitter:
             if not nest.lowered.whole
         )
 
+        kernels = [nest.lowered.kernel for nest in missing]
+
         def find() -> None:
-            kernels = [nest.lowered.kernel for nest in missing]
             numbers = self._kernels.find(kernels, work)
             for nest, number in zip(missing, numbers, strict=True):
                 nest.kernel = number
@@ -322,9 +323,10 @@ class Submitter:
         except FailureError as failure:
             failed = True
             self.give_up(launch, "compilation", failure)
-        if self._agreement is not None:
-            ready = self._agreement.on_kernels(not failed)
-            if not ready and not failed:
+        if self._agreement is not None and not self._kernels.are_everywhere(kernels):
+            if self._agreement.on_kernels(not failed):
+                self._kernels.note_everywhere(kernels)
+            elif not failed:
                 failed = True
                 self.give_up(launch, "compilation", ElsewhereError())
         return not failed and all(nest.kernel is not None for nest in missing)

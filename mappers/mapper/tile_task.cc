@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "threads/program_runner.h"
+#include "versions.h"
 
 namespace legate_diffuse {
 
@@ -107,8 +108,9 @@ bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes
   for (const auto& argument : tiling.arguments) {
     beyond = std::max(beyond, argument.reach.front().high - argument.reach.front().low);
   }
-  return shapes[tiling.leader].shape.extents[tiling.axes.front()] >=
-         num_points * beyond * SMALL_SHARE;
+  const auto rows = shapes[tiling.leader].shape.extents[tiling.axes.front()];
+
+  return rows >= num_points * beyond * SMALL_SHARE && rows > undivided_extent();
 }
 
 }  // namespace

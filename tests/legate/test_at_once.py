@@ -240,12 +240,15 @@ assert float(waits[7]) == 19.0
 
 
 def test_a_large_sum_fills_its_result_in_its_own_task() -> None:
-    run_here("""
+    run_here(
+        """
 x = cn.arange(100_000.0)
 float(x[0])
 found = counts(lambda: float(x.sum()))
 assert (found["ran_in_process"], found["tasks_submitted"]) == (0, 1), found
-""")
+""",
+        LEGATE_DIFFUSE_SMALL_BYTES="393216",
+    )
 
 
 def test_numbers_are_made_as_the_original_makes_them() -> None:
