@@ -15,6 +15,7 @@ from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import OperationKind, Window
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import READ, WRITE
+from legate_diffuse.launch import state as launch_state
 from legate_diffuse.launch.state import WindowState, close
 from legate_diffuse.launch.window import LaunchWindow
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -26,6 +27,8 @@ from legate_diffuse.stores.view import View, over
 
 # the windows have no native part that holds small arrays
 os.environ.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
+# nor are there arrays that are in one piece, if machines do not have them so
+vars(launch_state)["TINY"] = 0
 
 _kinds: dict[tuple[OperationKind, tuple[int, ...]], Kind] = {}
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
-from legate_diffuse.ir import Access, IndexTask, Privilege, Window
-from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
+from legate_diffuse.ir.region import WHOLE
+from legate_diffuse.ir.relations import are_covered, covers_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,15 @@ class Liveness:
     ``scratch`` are the ids of stores that live in the task's scratch memory.
     ``deferrable`` are the positions of scalar tasks whose results only the application
     can read: they may wait until it does, or until the results are dead. ``undefined``
-    are the ids of stores to which nothing was written before the launch.
+    are the ids of stores to which nothing was written before the launch, ``incomplete``
+    those of which nobody knows that the window has written all by then.
     """
 
     nests: tuple[NestLiveness, ...]
     scratch: frozenset[int] = frozenset()
     deferrable: tuple[int, ...] = ()
     undefined: frozenset[int] = frozenset()
+    incomplete: frozenset[int] = frozenset()
 
 
 def analyse_liveness(
@@ -55,12 +58,13 @@ def analyse_liveness(
     """Return what each launch need not write."""
     found: list[Liveness] = []
     later = _Later()
-    undefined = _undefined(window, launches)
-    for launch, still_undefined in zip(
-        reversed(launches), reversed(undefined), strict=True
+    unwritten = _unwritten(window, launches)
+    for launch, (undefined, incomplete) in zip(
+        reversed(launches), reversed(unwritten), strict=True
     ):
         if launch.fused:
-            found.append(_analyse_fused(window, launch, later, still_undefined))
+            dead = _analyse_fused(window, launch, later, undefined)
+            found.append(replace(dead, incomplete=incomplete))
         else:
             found.append(_analyse_original(window, launch, later))
         for position in launch.tasks:
@@ -71,15 +75,31 @@ def analyse_liveness(
     return tuple(reversed(found))
 
 
-def _undefined(window: Window, launches: Sequence[Launch]) -> list[frozenset[int]]:
-    """Return for each launch the stores to which nothing was written before it."""
+def _unwritten(
+    window: Window, launches: Sequence[Launch]
+) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """Return for each launch what nothing, and not all, was written of before it."""
     found = []
     undefined = frozenset(store.id for store in window.stores if store.undefined)
+    incomplete = undefined
+    parts: dict[int, dict[int, View]] = {}
     for launch in launches:
-        found.append(undefined)
-        for position in launch.tasks:
-            undefined -= {view.store.id for view in window.tasks[position].changes}
+        found.append((undefined, incomplete - undefined))
+        changes = [v for n in launch.tasks for v in window.tasks[n].changes]
+        undefined -= {view.store.id for view in changes}
+        for view in changes:
+            written = parts.setdefault(view.store.id, {})
+            if view.store.id in incomplete and view.id not in written:
+                written[view.id] = view
+                if view.region is not None and are_covered([_all_of(view)], written):
+                    incomplete -= {view.store.id}
     return found
+
+
+def _all_of(view: View) -> View:
+    """Return a view of all of a view's store, which has no number of its own."""
+    rank = len(view.region or ())
+    return replace(view, id=-1, region=(WHOLE,) * rank, dims=tuple(range(rank)))
 
 
 def _computed(window: Window, positions: Sequence[int]) -> set[int]:

@@ -68,17 +68,19 @@ def localize(
     views: Mapping[int, View],
     scratch: AbstractSet[int],
     undefined: AbstractSet[int],
+    incomplete: AbstractSet[int],
     numbers: Iterator[int],
 ) -> Localized | None:
     """Return nests whose points do not write what others read.
 
-    None if that cannot be, as an array may not move to another store.
+    None if that cannot be, as an array may not move to another store, or be copied.
 
     Args:
         nests: the nests.
         views: what they use, by number.
         scratch: the stores that live in the task.
         undefined: the stores that nothing was written to before.
+        incomplete: the stores of which only parts may have been written before.
         numbers: gives numbers to new stores and views.
     """
     placer = _Placer(scratch)
@@ -95,6 +97,8 @@ def localize(
         if way.moves and store in fixed:
             return None
         localizer = _Localizer(found, store, numbers)
+        if store in incomplete and localizer.copies:
+            return None
         found = localizer.run(way, defined=store not in undefined)
     placed = placer.place(found)
     if placed is None:
@@ -213,20 +217,23 @@ class _Localizer:
         self._old = next(v.store for v in self._views.values() if v.store.id == store)
         self._numbers = numbers
 
+    @property
+    def copies(self) -> bool:
+        """Whether the first nest that changes the store leaves anything as it was."""
+        return not self._is_covered(self._nests[self._first()])
+
     def run(self, way: _Way, *, defined: bool) -> Localized:
         """Return the nests with a copy in scratch memory, in a fresh store, or both.
 
         What was never written to is not copied: Legion ends programs that read it.
         """
         found, old = self._found, self._old
-        first = next(
-            place for place, nest in enumerate(self._nests) if self._changes(nest)
-        )
+        first = self._first()
         target = self._store() if way.moves else old
         local = self._store() if way.in_scratch else target
         before = self._nests[:first]
         after = [self._renamed(nest, local) for nest in self._nests[first:]]
-        if defined and not self._is_covered(self._nests[first]):
+        if defined and self.copies:
             before.append(self._copy(local, old))
         if way.in_scratch:
             after.append(self._copy(target, local))
@@ -239,6 +246,10 @@ class _Localizer:
             | {new.id: old.id for new in (target, local) if new is not old},
             scratch=found.scratch | ({local.id} if way.in_scratch else set()),
         )
+
+    def _first(self) -> int:
+        """Return the place of the first nest that changes the store."""
+        return next(n for n, nest in enumerate(self._nests) if self._changes(nest))
 
     def _store(self) -> Store:
         return replace(self._old, id=next(self._numbers), live=False, undefined=True)

@@ -261,7 +261,14 @@ def _localized(
     own = {view: views[view] for view in sorted(used)}
     if not launch.tiled or not nests:
         return Localized(tuple(nests), own)
-    return localize(nests, own, liveness.scratch, liveness.undefined, count(free))
+    return localize(
+        nests,
+        own,
+        liveness.scratch,
+        liveness.undefined,
+        liveness.incomplete,
+        count(free),
+    )
 
 
 def _program(launch: Launch, liveness: Liveness, localized: Localized) -> Program:

@@ -10,14 +10,14 @@ windows says, the first time that the views look as they do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.small import SmallArrays
-from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb
 from legate_diffuse.stores.fill import Fill
@@ -29,8 +29,6 @@ from legate_diffuse.stores.view import View
 
 # As in mappers/process/at_once.h.
 _MOST_POINTS: Final = 49152
-# All roots are small: tasks over them would run on one processor.
-_ALL_SINGLE: Final = 1 << 62
 
 
 class Planner(Protocol):
@@ -148,7 +146,7 @@ class AtOnce:
         There are none if they cannot run at once.
         """
         alone = WindowState()
-        alone.single_below = _ALL_SINGLE
+        alone.single_below = ALL_SINGLE
         apart = _apart(views)
         alone.kept = frozenset([view.root for view in apart])
         left = iter(apart)

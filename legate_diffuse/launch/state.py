@@ -40,6 +40,21 @@ from legate_diffuse.stores.view import Shape, View
 _DTYPE: Final = {name: number for number, name in enumerate(DTYPES)}
 # What follows in the key of a window that has ended: the liveness of the roots.
 _LIVENESS: Final = -2
+ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
+# Our tasks over arrays of fewer elements run on one processor, whatever Legate does:
+# of these points would share as much as each has of its own.
+TINY: Final = 16
+
+
+def partitioned_from(pieces: int, threshold: int) -> int:
+    """Return from how many elements on arrays are partitioned.
+
+    Legate partitions them into so many ``pieces``, from a ``threshold`` on. None has as
+    many elements where threads share the loops of its tasks. Source:
+    ``PartitionManager::compute_launch_shape``
+    (``src/cpp/legate/runtime/detail/partition_manager.cc``).
+    """
+    return ALL_SINGLE if pieces == 1 else max(threshold, TINY)
 
 
 class WindowState:
@@ -134,11 +149,12 @@ class WindowState:
         return number is not None and bool(self.facts[number] & CONSTANT)
 
     def _is_fixed(self, root: Root) -> bool:
-        """Whether a root that is partitioned cannot move to another store."""
-        if root.volume < self.single_below or root.scalar_storage:
+        """Whether a root cannot move to another store."""
+        if root.scalar_storage:
             return False
-        # whether shared memory is still held was looked at when the operation came
-        return root.escaped or root.shared
+        # whether shared memory is still held was looked at when the operation came;
+        # nobody asks where lent memory lies that is not partitioned
+        return root.escaped or (root.shared and root.volume >= self.single_below)
 
     def _describe(self, view: View) -> None:
         """Number a view, and add to the key what the plan depends on in it."""
@@ -156,7 +172,6 @@ class WindowState:
                 | (root.volume < self.single_below) * SINGLE
                 # nothing was written yet; a single element is written as a whole
                 | (not scalar and root.undefined) * UNDEFINED
-                # nobody asks where what is not partitioned lies
                 | self._is_fixed(root) * FIXED
             )
             self.facts.append(facts)

@@ -29,7 +29,14 @@ from legate_diffuse.launch.policy import WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, chain
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.recognition import recognize
-from legate_diffuse.launch.state import WindowState, close, liveness, record
+from legate_diffuse.launch.state import (
+    ALL_SINGLE,
+    WindowState,
+    close,
+    liveness,
+    partitioned_from,
+    record,
+)
 from legate_diffuse.launch.submission import Checker, Submitter
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.counters import Counters
@@ -39,7 +46,6 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 
 _NO_CONTEXT: Final = nullcontext()
-_ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
 
 
 class LaunchWindow:
@@ -255,14 +261,8 @@ class LaunchWindow:
             self.flush("write to a constant")
 
     def single_below(self) -> int:
-        """Return from how many elements on Legate partitions an array.
-
-        None has as many where threads share the loops of its tasks. Source:
-        ``PartitionManager::compute_launch_shape``
-        (``src/cpp/legate/runtime/detail/partition_manager.cc``).
-        """
-        pieces, threshold = self._native.launch_policy()
-        return _ALL_SINGLE if pieces == 1 else int(threshold)
+        """Return from how many elements on arrays are partitioned."""
+        return partitioned_from(*self._native.launch_policy())
 
     # -- submission ---------------------------------------------------------------
     def flush(self, cause: str, wanted: Root | None = None) -> None:
@@ -394,7 +394,7 @@ class LaunchWindow:
         if self._agreement is not None:
             agreed = self._agreement.liveness(state)
             alive = dict(zip(state.roots, agreed, strict=True))
-        partitioned = self.single_below() != _ALL_SINGLE
+        partitioned = self.single_below() != ALL_SINGLE
         count = self._policy.cut(state.operations, alive, partitioned=partitioned)
         carried = min(state.carried, count)
         first = record(state.operations[:count], self.single_below(), carried)

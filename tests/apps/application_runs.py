@@ -77,6 +77,7 @@ DIVIDED = {
         "mandelbrot",
         "channel_flow",
         "shallow_water",
+        "multigrid",
     )
 }
 

@@ -37,7 +37,7 @@ TASKS = {
     # partitioned: p, operator and p q; x and r with r r; and p where the program waits
     "cg": (0.5, 0.5, 2.5),
     "bicgstab": (0.5, 0.5, 3.5),
-    "multigrid": (13, 13, 127),
+    "multigrid": (13, 13, 17),
     "channel_flow": (1, 1, 3),
     "shallow_water": (1, 1, 5),
     "heat": (0.5, 0.5, 0.5),

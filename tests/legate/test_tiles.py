@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from process import run_checks, run_python
 
+from legate_diffuse.launch.state import TINY
+
 CHECKS = Path(__file__).with_name("numpy_tiles_agree.py")
 # Two points, of small arrays too.
 PARTITIONED = {
@@ -23,14 +25,19 @@ PARTITIONED = {
 }
 
 
-# how many elements each CPU has at least of an array that is divided
-@pytest.mark.parametrize(("cpus", "elements"), [(2, 1), (3, 1), (4, 1), (2, 40)])
-def test_random_tiles_agree(cpus: int, elements: int) -> None:
+# how many elements each CPU has at least of an array that is divided, and fewer than
+# how many elements are never divided
+@pytest.mark.parametrize(
+    ("cpus", "elements", "tiny"),
+    [(2, 1, 0), (3, 1, 0), (4, 1, 0), (2, 40, 0), (3, 1, TINY)],
+)
+def test_random_tiles_agree(cpus: int, elements: int, tiny: int) -> None:
     options = f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1"
     settings = {
         "LEGATE_CONFIG": f"{options} --min-cpu-chunk {elements}",
         "LEGATE_DIFFUSE_THREADS": "1",
         "LEGATE_TEST": str(int(elements == 1)),
+        "TINY": str(tiny),
         # Legion looks whether partitions have the kind that it is told
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
@@ -67,6 +74,56 @@ assert found[0] == found[1] == found[2], found
 def test_no_store_waits_for_the_garbage_collector() -> None:
     done = run_python(STEPS, **PARTITIONED)
     assert done.returncode == 0, done.stderr
+
+
+JOINED = """
+import numpy
+import cupynumeric as np
+
+# three parts of a new array, which is then computed with in the same task
+x, ends = np.array(numpy.arange(100.0)), np.array([1.0, 2.0])
+found = np.diff(x, n=3, prepend=ends, append=ends)
+right = numpy.diff(numpy.arange(100.0), n=3, prepend=[1.0, 2.0], append=[1.0, 2.0])
+numpy.testing.assert_array_equal(numpy.asarray(found), right)
+"""
+
+
+def test_no_part_is_copied_that_nothing_was_written_to() -> None:
+    done = run_python(
+        JOINED, **PARTITIONED | {"LEGATE_CONFIG": "--cpus 4 --gpus 0 --sysmem 500"}
+    )
+    assert done.returncode == 0, done.stderr
+
+
+TINY_GRIDS = """
+import numpy
+import cupynumeric
+from legate_diffuse import stats
+
+def relax(np):
+    u, right = np.ones((3, 3)), np.ones((3, 3)) * 2.0
+    u = u * right
+    float(u[0, 0])
+    before = stats()["tasks_submitted"]
+    for _ in range(8):
+        around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        new = np.zeros_like(u)
+        new[1:-1, 1:-1] = right[1:-1, 1:-1] - around
+        u = u + 0.25 * new
+    u[0, 0].item()
+    return u, stats()["tasks_submitted"] - before
+
+expected, _ = relax(numpy)
+found, tasks = relax(cupynumeric)
+numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+print(tasks)
+"""
+
+
+def test_sweeps_over_a_tiny_grid_are_one_task() -> None:
+    done = run_python(TINY_GRIDS, **PARTITIONED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1"]
 
 
 RESHAPED = """
