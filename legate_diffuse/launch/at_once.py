@@ -10,7 +10,7 @@ windows says, the first time that the views look as they do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.fusion.plan import PlannedLaunch
