@@ -281,18 +281,11 @@ def _join(
 
 
 def _not_worth_it(launch: _Open) -> bool:
-    """Whether the original tasks cost no more.
-
-    A fill is no task in Legion. But where several ranks share an array, fills end or
-    hang programs: ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate
-    26.1). So what points divide is filled by a task.
-    """
+    """Whether the original tasks cost no more; a fill is no task in Legion."""
     tasks = launch.tasks
-    if launch.partitioned:
-        return False
     if all(task.kind.task == "FILL" for task in tasks):
         return True
-    return len(tasks) == 1 and is_scalar_work(tasks[0])
+    return not launch.partitioned and len(tasks) == 1 and is_scalar_work(tasks[0])
 
 
 def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Grouping]:

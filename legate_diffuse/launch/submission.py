@@ -18,6 +18,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.failure import FailureError, attempt
@@ -78,7 +79,7 @@ class Submitter:
         self.legate = legate
         self.native = native = legate.native
         self.counters = counters
-        self._meanings = meanings
+        self._meanings = meanings if agreement is None else _OnRanks(meanings)
         self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
@@ -359,6 +360,25 @@ class Submitter:
                 f"{stage} of a group of operations failed ({reason}), so they run "
                 "unfused"
             )
+
+
+class _OnRanks:
+    """Meanings of operations on several ranks.
+
+    Where these share an array, Legion's fills end or hang programs:
+    ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate 26.1). So
+    fills are tasks.
+    """
+
+    def __init__(self, meanings: Meanings) -> None:
+        self._meanings = meanings
+
+    def traps(self, kind: OperationKind) -> bool:
+        """Return whether an original task must not run if a kernel can instead."""
+        return kind.task == "FILL" or self._meanings.traps(kind)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._meanings, name)
 
 
 class _Trapping:

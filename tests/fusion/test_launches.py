@@ -114,7 +114,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
     ),
     "a fill by itself": (
         "FILL(int8) -> (int8) shape 0: write %0.0",
-        [(PARTITIONED, [[0]])],
+        [(ORIGINAL, [[0]])],
     ),
     "nothing but fills": (
         """
@@ -123,7 +123,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         FILL(int8) -> (int8) shape 0: write %90.90
         FILL(int8) -> (int8) shape 1: write %91.291
         """,
-        [(PARTITIONED, [[0]]), (PARTITIONED, [[1]]), (ORIGINAL, [[2], [3]])],
+        [(ORIGINAL, [[0]]), (ORIGINAL, [[1]]), (ORIGINAL, [[2], [3]])],
     ),
     "fills with other work": (
         """
