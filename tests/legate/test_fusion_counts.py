@@ -65,7 +65,7 @@ def test_a_stencil_is_one_task() -> None:
         (2049, 2048, False, False),
         (256, 256, True, True),
         (257, 257, True, False),
-        (8, 100, False, True),
+        (16, 100, False, True),
         (7, 100, False, False),
     ],
 )
@@ -271,7 +271,7 @@ def test_one_element_and_empty_arrays_run_as_they_are() -> None:
         zero_d = x.sum() + 1.0
         return one, empty, zero_d, x + zero_d
 
-    differential(program, np.arange(10.0), originals=3)
+    differential(program, np.arange(40.0), originals=3)
 
 
 def test_reading_a_value_submits_what_is_pending() -> None:
