@@ -15,6 +15,8 @@ appearance, and what a number stands for is told where it first appears::
 No extent is in a key, nor a position that is far from others, nor a scalar's value.
 What may change about a root is taken down when it first appears, and the plan sees that
 only.
+
+Follows: Legate (src/cpp/legate/runtime/detail)
 """
 
 from __future__ import annotations

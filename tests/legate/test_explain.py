@@ -14,7 +14,7 @@ from process import LEGATE, LEGATE_OPTIONS, run
 PROGRAM = """\
 import sys
 import cupynumeric as cn
-x = cn.arange(12.0).reshape(3, 4)
+x = cn.arange(24.0).reshape(3, 8)
 for _ in range(3):
     y = 2.0 * x[1:, :] - 1.0
     x[1:, :] = y
@@ -119,11 +119,11 @@ def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
     # the first iteration is another window: it makes the array
     again = text.split("Window 2: ")[1].split("Totals")[0]
     assert f"It ends where the program reads a value ({program}:7)." in again
-    assert f"{program}:5  a1 = multiply(a2[1:3, 0:4]; " in again
-    assert f"{program}:6  a2[1:3, 0:4] = copy(" in again
+    assert f"{program}:5  a1 = multiply(a2[1:3, 0:8]; " in again
+    assert f"{program}:6  a2[1:3, 0:8] = copy(" in again
     assert "Task 2: 2 loops one after the other over tiles, on all processors" in again
-    assert "loop  1 over 2 x 4: operations 1-3" in again
-    assert "loop  2 over 3 x 4: operations 4-5" in again
+    assert "loop  1 over 2 x 8: operations 1-3" in again
+    assert "loop  2 over 3 x 8: operations 4-5" in again
     assert "not with the loop before: its loop has another shape" in again
     assert "arrays moved to fresh memory" in again
     totals = text.split("Totals")[1].splitlines()
@@ -141,7 +141,7 @@ def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
     )
     text = target.read_text()
     assert "Task 1: 2 loops one after the other over whole arrays" in text
-    assert "loop  2 over 3 x 4: operations " in text
+    assert "loop  2 over 3 x 8: operations " in text
     assert "not with the loop before: its loop has another shape" in text
 
 
