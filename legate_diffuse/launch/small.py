@@ -75,10 +75,10 @@ class SmallArrays:
         self.limit = min(self._most, _SMALL_BYTES)
         # small launches in a row that ran as tasks
         self._kept_out = 0
-        # large ones that the program waited for
+        # large ones in a row that the program waited for
         self._waited = 0
         # how many of these it must wait for first
-        self._patience = 0
+        self._patience = _PATIENCE
         # large arrays that were given to Legate
         self._gone = 0
 
@@ -152,13 +152,12 @@ class SmallArrays:
         if (gone := self._native.num_given_away()) != self._gone:
             self._gone = gone
             self._waited = 0
-            self._patience = max(2 * self._patience, _PATIENCE)
+            self._patience *= 2
         is_here = any([root.is_here and root.nbytes > self.limit for root in roots])
-        if not is_here or in_legate:
-            patience = self._patience + in_legate * _PATIENCE
-            if not is_wanted or self._waited < patience:
-                self._waited += is_wanted
-                return False
+        must_wait = not is_wanted or self._waited < self._patience
+        if (in_legate or not is_here) and must_wait:
+            self._waited = self._waited + 1 if is_wanted else 0
+            return False
         more = sum([0 if root.is_here else root.nbytes for root in roots])
         return int(self._native.small_array_bytes()) + more <= _MOST_IN_ALL
 

@@ -2,6 +2,7 @@
 
 #include "threads/program_runner.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -20,9 +21,16 @@ Memory allocate(std::int64_t size) {
   return memory;
 }
 
-char* kept_scratch() {
-  thread_local const auto memory = allocate(MAX_KEPT_SCRATCH);
+char* kept_scratch(std::int64_t size) {
+  thread_local Memory memory{nullptr, &std::free};
+  thread_local std::int64_t kept = 0;
 
+  if (size > kept) {
+    memory.reset();
+    kept = 0;
+    memory = allocate(std::max(size, MAX_KEPT_SCRATCH));
+    kept = std::max(size, MAX_KEPT_SCRATCH);
+  }
   return memory.get();
 }
 
@@ -39,10 +47,12 @@ Schedule schedule_of(const Program& program, const std::vector<RootShape>& argum
 }  // namespace
 
 ThreadScratch::ThreadScratch(std::int64_t size) : own_{nullptr, &std::free} {
-  if (size > MAX_KEPT_SCRATCH) {
+  constexpr std::int64_t MOST = 128 * 1024 * 1024;
+
+  if (size > MOST) {
     own_ = allocate(size);
   } else if (size > 0) {
-    kept_ = kept_scratch();
+    kept_ = kept_scratch(size);
   }
 }
 

@@ -13,11 +13,11 @@
 
 namespace legate_diffuse {
 
-// Scratch memory up to this size is kept by each thread.
+// A task's scratch memory up to this size is kept by each thread.
 constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 
-// Scratch memory of the calling thread: what it keeps, or, if that is too small, memory that lives
-// as long as this.
+// Scratch memory of the calling thread: what it keeps, as much as it has needed so far, or, beyond
+// 128 MiB, memory that lives as long as this.
 class ThreadScratch {
  public:
   explicit ThreadScratch(std::int64_t size);
