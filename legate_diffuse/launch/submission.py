@@ -8,7 +8,7 @@ the pattern is not tried again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -79,7 +79,7 @@ class Submitter:
         self.legate = legate
         self.native = native = legate.native
         self.counters = counters
-        self._meanings = meanings if agreement is None else _OnRanks(meanings)
+        self._meanings = meanings if agreement is None else _Trapping(meanings, _fills)
         self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
@@ -242,7 +242,9 @@ class Submitter:
 
     def _plan_here(self, window: ClosedWindow) -> Plan:
         translated = translate(window, self._meanings)
-        plan = make_plan(translated, _Trapping(self._meanings), self._watch)
+        plan = make_plan(
+            translated, _Trapping(self._meanings, lambda _: True), self._watch
+        )
         self.counters.plans_made += 1
         return plan
 
@@ -362,37 +364,30 @@ class Submitter:
             )
 
 
-class _OnRanks:
-    """Meanings of operations on several ranks.
+class _Trapping:
+    """Meanings of operations, of which no original task may run where ``traps``."""
 
-    Where these share an array, Legion's fills end or hang programs:
-    ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate 26.1). So
-    fills are tasks.
-    """
-
-    def __init__(self, meanings: Meanings) -> None:
+    def __init__(
+        self, meanings: Meanings, traps: Callable[[OperationKind], bool]
+    ) -> None:
         self._meanings = meanings
+        self._traps = traps
 
     def traps(self, kind: OperationKind) -> bool:
         """Return whether an original task must not run if a kernel can instead."""
-        return kind.task == "FILL" or self._meanings.traps(kind)
+        return self._traps(kind) or self._meanings.traps(kind)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._meanings, name)
 
 
-class _Trapping:
-    """Meanings of operations of which no original task may run."""
+def _fills(kind: OperationKind) -> bool:
+    """Return whether an operation fills.
 
-    def __init__(self, meanings: Meanings) -> None:
-        self._meanings = meanings
-
-    def traps(self, _: Any) -> bool:
-        """Say that an original task may not run."""
-        return True
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._meanings, name)
+    Where ranks share an array, Legion's fills end or hang programs:
+    ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate 26.1).
+    """
+    return kind.task == "FILL"
 
 
 def _print_pass(step: Pass, draft: Draft) -> None:
