@@ -66,7 +66,8 @@ def counts(output: str) -> list[float]:
     """Return how many tasks an iteration has had, seen and submitted."""
     (line,) = [line for line in output.splitlines() if line.startswith("{")]
     found = json.loads(line)["statistics_per_iteration"]
-    return [found[name] for name in ("tasks_seen", "tasks_submitted", "groups")]
+    # fills are tasks of ours on several ranks only, so groups differ
+    return [found[name] for name in ("tasks_seen", "tasks_submitted")]
 
 
 @pytest.mark.parametrize("app", WITHOUT_SUMS + WITH_SUMS)
