@@ -11,7 +11,8 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
 write them, and shows where NumPy is ahead; ``bench.py assembled`` solves with a sparse
-matrix of another library; all have their own --help. ``bench.py page
+matrix of another library; ``bench.py partitions`` compares partitioned arrays with
+threads; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
 """
 
@@ -29,6 +30,7 @@ import assembled
 import machine
 import numpy_comparison
 import overhead
+import partitions
 import peers
 import results_page
 from applications import ALL, APPLICATIONS
@@ -50,6 +52,8 @@ def main() -> int:
         return numpy_comparison.main(arguments)
     if command == "assembled":
         return assembled.main(arguments)
+    if command == "partitions":
+        return partitions.main(arguments)
     if command == "page":
         return results_page.main(arguments)
     options = _parse()

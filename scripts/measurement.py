@@ -8,9 +8,10 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import machine
@@ -143,7 +144,7 @@ def measure(case: Case, done: Callable[[], None]) -> Record:
         for repeat in range(case.repeat):
             for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
                 output = Path(folder) / f"{side}.npz" if repeat == 0 else None
-                runs[side].append(_run(case, side, folder, output))
+                runs[side].append(run(case, side, folder, output))
                 done()
         difference = largest_difference(
             *(Path(folder) / f"{side}.npz" for side in (UNFUSED, FUSED))
@@ -220,7 +221,22 @@ def break_even(
     return len(fused_opening) + math.ceil(behind / (unfused_ms - fused_ms))
 
 
-def _run(case: Case, side: str, folder: str, output: Path | None) -> dict[str, Any]:
+def run(
+    case: Case,
+    side: str,
+    folder: str,
+    output: Path | None,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Run a program of one side in a process, and return its line of JSON.
+
+    Args:
+        case: what is run.
+        side: one of ``SIDES``.
+        folder: where compiled kernels are kept.
+        output: where the results are written, if anywhere.
+        more: environment variables.
+    """
     known = APPLICATIONS[case.app]
     command = [sys.executable, str(APPS / f"{known.script or case.app}.py")]
     command += ["--size", str(case.size), "--dtype", case.dtype, *known.options]
@@ -237,7 +253,7 @@ def _run(case: Case, side: str, folder: str, output: Path | None) -> dict[str, A
     if side == NUMPY:
         command += ["--package", "numpy"]
         settings |= {"OPENBLAS_NUM_THREADS": str(case.cpus)}
-    return run_side(command, settings)
+    return run_side(command, settings | more)
 
 
 def _spread(runs: list[dict[str, Any]]) -> tuple[float, Quartiles]:

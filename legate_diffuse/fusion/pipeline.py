@@ -173,6 +173,8 @@ def run_passes(
     for each in passes:
         each.run(draft)
         if draft.kept != kept:
+            # they were for the names that could not be
+            draft.cuts = frozenset()
             draft.memos = Memos()
             return run_passes(draft, watch)
         if draft.cuts != cuts:
@@ -210,7 +212,11 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
 
 def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
     """Return the stores whose tasks do not all run in one program."""
-    programs = [set(one.tasks) for one in launches if one.fused and not one.partitioned]
+    programs = [
+        set(one.tasks)
+        for one in launches
+        if one.fused and (one.tiled or not one.partitioned)
+    ]
     return frozenset(
         store
         for store, tasks in renaming.families.items()

@@ -54,6 +54,8 @@ class PlannedLaunch:
         circular: for each of them how many rows more than those of a block are in use
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
+        last_uses: the tasks and the views that no later launch needs, by number, once
+            somebody has asked.
         task: the number of the task that has the launch's name, once it has one.
         written: the last program of the launch, for ``launch.program``.
     """
@@ -74,6 +76,7 @@ class PlannedLaunch:
     scratch: tuple[tuple[int, int, int], ...] = ()
     circular: tuple[int | None, ...] = ()
     bands: tuple[int, ...] = ()
+    last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None
     written: Any = None
 
@@ -86,11 +89,13 @@ class Plan:
         launches: the launches.
         length: the number of the window's operations.
         last_use: when the plan was used last, in windows.
+        knows_last_uses: whether the launches say which views none needs after them.
     """
 
     launches: tuple[PlannedLaunch, ...]
     length: int
     last_use: int = 0
+    knows_last_uses: bool = False
 
 
 def unfused_plan(length: int) -> Plan:

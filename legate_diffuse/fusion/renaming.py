@@ -114,7 +114,7 @@ class _History:
             for access in task.accesses:
                 view, store = access.view, access.view.store
                 accesses.setdefault(store.id, []).append(access)
-                if not store.single or store.replicated or not view.affine:
+                if store.replicated or not view.affine:
                     excluded.add(store.id)
                 if shows_store(view):
                     self.plain[store.id] = view
@@ -195,6 +195,8 @@ def _examine(history: _History, position: int) -> _Copy | None:
     if (
         not (shows_store(read) and shows_store(written))
         or source.id == target.id
+        # points have parts of one, and not of the other
+        or source.single != target.single
         or source.id not in history.touches
         or target.id not in history.touches
     ):

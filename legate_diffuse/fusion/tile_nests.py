@@ -21,7 +21,7 @@ from legate_diffuse.ir import IndexTask, Privilege
 from legate_diffuse.ir.nest import Nest
 
 # What is computed by two points costs time twice: at most so many rows on each side.
-MAX_REACH: Final = 16
+MAX_REACH: Final = 24
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 64
 

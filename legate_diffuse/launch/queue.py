@@ -60,17 +60,18 @@ class LaunchQueue:
 
     Attributes:
         head: the first step.
+        depth: how many calls of ``drain`` are under way, each within the one before.
         number: of the launch that the first step may make.
         native: the native part.
     """
 
-    __slots__ = ("_draining", "_error", "head", "native", "number")
+    __slots__ = ("_error", "depth", "head", "native", "number")
 
     def __init__(self, native: Any) -> None:
         self.head: Step | None = None
         self.number = 1
         self.native = native
-        self._draining = False
+        self.depth = 0
         # the first exception of a step, until it is raised
         self._error: BaseException | None = None
 
@@ -83,8 +84,8 @@ class LaunchQueue:
         """
         if self.head is None and self._error is None:
             return
-        outermost = not self._draining
-        self._draining = True
+        depth = self.depth
+        self.depth = depth + 1
         try:
             # an exception that came as a condition ends the loop would be past the try
             while True:
@@ -93,9 +94,8 @@ class LaunchQueue:
                     break
                 self._do(step, self.number)
         finally:
-            if outermost:
-                self._draining = False
-        if outermost and self._error is not None:
+            self.depth = depth
+        if depth == 0 and self._error is not None:
             error, self._error = self._error, None
             try:
                 raise error

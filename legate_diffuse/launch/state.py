@@ -127,6 +127,13 @@ class WindowState:
         # roots and their dimensions that are seen through ranges
         self._ranged: set[tuple[Root, int]] = set()
 
+    def forget(self) -> None:
+        """Drop all arrays, once the steps of the window are known."""
+        self.operations = []
+        self.views, self.roots = {}, {}
+        self.kept = frozenset()
+        self._landmarks, self._ranged = {}, set()
+
     def end_before(self, rest: Sequence[Any]) -> None:
         """Let the window end before operations that were recorded already."""
         self.ended = True

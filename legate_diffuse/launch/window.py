@@ -372,6 +372,9 @@ class LaunchWindow:
                 queue.head = first
                 self._counters.flushes[cause] += 1
                 self._policy.ended(state.operations)
+                # from here on only steps keep arrays
+                state.forget()
+                del state, closed, steps, first
                 queue.drain()
                 break
         if not self.state.count and queue.head is None:

@@ -38,7 +38,7 @@ TASKS = {
     "cg": (0.5, 0.5, 2.5),
     "bicgstab": (0.5, 0.5, 3.5),
     "multigrid": (13, 13, 17),
-    "channel_flow": (1, 1, 3),
+    "channel_flow": (1, 1, 2),
     "shallow_water": (1, 1, 5),
     "heat": (0.5, 0.5, 0.5),
     "softmax": (1, 1, 1),

@@ -10,6 +10,7 @@ from window_golden import copied
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
+from legate_diffuse.fusion.tile_nests import MAX_REACH
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
@@ -252,9 +253,10 @@ STAYS = {
     "it is no copy": "UNARY_OP.NEGATIVE(int8) -> (int8) shape 0: write %1.10, read %0.0"
     + "\n"
     + PART.format("4.41", "1.11"),
-    "the source is partitioned": COPY.format("1.10", "5.50")
+    "the source alone is partitioned": COPY.format("1.10", "5.50")
     + PART.format("4.41", "1.11"),
-    "the copy is partitioned": COPY.format("6.60", "0.0") + COPY.format("4.40", "6.61"),
+    "the copy alone is partitioned": COPY.format("6.60", "0.0")
+    + COPY.format("4.40", "6.61"),
 }
 
 
@@ -321,6 +323,29 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
         ORIGINAL,
         WHOLE,
     ]
+
+
+def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
+    """Cuts that were made for the new names are not made again."""
+    sweeps = "".join(sweep(1) for _ in range(2 * MAX_REACH)).replace(" single", "")
+    window = parse(STORES.replace(" single", "") + sweeps)
+    draft = Draft(window, MEANINGS, Renaming(window))
+    run_passes(draft)
+    assert draft.renaming == Renaming(window)
+    assert len(draft.launches) > 1
+    assert all(launch.partitioned for launch in draft.launches)
+
+
+def test_points_write_other_arrays_too_instead_of_copying() -> None:
+    window = parse(STORES.replace(" single", "") + sweep(1) + sweep(2))
+    draft = Draft(window, MEANINGS, Renaming(window))
+    run_passes(draft)
+    (launch,) = draft.launches
+    assert launch.partitioned
+    assert launch.tasks == tuple(range(6))
+    (nests,) = draft.nests
+    # no copies, and a sweep is one loop
+    assert len(nests) == 2
 
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:

@@ -288,3 +288,77 @@ def test_what_was_never_written_to_is_not_read() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == expected.stdout
+
+
+MOVED = """
+import numpy
+import cupynumeric as np
+from legate_diffuse.stores.root import Root
+
+roots, spares = set(), set()
+move = Root.move
+
+def counted(root, spare):
+    move(root, spare)
+    roots.add(root)
+    # the store that it has left
+    spares.add(root.spare.handle)
+    spares.add(root.handle)
+
+Root.move = counted
+grids = [np.ones((64, 64)) * n for n in range(5)]
+for _ in range(12):
+    for u in grids:
+        u[1:-1] = 0.5 * (u[:-2] + u[2:])
+        # each grid has a task of its own
+        u[1, 1].item()
+for n, u in enumerate(grids):
+    numpy.testing.assert_array_equal(numpy.asarray(u), n * numpy.ones((64, 64)))
+print(len(roots), len(spares))
+"""
+
+
+def test_an_array_that_moves_takes_its_size_once_more() -> None:
+    done = run_python(MOVED, **PARTITIONED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["5", "10"]
+
+
+SOLVER = """
+import gc
+import cupynumeric as np
+import legate_diffuse
+from legate_diffuse.launch import release
+from legate_diffuse.stores.root import Root
+
+def stored():
+    found = [each for each in gc.get_objects() if isinstance(each, Root)]
+    return sum(each.real is not None and each.shape == (64, 64) for each in found)
+
+counts = []
+run = release.LetGo.run
+
+def counted(step, queue, launch):
+    run(step, queue, launch)
+    counts.append(stored())
+
+release.LetGo.run = counted
+gc.disable()
+x = np.ones((64, 64))
+for _ in range(30):
+    # two tasks for a step, as the second needs a sum that the first has made
+    y = x * 2.0
+    total = (y * x).sum()
+    z = y / total
+    x = z * 4096.0
+total.item()
+assert len(counts) > 4, counts
+print(max(counts))
+"""
+
+
+def test_arrays_go_when_no_task_of_the_window_needs_them() -> None:
+    done = run_python(SOLVER, **PARTITIONED)
+    assert done.returncode == 0, done.stderr
+    # what a step begins with, and what it makes
+    assert int(done.stdout) <= 3
