@@ -269,6 +269,12 @@ def get(function: Function, array: Any, key: Any) -> Any:
     Likewise with slices and None, where the array's layout remembers the part's.
     """
 
+def collect(function: Function, sequence: Any) -> Any:
+    """Return an array of the numbers in a list or a tuple.
+
+    The function makes arrays.
+    """
+
 def get_selected(function: Function, array: Any, mask: Any) -> Any:
     """Return ``array[mask]`` for a mask of the same shape.
 
@@ -323,6 +329,26 @@ def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
             ``View``, ``Root``, ``Layout``.
         library: cuPyNumeric's.
         doctor: the setting that makes cuPyNumeric look at every call.
+    """
+
+def take_operators(functions: dict[str, Function | None]) -> None:
+    """Let operators of arrays that can run at once go through no function of Python's.
+
+    Others go on to the methods of the class, as long as it keeps those that it has.
+
+    Args:
+        functions: by the names of their methods; for ``__getitem__`` the one that
+            reads single elements; None for ``__setitem__``, ``__float__``, ``__int__``
+            and ``__bool__``.
+    """
+
+def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> None:
+    """Do the same for calls of universal functions.
+
+    Args:
+        unary: the class of those that have one operand.
+        binary: the class of those that have two.
+        functions: what to apply, by universal function.
     """
 
 def small_array_bytes() -> int:

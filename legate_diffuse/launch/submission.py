@@ -25,6 +25,7 @@ from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
+from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
@@ -158,7 +159,7 @@ class Submitter:
     def steps(
         self,
         plan: Plan,
-        operations: Sequence[Any],
+        operations: list[Any],
         views: list[View],
         shapes: list[Any],
         may_wait: bool,
@@ -167,6 +168,8 @@ class Submitter:
         """Return what is to be done to carry out a plan over concrete views."""
         steps: list[Step] = []
         waiting = Waiting()
+        # explanations and checks need all of them later
+        lets_go = not self._locates and knows_last_uses(plan, views)
         for launch in plan.launches:
             deferred = launch.deferrable if may_wait else ()
             fused = launch.fused
@@ -198,6 +201,8 @@ class Submitter:
                 )
             for n in late:
                 steps += self._steps_of_original(operations[n])
+            if lets_go:
+                steps.append(LetGo(launch, operations, views))
         return steps, waiting
 
     def _steps_of_original(self, operation: Any) -> list[Step]:

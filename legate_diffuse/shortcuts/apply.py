@@ -95,6 +95,8 @@ def apply_shortcuts(legate: Legate) -> None:
     for shortcut in fitting:
         shortcut.apply(submission)
         applied.add(shortcut.name)
+    if fitting:
+        submission.take_operators()
     off = [shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting]
     if off:
         version = importlib.import_module("cupynumeric").__version__

@@ -238,8 +238,10 @@ def _replace_operator(
             made = binary(templates, self, other, second)
         return original(self, other) if made is None else made
 
+    method = f"__{name}__"
+    submission.operators[method] = function
     original = replace(
-        submission.client.ndarray, f"__{name}__", swapped if second else operator
+        submission.client.ndarray, method, swapped if second else operator
     )
 
 
@@ -261,7 +263,9 @@ def _replace_in_place(
             made = binary(templates, self, other, False, self)
         return original(self, other) if made is None else made
 
-    original = replace(submission.client.ndarray, f"__{name}__", operator)
+    method = f"__{name}__"
+    submission.operators[method] = function
+    original = replace(submission.client.ndarray, method, operator)
 
 
 def _replace_all_unary(submission: Submission) -> None:
@@ -282,7 +286,9 @@ def _replace_unary(
             made = unary(templates, self)
         return original(self) if made is None else made
 
-    original = replace(submission.client.ndarray, f"__{name}__", operator)
+    method = f"__{name}__"
+    submission.operators[method] = function
+    original = replace(submission.client.ndarray, method, operator)
 
 
 def _replace_binary_functions(submission: Submission) -> None:
@@ -306,6 +312,7 @@ def _replace_binary_functions(submission: Submission) -> None:
                 made = binary(templates, y, x, True, out)
         return original(self, *operands, **options) if made is None else made
 
+    submission.called.add(client.binary_ufunc)
     original = replace(client.binary_ufunc, "__call__", call)
 
 
@@ -325,6 +332,7 @@ def _replace_unary_functions(submission: Submission) -> None:
                     made = unary(templates, operands[0], out)
         return original(self, *operands, **options) if made is None else made
 
+    submission.called.add(client.unary_ufunc)
     original = replace(client.unary_ufunc, "__call__", call)
 
 

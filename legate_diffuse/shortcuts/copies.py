@@ -116,7 +116,8 @@ def _replace_get(submission: Submission) -> None:
 
     get_element, elements = client.legate.native.get, reads.function
 
-    def get(self: Any, key: Any, /) -> Any:
+    # Python calls no function with a parameter that has only a name past the slot
+    def get(self: Any, key: Any, /, *, _: None = None) -> Any:
         element = get_element(elements, self, key)
         if element is not None:
             return element
@@ -143,6 +144,7 @@ def _replace_get(submission: Submission) -> None:
         array._writeable = True
         return array
 
+    submission.operators["__getitem__"] = elements
     original = replace(ndarray, "__getitem__", get)
     selections.compact = original
 
@@ -237,6 +239,7 @@ def _replace_set(submission: Submission) -> None:
         submit(template, [target, source])
         return True
 
+    submission.operators["__setitem__"] = None
     original = replace(ndarray, "__setitem__", set_)
 
 

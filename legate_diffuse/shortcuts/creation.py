@@ -43,7 +43,7 @@ def _replace_all_creations(submission: Submission) -> None:
     _replace_full(new.fill, names)
     _replace_arange(new.take, names)
     _replace_linspace(new.take, names)
-    _replace_array(new.take, names)
+    _replace_array(client.legate.native, new)
 
 
 def _replace_creation(
@@ -137,23 +137,12 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _replace_array(take: Any, names: dict[Any, str | None]) -> None:
+def _replace_array(native: Any, function: Any) -> None:
     package = importlib.import_module("cupynumeric")
+    collect = native.collect
 
     def array(obj: Any, *options: Any, **named: Any) -> Any:
-        made = None
-        # single elements are constants
-        if (
-            type(obj) in (list, tuple)
-            and len(obj) > 1
-            and not (options or named)
-            and _NUMBERS.issuperset(map(type, obj))
-        ):
-            elements = np.array(obj)
-            known = names.get(elements.dtype)
-            layout = None if known is None else _small_layout(len(obj))
-            if layout is not None:
-                made = take(known, layout, elements.tobytes(), "")
+        made = None if options or named else collect(function, obj)
         return original(obj, *options, **named) if made is None else made
 
     original = replace(package, "array", array)

@@ -29,6 +29,7 @@ def _replace_conversion(submission: Submission, name: str) -> None:
         value = value_of(self)
         return original(self) if value is None else kind(value)
 
+    submission.operators[name] = None
     original = replace(submission.client.ndarray, name, convert)
 
 

@@ -63,10 +63,29 @@ class Submission:
         self.selections = Selections(client, self.make, self.copies)
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
+        # what native code knows of operators, by the names of their methods, and of
+        # calls: those of which class have shortcuts
+        self.operators: dict[str, Any] = {}
+        self.called: set[type] = set()
 
     def templates_of(self, ufunc: str) -> Templates:
         """Return the templates of a universal function."""
         return self.templates[getattr(self.client.ufuncs, ufunc)]
+
+    def take_operators(self) -> None:
+        """Let what was given run without Python, where it can."""
+        if window.runs_at_once:
+            client = self.client
+            client.legate.native.take_operators(self.operators)
+            client.legate.native.take_calls(
+                client.unary_ufunc,
+                client.binary_ufunc,
+                {
+                    ufunc: templates.function
+                    for ufunc, templates in self.templates.items()
+                    if type(ufunc) in self.called
+                },
+            )
 
 
 def _let_native_code_know(client: Client) -> None:
@@ -174,5 +193,6 @@ def replace(owner: Any, name: str, function: Any) -> Any:
         function.__defaults__,
         function.__closure__,
     )
+    shortcut.__kwdefaults__ = function.__kwdefaults__
     setattr(owner, name, update_wrapper(shortcut, original))
     return original

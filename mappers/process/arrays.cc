@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "process/lazy_thunk.h"
+#include "process/spare_arrays.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -18,7 +19,8 @@ namespace {
 // Never destroyed: arrays may outlive the interpreter.
 ArrayFields* known_fields = nullptr;
 
-// What the doctor is set to where nobody has set it.
+// The attributes of the doctor, and what it is set to where nobody has set it.
+PyObject* doctors = nullptr;
 PyObject* unset = nullptr;
 
 // Attributes of objects without slots.
@@ -67,8 +69,9 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
 }
 
 void know_arrays(const ArrayClasses& classes) {
+  doctors = PyObject_GenericGetDict(classes.doctor, nullptr);
   unset = PyObject_GetAttr(classes.doctor, names().user_value);
-  if (!unset) throw nb::python_error();
+  if (!doctors || !unset) throw nb::python_error();
   for (auto* const each :
        {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
         object(classes.root), object(classes.layout), classes.library, classes.doctor}) {
@@ -86,17 +89,16 @@ const ArrayFields& array_fields() {
 bool arrays_are_ready() {
   if (!known_fields || !may_run_at_once()) return false;
 
-  const auto doctor = nb::steal(PyObject_GetAttr(known_fields->classes.doctor, names().user_value));
+  auto* const doctor = PyDict_GetItemWithError(doctors, names().user_value);
 
-  if (!doctor.is_valid()) PyErr_Clear();
-  return doctor.ptr() == unset || doctor.ptr() == Py_False;
+  return doctor == unset || doctor == Py_False;
 }
 
 nb::object view_of(PyObject* array) {
   const auto& known = array_fields();
 
   if (Py_TYPE(array) != known.classes.ndarray) return {};
-
+  if (auto* const kept = kept_thunk(array)) return nb::borrow(reinterpret_cast<PyObject*>(kept));
   if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
 
   const auto thunk = nb::steal(PyObject_GetAttr(array, names().thunk));
@@ -128,6 +130,8 @@ nb::object find_attribute(PyObject* object, PyObject* name) {
 }
 
 bool is_writeable(PyObject* array) {
+  if (all_are_writeable()) return true;
+
   const auto flag = nb::steal(PyObject_GetAttr(array, names().writeable));
 
   if (!flag.is_valid()) PyErr_Clear();

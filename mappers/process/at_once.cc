@@ -307,8 +307,20 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
   for (std::size_t number = 0; number < num_operands(); ++number) {
     if (changes_[number]) note_change(fields, operands[number]);
   }
-  run.done(name_.c_str(), number_, fills_);
+  count(run);
   return Answer::DONE;
+}
+
+const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
+  const auto pattern = pattern_of(operands);
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [&](const auto& each) { return each.pattern == pattern; });
+
+  return found == variants_.end() || found->nests.size() != 1 ? nullptr : found->nests.data();
+}
+
+void Operation::count(Run& run) const {
+  run.done(name_.c_str(), number_, fills_);
 }
 
 void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests) {

@@ -18,6 +18,8 @@
 
 namespace legate_diffuse {
 
+class Run;
+
 // The slots of stores/root.py, view.py and layout.py that operations look at.
 struct StoreFields {
   // `most_bytes` is the size of a small array.
@@ -127,6 +129,12 @@ class Operation {
 
   // Lets operands like these be run from now on, by nests; by none if that is impossible.
   void add(const LocalOperands& operands, std::vector<NestAtOnce> nests);
+
+  // The nest that runs for operands like these; null if it is not known, or not the only one.
+  [[nodiscard]] const NestAtOnce* only_nest(const LocalOperands& operands) const;
+
+  // Counts that it ran.
+  void count(Run& run) const;
 
   [[nodiscard]] std::size_t num_operands() const { return changes_.size(); }
   [[nodiscard]] bool changes(std::size_t operand) const { return changes_[operand]; }

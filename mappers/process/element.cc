@@ -11,6 +11,7 @@
 #include "process/arrays.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "process/spare_arrays.h"
 
 namespace legate_diffuse {
 
@@ -36,6 +37,27 @@ std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
   return offset;
 }
 
+// Puts a value to an element of a type; false if that is left to Python.
+bool put_value(char* element, PyObject* dtype, std::int64_t itemsize, PyObject* value) {
+  if (is_number(value)) {
+    ScalarBlock number{};
+
+    if (!convert_alike(value, text_of(dtype), number.bytes.data())) return false;
+    std::memcpy(element, number.bytes.data(), itemsize);
+    return true;
+  }
+
+  const auto other = view_of(value);
+  LocalOperand source;
+
+  if (!other.is_valid() || !source.is_here(other.ptr(), false) || !source.small->is_valid() ||
+      source.form.dim != 0 || !source.repeats || source.dtype != dtype) {
+    return false;
+  }
+  std::memmove(element, source.small->elements(), itemsize);
+  return true;
+}
+
 }  // namespace
 
 char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand) {
@@ -48,35 +70,55 @@ char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& op
          (operand.repeats ? 0 : *offset * operand.small->shape().itemsize);
 }
 
+ElementOfWhole::ElementOfWhole(PyObject* array, PyObject* key) {
+  thunk = seen_thunk(array);
+  if (!thunk) {
+    thunk = thunk_of_whole(array);
+    if (!thunk || thunk->elements.shape().extents.empty()) return;
+    see(array, thunk);
+  }
+
+  const auto& extents = thunk->elements.shape().extents;
+  const auto is_tuple = PyTuple_CheckExact(key);
+  const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
+  std::int64_t number = 0;
+
+  if (count != static_cast<Py_ssize_t>(extents.size()) || thunk->is_made ||
+      static_cast<std::int64_t>(thunk->elements.num_bytes()) > store_fields().most_bytes) {
+    return;
+  }
+  for (Py_ssize_t d = 0; d < count; ++d) {
+    auto index = integer_from(is_tuple ? PyTuple_GET_ITEM(key, d) : key);
+
+    if (!index) return;
+    if (*index < 0) *index += extents[d];
+    if (*index < 0 || *index >= extents[d]) return;
+    number = number * extents[d] + *index;
+  }
+  element = thunk->elements.elements() + number * thunk->elements.shape().itemsize;
+}
+
+PyObject* ElementOfWhole::dtype() const {
+  return array_fields().root_dtype.of(thunk->prototype);
+}
+
 bool put(PyObject* array, PyObject* key, PyObject* value) {
-  if (!arrays_are_ready()) return false;
+  if (!arrays_are_ready() || !is_writeable(array)) return false;
+  if (const ElementOfWhole whole{array, key}; whole.element) {
+    auto& elements = whole.thunk->elements;
 
-  const auto view = view_of(array);
-  LocalOperand target, source;
-  ScalarBlock number{};
-
-  if (!view.is_valid() || !is_writeable(array)) return false;
-
-  auto* const element = find_element(view.ptr(), key, true, target);
-
-  if (!element) return false;
-
-  auto* const dtype = target.dtype;
-  const auto itemsize = target.small->shape().itemsize;
-
-  if (is_number(value)) {
-    if (!convert_alike(value, text_of(dtype), number.bytes.data())) return false;
-    std::memcpy(element, number.bytes.data(), itemsize);
+    if (!put_value(whole.element, whole.dtype(), elements.shape().itemsize, value)) return false;
+    elements.set_changed();
   } else {
-    const auto other = view_of(value);
+    const auto view = view_of(array);
+    LocalOperand target;
+    auto* const element = view.is_valid() ? find_element(view.ptr(), key, true, target) : nullptr;
 
-    if (!other.is_valid() || !source.is_here(other.ptr(), false) || !source.small->is_valid() ||
-        source.form.dim != 0 || !source.repeats || source.dtype != dtype) {
+    if (!element || !put_value(element, target.dtype, target.small->shape().itemsize, value)) {
       return false;
     }
-    std::memmove(element, source.small->elements(), itemsize);
+    note_change(store_fields(), target);
   }
-  note_change(store_fields(), target);
   Run{}.done("write");
   return true;
 }

@@ -12,6 +12,7 @@
 #include "process/element.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "process/spare_arrays.h"
 
 namespace nb = nanobind;
 
@@ -66,6 +67,13 @@ const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtype
 
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (!arrays_are_ready() || count + 1 > MAX_OPERANDS) Py_RETURN_NONE;
+
+  const auto may_be_single =
+      out == Py_None && !reduces_ && takes_numbers_ && count <= SingleElements::MOST_OPERANDS;
+
+  if (may_be_single) {
+    if (auto* const made = singles_.apply(operands, count)) return made;
+  }
 
   std::array<nb::object, MAX_OPERANDS> views;
   std::array<PyObject*, MAX_OPERANDS> dtypes{};
@@ -147,6 +155,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
                                 signature->scalars.size() / SCALAR_SIZE) != Answer::DONE) {
     Py_RETURN_NONE;
   }
+  if (may_be_single) singles_.add(*signature, found, count);
   return array.release().ptr();
 }
 
@@ -165,13 +174,23 @@ nb::object Function::dense_layout(const Shape& shape, const LocalOperands& opera
 }
 
 nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
+  if (dim == 0 && single_) return nb::borrow(single_);
+  if (dim == 1 && *extents < MOST_SHORT && vectors_[*extents])
+    return nb::borrow(vectors_[*extents]);
+
   const auto shape = nb::steal(PyTuple_New(dim));
 
   if (!shape.is_valid()) throw nb::python_error();
   for (std::int64_t d = 0; d < dim; ++d) {
     PyTuple_SET_ITEM(shape.ptr(), d, PyLong_FromLongLong(extents[d]));
   }
-  return nb::handle{dense_}(shape);
+
+  auto layout = nb::handle{dense_}(shape);
+
+  // they are kept
+  if (dim == 0) single_ = nb::object{layout}.release().ptr();
+  if (dim == 1 && *extents < MOST_SHORT) vectors_[*extents] = nb::object{layout}.release().ptr();
+  return layout;
 }
 
 PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
@@ -220,8 +239,74 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
   return made.array.release().ptr();
 }
 
+const Signature* Function::find(NumberType type) const {
+  const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
+    return number_type(text_of(each.dtypes[0])) == type;
+  });
+
+  return found == signatures_.end() ? nullptr : &*found;
+}
+
+PyObject* Function::collect(PyObject* sequence) {
+  if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
+    Py_RETURN_NONE;
+  }
+
+  const std::int64_t count = PySequence_Fast_GET_SIZE(sequence);
+  auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
+
+  // single elements are constants
+  if (count < 2 || !std::all_of(numbers, numbers + count, is_number)) Py_RETURN_NONE;
+
+  const auto has_floats =
+      std::any_of(numbers, numbers + count, [](auto* each) { return PyFloat_CheckExact(each); });
+  const auto* const signature = find(has_floats ? NumberType::FLOAT64 : NumberType::INT64);
+
+  if (!signature) Py_RETURN_NONE;
+
+  const auto itemsize = static_cast<std::int64_t>(sizeof(double));
+  LocalOperand target;
+  NewArray made{*signature, new_layout(&count, 1).ptr()};
+
+  // a finalizer may have come, and changed a list
+  if (!made.is_here(target) || PySequence_Fast_GET_SIZE(sequence) != count) Py_RETURN_NONE;
+  target.small->reserve();
+  for (std::int64_t index = 0; index < count; ++index) {
+    auto* const number = PySequence_Fast_GET_ITEM(sequence, index);
+    auto* const element = target.small->elements() + index * itemsize;
+
+    if (PyFloat_CheckExact(number)) {
+      std::memcpy(element, &reinterpret_cast<PyFloatObject*>(number)->ob_fval, itemsize);
+    } else if (!convert(number, has_floats ? NumberType::FLOAT64 : NumberType::INT64, element)) {
+      Py_RETURN_NONE;
+    }
+  }
+  target.small->set_changed();
+  return made.array.release().ptr();
+}
+
+// No object is made, so that nobody else's code comes in between.
+PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
+  const ElementOfWhole whole{array, key};
+  const auto* const signature =
+      whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
+  auto* const made = signature && single_ ? take_spare(whole.dtype(), single_) : nullptr;
+
+  if (!made) return nullptr;
+
+  auto& thunk = *kept_thunk(made);
+
+  thunk.reset(*signature);
+  thunk.elements.reserve();
+  std::memcpy(thunk.elements.elements(), whole.element, signature->itemsize);
+  thunk.elements.set_changed();
+  Run{}.done("read");
+  return made;
+}
+
 PyObject* Function::get(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
+  if (auto* const made = get_of_whole(array, key)) return made;
 
   const auto view = view_of(array);
   LocalOperand operand;
@@ -234,7 +319,7 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
 
   if (!signature) Py_RETURN_NONE;
 
-  NewArray made{*signature, nb::handle{dense_}(nb::tuple{}).ptr()};
+  NewArray made{*signature, new_layout(nullptr, 0).ptr()};
   LocalOperand target;
 
   if (!made.is_here(target)) Py_RETURN_NONE;

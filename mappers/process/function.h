@@ -13,6 +13,8 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/numbers.h"
+#include "process/single.h"
 
 namespace legate_diffuse {
 
@@ -40,6 +42,9 @@ class Function {
   // the result of an operation, unless the name is empty.
   PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
 
+  // A new array of the numbers in a list or a tuple. Numbers of one type stay what they are.
+  PyObject* collect(PyObject* sequence);
+
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
                                       std::size_t count) const;
@@ -53,11 +58,18 @@ class Function {
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
+  [[nodiscard]] const Signature* find(NumberType type) const;
+  PyObject* get_of_whole(PyObject* array, PyObject* key) const;
 
   PyObject* dense_;
+  // the layouts of new arrays without dimensions, and of short ones with one
+  static constexpr std::int64_t MOST_SHORT = 33;
+  mutable PyObject* single_{};
+  mutable std::array<PyObject*, MOST_SHORT> vectors_{};
   bool takes_numbers_;
   bool reduces_;
   std::vector<Signature> signatures_;
+  SingleElements singles_;
 };
 
 }  // namespace legate_diffuse

@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/spare_arrays.h"
 
 namespace nb = nanobind;
 
@@ -35,6 +36,7 @@ void destroy(PyObject* object) {
   auto* const lazy = reinterpret_cast<LazyThunk*>(object);
   auto* const type = Py_TYPE(object);
 
+  unsee(lazy);
   if (lazy->view) Py_DECREF(lazy->dtype);
   Py_XDECREF(lazy->view);
   Py_XDECREF(lazy->owner);
@@ -162,10 +164,27 @@ void know_lazy_thunks() {
   lazy_thunk_type = new_type("legate_diffuse._native.LazyThunk", sizeof(LazyThunk),
                              {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)}});
   give(array_type, names().thunk, allocate(descriptor_type).ptr());
+  keep_arrays_of(array_fields().classes.ndarray);
+}
+
+void LazyThunk::reset(const Signature& signature) {
+  prototype = signature.prototype;
+  dtype = signature.dtype;
+  elements.forget();
 }
 
 LazyThunk* lazy_thunk(PyObject* object) {
   return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
+}
+
+LazyThunk* thunk_of_whole(PyObject* array) {
+  if (auto* const kept = kept_thunk(array)) return kept;
+  if (Py_TYPE(array) != array_fields().classes.ndarray) return nullptr;
+
+  const auto found = find_attribute(array, names().lazy_thunk);
+  auto* const lazy = found.is_valid() ? lazy_thunk(found.ptr()) : nullptr;
+
+  return lazy && !lazy->view ? lazy : nullptr;
 }
 
 Stores stores_of(PyObject* array) {
@@ -217,15 +236,28 @@ nb::object new_view(PyObject* root, PyObject* layout) {
   return view;
 }
 
-NewArray::NewArray(const Signature& signature, PyObject* layout)
-    : array{allocate(array_fields().classes.ndarray)} {
+NewArray::NewArray(const Signature& signature, PyObject* layout) {
+  auto* const name = array_fields().root_dtype.of(signature.prototype);
+
+  if (auto* const spare = take_spare(name, layout)) {
+    auto* const thunk = kept_thunk(spare);
+
+    array = nb::steal(spare);
+    view = nb::borrow(reinterpret_cast<PyObject*>(thunk));
+    thunk->reset(signature);
+    return;
+  }
+
   const Form form{store_fields().layout_form.of(layout)};
+
+  array = allocate(array_fields().classes.ndarray);
 
   view = new_lazy_thunk(signature.dtype,
                         {{form.extents, form.extents + form.dim}, signature.itemsize});
   lazy_thunk(view.ptr())->prototype = signature.prototype;
   lazy_thunk(view.ptr())->layout = Py_NewRef(layout);
   give(array.ptr(), names().lazy_thunk, view.ptr());
+  keep(array.ptr(), lazy_thunk(view.ptr()));
 }
 
 bool NewArray::is_here(LocalOperand& target) const {

@@ -16,6 +16,9 @@ struct Signature;
 // array, which has no `_thunk` as long as nobody asks. References are kept, but those to the
 // prototype and, without a view, the type, which live as long as the process.
 struct LazyThunk {
+  // Lets it stand for that of a new array, which has the same form; its elements are not set.
+  void reset(const Signature& signature);
+
   PyObject_HEAD PyObject* dtype;  // NumPy's type
   // of a part of another array: its view, and the owner of the root; else null
   PyObject* view;
@@ -33,6 +36,10 @@ void know_lazy_thunks();
 
 // Null if the object is another one.
 LazyThunk* lazy_thunk(PyObject* object);
+
+// The lazy thunk of an array that is no part of another one, borrowed from it. Null if there is
+// none, and for other objects.
+LazyThunk* thunk_of_whole(PyObject* array);
 
 // What is behind an array: its view, the owner of the root, and NumPy's type.
 struct Stores {

@@ -41,20 +41,40 @@ std::optional<std::int64_t> integer_from(PyObject* object) {
   int overflows{};
 
   if (!PyLong_CheckExact(object)) return {};
+#if PY_VERSION_HEX >= 0x030c0000
+  auto* const number = reinterpret_cast<PyLongObject*>(object);
+
+  if (PyUnstable_Long_IsCompact(number)) return PyUnstable_Long_CompactValue(number);
+#else
+  const auto* const number = reinterpret_cast<PyLongObject*>(object);
+  const auto digits = Py_SIZE(object);
+
+  if (digits >= -1 && digits <= 1) return digits * static_cast<std::int64_t>(number->ob_digit[0]);
+#endif
 
   const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
 
   return overflows == 0 ? std::optional{value} : std::nullopt;
 }
 
+NumberType number_type(std::string_view dtype) {
+  if (dtype == "float64") return NumberType::FLOAT64;
+  if (dtype == "float32") return NumberType::FLOAT32;
+  if (dtype == "int64") return NumberType::INT64;
+  return dtype == "int32" ? NumberType::INT32 : NumberType::OTHER;
+}
+
 bool convert(PyObject* number, std::string_view dtype, char* to) {
+  return convert(number, number_type(dtype), to);
+}
+
+bool convert(PyObject* number, NumberType type, char* to) {
   if (PyFloat_CheckExact(number)) {
     const auto value = PyFloat_AS_DOUBLE(number);
 
     if (std::isnan(value)) return false;
-    if (dtype == "float64") return put_value(value, to);
-    if (dtype == "float32") return put_value(static_cast<float>(value), to);
-    return false;
+    if (type == NumberType::FLOAT64) return put_value(value, to);
+    return type == NumberType::FLOAT32 && put_value(static_cast<float>(value), to);
   }
 
   const auto exact = integer_from(number);
@@ -63,14 +83,13 @@ bool convert(PyObject* number, std::string_view dtype, char* to) {
 
   const auto value = *exact;
 
-  if (dtype == "int64") return put_value(value, to);
-  if (dtype == "int32" && static_cast<std::int32_t>(value) == value) {
+  if (type == NumberType::INT64) return put_value(value, to);
+  if (type == NumberType::INT32 && static_cast<std::int32_t>(value) == value) {
     return put_value(static_cast<std::int32_t>(value), to);
   }
   if (value > EXACT || value < -EXACT) return false;
-  if (dtype == "float64") return put_value(static_cast<double>(value), to);
-  if (dtype == "float32") return put_value(static_cast<float>(value), to);
-  return false;
+  if (type == NumberType::FLOAT64) return put_value(static_cast<double>(value), to);
+  return type == NumberType::FLOAT32 && put_value(static_cast<float>(value), to);
 }
 
 bool convert_alike(PyObject* number, std::string_view dtype, char* to) {

@@ -16,8 +16,14 @@ bool is_number(PyObject* object);
 // An int of Python's; none if it is another object, or has more than 64 bits.
 std::optional<std::int64_t> integer_from(PyObject* object);
 
-// Converts a number of Python's as NumPy does; false if Python must decide what becomes of it.
+// The types that numbers of Python's become.
+enum class NumberType { FLOAT64, FLOAT32, INT64, INT32, OTHER };
+
 // `dtype` is NumPy's name of the type.
+NumberType number_type(std::string_view dtype);
+
+// Converts a number of Python's as NumPy does; false if Python must decide what becomes of it.
+bool convert(PyObject* number, NumberType type, char* to);
 bool convert(PyObject* number, std::string_view dtype, char* to);
 
 // Does the same for the type that cuPyNumeric makes of such a number; it warns of other

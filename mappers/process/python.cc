@@ -19,12 +19,14 @@
 #include "process/at_once.h"
 #include "process/element.h"
 #include "process/function.h"
+#include "process/guard.h"
 #include "process/mask.h"
 #include "process/part.h"
 #include "process/product.h"
 #include "process/rearrange.h"
 #include "process/reduction.h"
 #include "process/runs.h"
+#include "process/slots.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -73,19 +75,6 @@ void add(Operation& operation, const nb::list& views, const std::vector<Nest>& n
   operation.add(operands, std::move(found));
 }
 
-// Calls what may throw for Python, without the costs of a call through nanobind.
-template <typename Call>
-PyObject* guard(const Call& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  } catch (nb::python_error& error) {
-    error.restore();
-    return nullptr;
-  }
-}
-
 PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   return guard([&] {
     return nb::inst_ptr<Function>(arguments[0])->apply(arguments[1], arguments + 2, count - 2);
@@ -100,6 +89,10 @@ PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
     Py_DECREF(element);
     return get_part(arguments[1], arguments[2]);
   });
+}
+
+PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
 
 // vectors, vectors of matrices, matrices, narrowest, a, b
@@ -151,8 +144,9 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 9> fast_functions{{
+std::array<PyMethodDef, 10> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
+    {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get", fast(get), METH_FASTCALL, nullptr},
     {"get_selected", fast(get_selected_elements), METH_FASTCALL, nullptr},
@@ -227,6 +221,8 @@ void add_operations(nb::module_& module) {
   module.def("watch_runs", &watch_runs, nb::arg("locate"));
   module.def("run_times", &run_times);
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"));
+  module.def("take_operators", &take_operators, nb::arg("functions"));
+  module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",
       [](nb::handle window, nb::handle queue, nb::handle state_type, nb::handle queue_type) {

@@ -75,6 +75,8 @@ SmallArray::SmallArray(RootShape shape)
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
 char* SmallArray::elements() {
+  if (is_stale_) std::memset(memory_.get(), 0, num_bytes_);
+  is_stale_ = false;
   if (memory_) return memory_.get();
   if (SpareMemory::takes(num_bytes_)) {
     reserve();
@@ -86,6 +88,7 @@ char* SmallArray::elements() {
 }
 
 void SmallArray::reserve() {
+  is_stale_ = false;
   if (memory_) return;
   if (!SpareMemory::takes(num_bytes_)) {
     keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
@@ -118,6 +121,7 @@ void SmallArray::take(SmallArray& other) {
   memory_ = std::move(other.memory_);
   is_valid_ = std::exchange(other.is_valid_, false);
   is_stored_ = std::exchange(other.is_stored_, false);
+  is_stale_ = std::exchange(other.is_stale_, false);
 }
 
 void SmallArray::drop() {
@@ -126,14 +130,14 @@ void SmallArray::drop() {
     SpareMemory::instance().give(num_bytes_, memory_.release());
   }
   memory_.reset();
-  is_valid_ = is_stored_ = false;
+  is_valid_ = is_stored_ = is_stale_ = false;
 }
 
 void SmallArray::give_away() {
   if (memory_) total -= num_bytes_;
   std::ignore = memory_.release();
   ++given_away;
-  is_valid_ = is_stored_ = false;
+  is_valid_ = is_stored_ = is_stale_ = false;
 }
 
 std::size_t SmallArray::total_bytes() {

@@ -40,6 +40,12 @@ class SmallArray {
   void set_changed() { is_valid_ = true, is_stored_ = false; }
   void set_stored() { is_valid_ = true, is_stored_ = true; }
 
+  // Has no value any more, and keeps its memory.
+  void forget() {
+    is_valid_ = is_stored_ = false;
+    is_stale_ = memory_ != nullptr;
+  }
+
   // Takes over the memory of another array of this shape, which has no value then.
   void take(SmallArray& other);
 
@@ -63,6 +69,7 @@ class SmallArray {
   std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
   bool is_valid_{};
   bool is_stored_{};
+  bool is_stale_{};  // the memory holds what it held before
 };
 
 // Runs a program over arrays of this process, in this thread and those that help it. The program

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/numbers.h"
+
+namespace legate_diffuse {
+
+// Operations of a function on single elements and numbers that ran before, each of them one call of
+// a kernel. They make a result of an array that is spare, so that no object is made, and nobody
+// else's code comes in between.
+class SingleElements {
+ public:
+  static constexpr std::size_t MOST_OPERANDS = 2;
+
+  // Takes note of an operation that ran; `found` has its result first. One that is no call of one
+  // kernel is left out.
+  void add(const Signature& signature, const LocalOperands& found, std::size_t count);
+
+  // A new reference to the result; null if this is another operation, or no array is spare.
+  PyObject* apply(PyObject* const* operands, std::size_t count);
+
+ private:
+  // For each operand its type, null for a number, and whether both are the same array.
+  struct Key {
+    bool operator==(const Key& other) const {
+      return dtypes[0] == other.dtypes[0] && dtypes[1] == other.dtypes[1] && count == other.count &&
+             are_same == other.are_same;
+    }
+
+    std::array<PyObject*, MOST_OPERANDS> dtypes{};
+    std::size_t count{};
+    bool are_same{};
+  };
+
+  struct Known {
+    Key key;
+    Signature signature;
+    std::array<NumberType, MOST_OPERANDS> types;  // of numbers
+    NestAtOnce nest;
+  };
+
+  std::vector<Known> known_;
+};
+
+}  // namespace legate_diffuse

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/slots.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "process/arrays.h"
+#include "process/element.h"
+#include "process/function.h"
+#include "process/guard.h"
+#include "process/numbers.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Returns what native code made, or what the slot's own function makes.
+template <typename Call, typename Otherwise>
+PyObject* first_of(const Call& call, const Otherwise& otherwise) {
+  auto* const made = guard(call);
+
+  if (made != Py_None) return made;
+  Py_DECREF(made);
+  return otherwise();
+}
+
+PyNumberMethods& numbers() {
+  return *array_fields().classes.ndarray->tp_as_number;
+}
+
+// Calls the method of the array, as the slot's own function does: that one refuses to if it is not
+// in the slot.
+PyObject* call_method(PyObject* a, PyObject* b, PyObject* name, PyObject* swapped_name) {
+  const auto is_first = Py_TYPE(a) == array_fields().classes.ndarray;
+
+  return PyObject_CallMethodOneArg(is_first ? a : b, is_first ? name : swapped_name,
+                                   is_first ? b : a);
+}
+
+PyObject* name_of(std::string_view name, const char* prefix) {
+  return PyUnicode_InternFromString((prefix + std::string{name.substr(2)}).c_str());
+}
+
+// A slot of both operands. If SWAPS, the array comes first, as cuPyNumeric's methods have it.
+template <binaryfunc PyNumberMethods::* SLOT, bool SWAPS = false>
+struct Binary {
+  static inline Function* function;
+  static inline PyObject *method, *swapped_method;
+
+  static PyObject* call(PyObject* a, PyObject* b) {
+    const auto swaps = SWAPS && is_number(a);
+    const std::array<PyObject*, 2> operands{swaps ? b : a, swaps ? a : b};
+
+    return first_of([&] { return function->apply(Py_None, operands.data(), operands.size()); },
+                    [&] { return call_method(a, b, method, swapped_method); });
+  }
+
+  static void take(std::string_view name, Function* known) {
+    function = known;
+    method = name_of(name, "__");
+    swapped_method = name_of(name, "__r");
+    numbers().*SLOT = &call;
+  }
+};
+
+struct Power {
+  static inline Function* function;
+  static inline PyObject *method, *swapped_method;
+  static inline ternaryfunc own;
+
+  static PyObject* call(PyObject* a, PyObject* b, PyObject* modulus) {
+    const std::array<PyObject*, 2> operands{a, b};
+
+    if (modulus != Py_None) return own(a, b, modulus);
+    return first_of([&] { return function->apply(Py_None, operands.data(), operands.size()); },
+                    [&] { return call_method(a, b, method, swapped_method); });
+  }
+
+  static void take(std::string_view name, Function* known) {
+    function = known;
+    method = name_of(name, "__");
+    swapped_method = name_of(name, "__r");
+    own = std::exchange(numbers().nb_power, &call);
+  }
+};
+
+template <binaryfunc PyNumberMethods::* SLOT>
+struct InPlace {
+  static inline Function* function;
+  static inline binaryfunc own;
+
+  static PyObject* call(PyObject* a, PyObject* b) {
+    const std::array<PyObject*, 2> operands{a, b};
+
+    return first_of([&] { return function->apply(a, operands.data(), operands.size()); },
+                    [&] { return own(a, b); });
+  }
+
+  static void take(std::string_view, Function* known) {
+    function = known;
+    own = std::exchange(numbers().*SLOT, &call);
+  }
+};
+
+template <unaryfunc PyNumberMethods::* SLOT>
+struct Unary {
+  static inline Function* function;
+  static inline unaryfunc own;
+
+  static PyObject* call(PyObject* a) {
+    return first_of([&] { return function->apply(Py_None, &a, 1); }, [&] { return own(a); });
+  }
+
+  static void take(std::string_view, Function* known) {
+    function = known;
+    own = std::exchange(numbers().*SLOT, &call);
+  }
+};
+
+constexpr std::size_t NUM_COMPARISONS = Py_GE + 1;
+
+struct Comparison {
+  static inline std::array<Function*, NUM_COMPARISONS> functions;
+  static inline richcmpfunc own;
+
+  static PyObject* call(PyObject* a, PyObject* b, int which) {
+    const std::array<PyObject*, 2> operands{a, b};
+    auto* const function = functions[static_cast<std::size_t>(which)];
+
+    return first_of(
+        [&] {
+          if (!function) Py_RETURN_NONE;
+          return function->apply(Py_None, operands.data(), operands.size());
+        },
+        [&] { return own(a, b, which); });
+  }
+
+  template <int WHICH>
+  static void take(std::string_view, Function* known) {
+    auto& slot = array_fields().classes.ndarray->tp_richcompare;
+
+    functions[WHICH] = known;
+    if (slot != &call) own = std::exchange(slot, &call);
+  }
+};
+
+struct Get {
+  static inline Function* elements;
+  static inline binaryfunc own;
+
+  static PyObject* call(PyObject* array, PyObject* key) {
+    return first_of([&] { return elements->get(array, key); }, [&] { return own(array, key); });
+  }
+
+  static void take(std::string_view, Function* known) {
+    elements = known;
+    own = std::exchange(array_fields().classes.ndarray->tp_as_mapping->mp_subscript, &call);
+  }
+};
+
+struct Put {
+  static inline objobjargproc own;
+
+  // A null value stands for a deletion.
+  static int call(PyObject* array, PyObject* key, PyObject* value) {
+    if (value) {
+      const auto done = nb::steal(guard([&] { return PyBool_FromLong(put(array, key, value)); }));
+
+      if (!done.is_valid()) return -1;
+      if (done.ptr() == Py_True) return 0;
+    }
+    return own(array, key, value);
+  }
+
+  static void take(std::string_view, Function*) {
+    own = std::exchange(array_fields().classes.ndarray->tp_as_mapping->mp_ass_subscript, &call);
+  }
+};
+
+// What makes a number of Python's: a float, or an int.
+template <unaryfunc PyNumberMethods::* SLOT, PyObject* (*CONVERT)(PyObject*)>
+struct Conversion {
+  static inline unaryfunc own;
+
+  static PyObject* call(PyObject* array) {
+    return first_of(
+        [&]() -> PyObject* {
+          const auto value = nb::steal(value_of(array));
+
+          if (value.is_none()) Py_RETURN_NONE;
+          return CONVERT(value.ptr());
+        },
+        [&] { return own(array); });
+  }
+
+  static void take(std::string_view, Function*) { own = std::exchange(numbers().*SLOT, &call); }
+};
+
+struct Truth {
+  static inline inquiry own;
+
+  static int call(PyObject* array) {
+    const auto value = nb::steal(guard([&] { return value_of(array); }));
+
+    if (!value.is_valid()) return -1;
+    return value.is_none() ? own(array) : PyObject_IsTrue(value.ptr());
+  }
+
+  static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_bool, &call); }
+};
+
+struct Operator {
+  std::string_view name;
+  void (*take)(std::string_view, Function*);
+};
+
+// An operator's second name is that of the same slot.
+constexpr std::array OPERATORS{
+    Operator{"__add__", Binary<&PyNumberMethods::nb_add, true>::take},
+    Operator{"__sub__", Binary<&PyNumberMethods::nb_subtract>::take},
+    Operator{"__mul__", Binary<&PyNumberMethods::nb_multiply, true>::take},
+    Operator{"__truediv__", Binary<&PyNumberMethods::nb_true_divide>::take},
+    Operator{"__floordiv__", Binary<&PyNumberMethods::nb_floor_divide>::take},
+    Operator{"__mod__", Binary<&PyNumberMethods::nb_remainder>::take},
+    Operator{"__and__", Binary<&PyNumberMethods::nb_and>::take},
+    Operator{"__or__", Binary<&PyNumberMethods::nb_or>::take},
+    Operator{"__xor__", Binary<&PyNumberMethods::nb_xor>::take},
+    Operator{"__pow__", Power::take},
+    Operator{"__iadd__", InPlace<&PyNumberMethods::nb_inplace_add>::take},
+    Operator{"__isub__", InPlace<&PyNumberMethods::nb_inplace_subtract>::take},
+    Operator{"__imul__", InPlace<&PyNumberMethods::nb_inplace_multiply>::take},
+    Operator{"__itruediv__", InPlace<&PyNumberMethods::nb_inplace_true_divide>::take},
+    Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},
+    Operator{"__pos__", Unary<&PyNumberMethods::nb_positive>::take},
+    Operator{"__abs__", Unary<&PyNumberMethods::nb_absolute>::take},
+    Operator{"__lt__", Comparison::take<Py_LT>},
+    Operator{"__le__", Comparison::take<Py_LE>},
+    Operator{"__eq__", Comparison::take<Py_EQ>},
+    Operator{"__ne__", Comparison::take<Py_NE>},
+    Operator{"__gt__", Comparison::take<Py_GT>},
+    Operator{"__ge__", Comparison::take<Py_GE>},
+    Operator{"__float__", Conversion<&PyNumberMethods::nb_float, PyNumber_Float>::take},
+    Operator{"__int__", Conversion<&PyNumberMethods::nb_int, PyNumber_Long>::take},
+    Operator{"__bool__", Truth::take},
+    Operator{"__getitem__", Get::take},
+    Operator{"__setitem__", Put::take},
+};
+
+// Calls of universal functions of COUNT operands.
+template <Py_ssize_t COUNT>
+struct Call {
+  static inline PyObject* functions;
+  static inline ternaryfunc own;
+
+  static PyObject* call(PyObject* self, PyObject* operands, PyObject* options) {
+    return first_of(
+        [&]() -> PyObject* {
+          if (options || PyTuple_GET_SIZE(operands) != COUNT) Py_RETURN_NONE;
+
+          auto* const function = PyDict_GetItemWithError(functions, self);
+
+          if (!function && PyErr_Occurred()) throw nb::python_error();
+          if (!function) Py_RETURN_NONE;
+          return nb::inst_ptr<Function>(function)->apply(Py_None, &PyTuple_GET_ITEM(operands, 0),
+                                                         COUNT);
+        },
+        [&] { return own(self, operands, options); });
+  }
+
+  static void take(nb::handle type, const nb::dict& known) {
+    functions = nb::object{known}.release().ptr();
+    own = std::exchange(reinterpret_cast<PyTypeObject*>(type.ptr())->tp_call, &call);
+  }
+};
+
+}  // namespace
+
+void take_calls(nb::handle unary, nb::handle binary, const nb::dict& functions) {
+  Call<1>::take(unary, functions);
+  Call<2>::take(binary, functions);
+}
+
+void take_operators(const nb::dict& functions) {
+  for (const auto& [name, take] : OPERATORS) {
+    const nb::str key{name.data(), name.size()};
+
+    if (!functions.contains(key)) continue;
+
+    const nb::object function{functions[key]};
+
+    take(name,
+         function.is_none() ? nullptr : nb::inst_ptr<Function>(nb::object{function}.release()));
+  }
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/spare_arrays.h"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "process/arrays.h"
+#include "process/lazy_thunk.h"
+
+namespace legate_diffuse {
+
+namespace {
+
+// An expression has two or three temporaries, a step of a loop a few more.
+constexpr std::size_t MOST = 16;
+// The memory of a larger array is worth more to others.
+constexpr std::size_t MOST_BYTES = std::size_t{1} << 15;
+
+// Apart, as arrays are searched for time and again. Never destroyed: arrays may outlive the
+// interpreter.
+std::array<PyObject*, MOST> arrays{};
+std::array<LazyThunk*, MOST> thunks{};
+// Where the last search ended, and which one goes next where all places are taken.
+std::size_t last = 0;
+std::size_t oldest = 0;
+
+// Arrays whose elements were asked for one by one, which nothing here keeps alive.
+constexpr std::size_t MOST_SEEN = 4;
+std::array<PyObject*, MOST_SEEN> seen{};
+std::array<LazyThunk*, MOST_SEEN> seen_thunks{};
+std::size_t next_seen = 0;
+
+setattrofunc set_attribute = nullptr;
+bool has_read_only = false;
+
+PyObject* const writeable = PyUnicode_InternFromString("_writeable");
+
+void put(std::size_t place, PyObject* array, LazyThunk* thunk) {
+  auto* const before = std::exchange(arrays[place], array);
+
+  thunks[place] = thunk;
+  // a finalizer may come
+  Py_XDECREF(before);
+}
+
+std::size_t find(PyObject* array) {
+  std::size_t place = 0;
+
+  while (place < MOST && arrays[place] != array) ++place;
+  return place;
+}
+
+bool has_weak_references(PyObject* array) {
+  const auto offset = Py_TYPE(array)->tp_weaklistoffset;
+
+  return offset != 0 && *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(array) + offset);
+}
+
+// Sets an attribute of an array, or deletes it.
+int set(PyObject* array, PyObject* name, PyObject* value) {
+  if (name == writeable && value != Py_True) has_read_only = true;
+  if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
+  return set_attribute(array, name, value);
+}
+
+}  // namespace
+
+void keep_arrays_of(PyTypeObject* ndarray) {
+  set_attribute = std::exchange(ndarray->tp_setattro, &set);
+  PyType_Modified(ndarray);
+}
+
+void keep(PyObject* array, LazyThunk* thunk) {
+  if (thunk->elements.num_bytes() > MOST_BYTES) return;
+
+  auto place = find(nullptr);
+
+  if (place == MOST) {
+    place = oldest;
+    oldest = (oldest + 1) % MOST;
+  }
+  put(place, Py_NewRef(array), thunk);
+}
+
+LazyThunk* kept_thunk(PyObject* array) {
+  const auto place = find(array);
+
+  return place < MOST ? thunks[place] : nullptr;
+}
+
+LazyThunk* seen_thunk(PyObject* array) {
+  for (std::size_t place = 0; place < MOST_SEEN; ++place) {
+    if (seen[place] == array) return seen_thunks[place];
+  }
+  return nullptr;
+}
+
+void see(PyObject* array, LazyThunk* thunk) {
+  seen[next_seen] = array;
+  seen_thunks[next_seen] = thunk;
+  next_seen = (next_seen + 1) % MOST_SEEN;
+}
+
+void unsee(const LazyThunk* thunk) {
+  for (std::size_t place = 0; place < MOST_SEEN; ++place) {
+    if (seen_thunks[place] == thunk) seen[place] = nullptr, seen_thunks[place] = nullptr;
+  }
+}
+
+bool all_are_writeable() {
+  return !has_read_only;
+}
+
+PyObject* take_spare(PyObject* dtype, PyObject* layout) {
+  for (std::size_t steps = 0; steps < MOST; ++steps) {
+    const auto place = (last + steps) % MOST;
+    auto* const array = arrays[place];
+
+    if (!array || Py_REFCNT(array) != 1 || Py_REFCNT(thunks[place]) != 1 ||
+        thunks[place]->layout != layout ||
+        array_fields().root_dtype.of(thunks[place]->prototype) != dtype ||
+        has_weak_references(array)) {
+      continue;
+    }
+    last = place + 1;
+    return Py_NewRef(array);
+  }
+  return nullptr;
+}
+
+}  // namespace legate_diffuse
