@@ -210,6 +210,7 @@ class Function:
         itemsize: int,
         scalars: bytes,
         identity: bytes,
+        task_template: Any,
     ) -> None:
         """Let it be applied to operands of these types.
 
@@ -329,6 +330,24 @@ def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
             ``View``, ``Root``, ``Layout``.
         library: cuPyNumeric's.
         doctor: the setting that makes cuPyNumeric look at every call.
+    """
+
+def know_waiting(
+    classes: tuple[type, ...], at_once: Any, constant: Callable[..., Any], copies: Any
+) -> None:
+    """Let operations that have to wait be recorded without functions of Python's.
+
+    Args:
+        classes: ``TemplateTask``, ``TaskTemplate``, ``Kind``.
+        at_once: the window's ``AtOnce``.
+        constant: returns the view of a number, of the type of a root, or None.
+        copies: the templates of copies, by the type of the elements.
+    """
+
+def let_wait(task_template: Any, views: list[Any]) -> bool:
+    """Let a task wait in the window that is made from a template.
+
+    False if that is left to Python, as the task can run at once, or not wait as it is.
     """
 
 def take_operators(functions: dict[str, Function | None]) -> None:

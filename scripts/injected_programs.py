@@ -43,6 +43,9 @@ _PARTITIONED = {
 # Operations on arrays of at most so many bytes run as they come.
 _AT_ONCE = {"LEGATE_DIFFUSE_SMALL_BYTES": "100"}
 
+# Operations on arrays wait, and native code records them.
+_WAITING = {"LEGATE_DIFFUSE_SMALL_BYTES": "8"}
+
 _CHAIN = """
     x = np.arange(12.0)
     y = x * 2.0 + 1.0
@@ -71,6 +74,16 @@ _LONG_CHAIN = """
 
 PROGRAMS = {
     "recording": Program(_CHAIN),
+    "native recording": Program(
+        _CHAIN
+        + """
+    y[2:] = w[:-2]
+    y += x
+    np.maximum(x, y, out=z)
+    x[1:] = z[:-1] * y[1:]
+    """,
+        environment=_WAITING,
+    ),
     "flush": Program(
         """
         x = np.arange(12.0)

@@ -56,6 +56,9 @@ class AtOnce:
         filled: what ran last, if it was a fill.
     """
 
+    # native code reads this
+    __slots__ = ("__dict__", "filled")
+
     def __init__(self, legate: Legate, small: SmallArrays, planner: Planner) -> None:
         self._native = native = legate.native
         self._small = small

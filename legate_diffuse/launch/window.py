@@ -163,12 +163,13 @@ class LaunchWindow:
                 break
         self._counters.tasks_seen += 1
         if not awaits:
-            self._end_where_full(state, count)
+            self.end_where_full(state, count)
         if shared:
             # as soon as the application could have expected it without a window
             self._flush_at_once("read of shared memory")
 
-    def _end_where_full(self, state: WindowState, count: int) -> None:
+    def end_where_full(self, state: WindowState, count: int) -> None:
+        """End the window, if it is full or known to end after its last operation."""
         policy = self._policy
         if count in policy.lengths and policy.ends_at(state.operations):
             state.ended = state.awaits = True

@@ -15,10 +15,11 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.conversions import Conversions
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Source
-from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.task import TaskTemplate, TemplateTask, submit
 from legate_diffuse.shortcuts.templates import (
     Client,
     Constants,
@@ -76,8 +77,17 @@ class Submission:
         """Let what was given run without Python, where it can."""
         if window.runs_at_once:
             client = self.client
-            client.legate.native.take_operators(self.operators)
-            client.legate.native.take_calls(
+            native, submitter = client.legate.native, window.submitter
+            # who asks where operations come from looks at each
+            if not submitter.track_provenance:
+                native.know_waiting(
+                    (TemplateTask, TaskTemplate, Kind),
+                    submitter.at_once,
+                    self.constant,
+                    self.copies,
+                )
+            native.take_operators(self.operators)
+            native.take_calls(
                 client.unary_ufunc,
                 client.binary_ufunc,
                 {

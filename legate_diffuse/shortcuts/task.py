@@ -115,8 +115,13 @@ def submit(template: TaskTemplate, views: list[View], *before: Any) -> None:
     """Submit operations and then a task, or let them wait in the window."""
     native = template.native
     if native is not None:
-        every = [*(view for each in before for view in each.views), *views]
-        if window.submitter.at_once.run_known(native, every, template.own_scalars):
+        submitter = window.submitter
+        every = views
+        if before:
+            every = [*(view for each in before for view in each.views), *views]
+        if submitter.at_once.run_known(native, every, template.own_scalars):
+            return
+        if not before and submitter.native.let_wait(template, views):
             return
     task = TemplateTask(template, views)
     window.submit(*before, task)

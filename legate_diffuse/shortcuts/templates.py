@@ -114,6 +114,7 @@ class Template(TaskTemplate):
             size,
             self.own_scalars,
             self.identity,
+            self,
         )
 
 

@@ -64,8 +64,9 @@ struct Signature {
   PyObject* prototype;  // a root without elements that has the type of the result
   PyObject* dtype;      // NumPy's type of the result
   std::int64_t itemsize;
-  std::string scalars;   // the operation's own, of SCALAR_SIZE bytes each
-  std::string identity;  // an element that the result of a reduction starts from
+  std::string scalars;      // the operation's own, of SCALAR_SIZE bytes each
+  std::string identity;     // an element that the result of a reduction starts from
+  PyObject* task_template;  // of tasks that wait
 };
 
 }  // namespace legate_diffuse

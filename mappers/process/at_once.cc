@@ -240,14 +240,16 @@ char* first_element(const LocalOperand& operand) {
          (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
 }
 
+void note_new_version(const StoreFields& fields, PyObject* root) {
+  const auto version = PyLong_AsLongLong(fields.version.of(root));
+
+  fields.version.set(root, PyLong_FromLongLong(version + 1));
+}
+
 void note_change(const StoreFields& fields, const LocalOperand& operand) {
   operand.small->set_changed();
-  // no window knows it
-  if (lazy_thunk(operand.root)) return;
-
-  const auto version = PyLong_AsLongLong(fields.version.of(operand.root));
-
-  fields.version.set(operand.root, PyLong_FromLongLong(version + 1));
+  // no window knows a lazy thunk
+  if (!lazy_thunk(operand.root)) note_new_version(fields, operand.root);
 }
 
 bool LocalOperand::broadcast(const std::int64_t* shape, std::int64_t dim) {

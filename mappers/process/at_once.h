@@ -102,6 +102,9 @@ using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 // Where the first element that an operand shows lies.
 char* first_element(const LocalOperand& operand);
 
+// Takes note that a root's elements change.
+void note_new_version(const StoreFields& fields, PyObject* root);
+
 // Takes note that an operand was written to.
 void note_change(const StoreFields& fields, const LocalOperand& operand);
 

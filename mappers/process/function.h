@@ -32,7 +32,8 @@ class Function {
 
   void add(Signature signature) { signatures_.push_back(std::move(signature)); }
 
-  // Writes to `out`, unless it is None, or to a new array. Returns a new reference.
+  // Writes to `out`, unless it is None, or to a new array, at once or when what waits is submitted.
+  // Returns a new reference.
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
   // A new array of a type and a layout with all elements equal to a number.
@@ -60,6 +61,9 @@ class Function {
                                               std::size_t first, std::size_t count) const;
   [[nodiscard]] const Signature* find(NumberType type) const;
   PyObject* get_of_whole(PyObject* array, PyObject* key) const;
+  PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
+  [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,
+                                      std::size_t count) const;
 
   PyObject* dense_;
   // the layouts of new arrays without dimensions, and of short ones with one

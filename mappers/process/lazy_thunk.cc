@@ -46,14 +46,6 @@ void destroy(PyObject* object) {
   Py_DECREF(type);
 }
 
-// A new object of a class, whose slots are not set.
-nb::object allocate(PyTypeObject* type) {
-  auto made = nb::steal(type->tp_alloc(type, 0));
-
-  if (!made.is_valid()) throw nb::python_error();
-  return made;
-}
-
 void give(const nb::object& owner, const Field& field, PyObject* value) {
   Py_XINCREF(value);
   field.set(owner.ptr(), value);
@@ -83,34 +75,17 @@ nb::object new_small_array(const RootShape& shape) {
   return made;
 }
 
-// The view of a new root whose elements are to be in `small`, and the owner of the root.
-Stores make_stores(const LazyThunk& lazy, const nb::object& small) {
-  const auto& known = array_fields();
-  const auto& fields = store_fields();
-  const auto root = allocate(known.classes.root);
-  const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
-
-  for (const auto& field : known.copied) give(root, field, field.of(lazy.prototype));
-  give(root, known.root_owner, owner.ptr());
-  give(root, known.root_shape, known.layout_shape.of(lazy.layout));
-  give(root, known.root_volume, known.layout_volume.of(lazy.layout));
-  give(root, fields.scalar_storage,
-       Form{fields.layout_form.of(lazy.layout)}.volume == 1 ? Py_True : Py_False);
-  give(root, fields.small, small.ptr());
-  return {new_view(root.ptr(), lazy.layout), owner, nb::borrow(lazy.dtype)};
-}
-
 // Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
 nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
   const auto& known = array_fields();
-  const auto store = allocate(known.classes.store);
-  const auto thunk = allocate(known.classes.thunk);
+  const auto store = new_object(known.classes.store);
+  const auto thunk = new_object(known.classes.thunk);
   nb::object small;
   Stores stores{nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
 
   if (!lazy.view) {
     small = new_small_array(lazy.elements.shape());
-    stores = make_stores(lazy, small);
+    stores = new_stores(lazy.prototype, lazy.layout, lazy.dtype, small.ptr());
   }
   give(store, known.store_owner, stores.owner.ptr());
   give(store, known.store_view, stores.view.ptr());
@@ -163,7 +138,7 @@ void know_lazy_thunks() {
 
   lazy_thunk_type = new_type("legate_diffuse._native.LazyThunk", sizeof(LazyThunk),
                              {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)}});
-  give(array_type, names().thunk, allocate(descriptor_type).ptr());
+  give(array_type, names().thunk, new_object(descriptor_type).ptr());
   keep_arrays_of(array_fields().classes.ndarray);
 }
 
@@ -209,7 +184,7 @@ Stores stores_of(PyObject* array) {
 }
 
 nb::object new_array(const Stores& part) {
-  auto array = allocate(array_fields().classes.ndarray);
+  auto array = new_object(array_fields().classes.ndarray);
   const auto thunk = new_lazy_thunk(part.dtype.ptr(), {{}, 1});
   auto& lazy = *lazy_thunk(thunk.ptr());
 
@@ -220,9 +195,16 @@ nb::object new_array(const Stores& part) {
   return array;
 }
 
+nb::object new_object(PyTypeObject* type) {
+  auto made = nb::steal(type->tp_alloc(type, 0));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
 nb::object new_view(PyObject* root, PyObject* layout) {
   const auto& known = array_fields();
-  auto view = allocate(known.classes.view);
+  auto view = new_object(known.classes.view);
   const auto derived = nb::steal(PyDict_New());
   const auto zero = nb::steal(PyLong_FromLong(0));
 
@@ -234,6 +216,22 @@ nb::object new_view(PyObject* root, PyObject* layout) {
   give(view, known.view_handle, zero.ptr());
   give(view, known.view_moves, zero.ptr());
   return view;
+}
+
+Stores new_stores(PyObject* prototype, PyObject* layout, PyObject* dtype, PyObject* small) {
+  const auto& known = array_fields();
+  const auto& fields = store_fields();
+  const auto root = new_object(known.classes.root);
+  const auto owner = nb::steal(PyBaseObject_Type.tp_alloc(&PyBaseObject_Type, 0));
+
+  for (const auto& field : known.copied) give(root, field, field.of(prototype));
+  give(root, known.root_owner, owner.ptr());
+  give(root, known.root_shape, known.layout_shape.of(layout));
+  give(root, known.root_volume, known.layout_volume.of(layout));
+  give(root, fields.scalar_storage,
+       Form{fields.layout_form.of(layout)}.volume == 1 ? Py_True : Py_False);
+  give(root, fields.small, small);
+  return {new_view(root.ptr(), layout), owner, nb::borrow(dtype)};
 }
 
 NewArray::NewArray(const Signature& signature, PyObject* layout) {
@@ -250,7 +248,7 @@ NewArray::NewArray(const Signature& signature, PyObject* layout) {
 
   const Form form{store_fields().layout_form.of(layout)};
 
-  array = allocate(array_fields().classes.ndarray);
+  array = new_object(array_fields().classes.ndarray);
 
   view = new_lazy_thunk(signature.dtype,
                         {{form.extents, form.extents + form.dim}, signature.itemsize});

@@ -52,8 +52,15 @@ Stores stores_of(PyObject* array);
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
 
+// A new object of a class, whose slots are not set.
+nanobind::object new_object(PyTypeObject* type);
+
 // A new view.
 nanobind::object new_view(PyObject* root, PyObject* layout);
+
+// The view of a new root with a layout and the type of a prototype, and the owner of the root. Its
+// elements are to be in `small`, if that is not None. `dtype` is NumPy's type.
+Stores new_stores(PyObject* prototype, PyObject* layout, PyObject* dtype, PyObject* small);
 
 // A new array, and its lazy thunk. Nothing was written to its elements yet.
 struct NewArray {

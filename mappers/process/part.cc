@@ -53,42 +53,6 @@ nb::object token_of(PyObject* key) {
   return token;
 }
 
-// The view of the same root through a layout that was derived from its own one, which remembers it.
-nb::object through(const nb::object& view, const nb::object& layout) {
-  const auto& fields = store_fields();
-  auto* const derived = array_fields().view_derived.of(view.ptr());
-
-  if (layout.is(fields.view_layout.of(view.ptr()))) return view;
-  if (auto* const found = PyDict_GetItemWithError(derived, layout.ptr())) return nb::borrow(found);
-  if (PyErr_Occurred()) throw nb::python_error();
-  if (PyDict_GET_SIZE(derived) >= MOST_DERIVED) return view.attr("through")(layout);
-
-  const auto made = new_view(fields.view_root.of(view.ptr()), layout.ptr());
-  auto* const found = PyDict_SetDefault(derived, layout.ptr(), made.ptr());
-
-  if (!found) throw nb::python_error();
-  return nb::borrow(found);
-}
-
-// What is behind a part of an array; there is no view if that is left to Python.
-Stores find_part(const Stores& whole, PyObject* key) {
-  const auto& fields = store_fields();
-  const auto token = whole.view.is_valid() ? token_of(key) : nb::object{};
-
-  if (!token.is_valid() || fields.fusable.of(fields.view_root.of(whole.view.ptr())) != Py_True) {
-    return {};
-  }
-
-  auto* const layout = PyDict_GetItemWithError(
-      array_fields().layout_indexed.of(fields.view_layout.of(whole.view.ptr())), token.ptr());
-
-  if (!layout) {
-    if (PyErr_Occurred()) throw nb::python_error();
-    return {};
-  }
-  return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
-}
-
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   const auto& form = target.form;
 
@@ -107,6 +71,40 @@ bool put_number(LocalOperand& target, PyObject* value) {
 }
 
 }  // namespace
+
+nb::object through(const nb::object& view, const nb::object& layout) {
+  const auto& fields = store_fields();
+  auto* const derived = array_fields().view_derived.of(view.ptr());
+
+  if (layout.is(fields.view_layout.of(view.ptr()))) return view;
+  if (auto* const found = PyDict_GetItemWithError(derived, layout.ptr())) return nb::borrow(found);
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (PyDict_GET_SIZE(derived) >= MOST_DERIVED) return view.attr("through")(layout);
+
+  const auto made = new_view(fields.view_root.of(view.ptr()), layout.ptr());
+  auto* const found = PyDict_SetDefault(derived, layout.ptr(), made.ptr());
+
+  if (!found) throw nb::python_error();
+  return nb::borrow(found);
+}
+
+Stores find_part(const Stores& whole, PyObject* key) {
+  const auto& fields = store_fields();
+  const auto token = whole.view.is_valid() ? token_of(key) : nb::object{};
+
+  if (!token.is_valid() || fields.fusable.of(fields.view_root.of(whole.view.ptr())) != Py_True) {
+    return {};
+  }
+
+  auto* const layout = PyDict_GetItemWithError(
+      array_fields().layout_indexed.of(fields.view_layout.of(whole.view.ptr())), token.ptr());
+
+  if (!layout) {
+    if (PyErr_Occurred()) throw nb::python_error();
+    return {};
+  }
+  return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
+}
 
 PyObject* get_part(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;

@@ -2,12 +2,20 @@
 
 #pragma once
 
-#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include "process/lazy_thunk.h"
 
 namespace legate_diffuse {
 
-// array[key] for integers, slices without a step and None, where Python has computed the layout of
-// such a part before. A new reference to a new array, or to None if that is left to Python.
+// What is behind array[key] for integers, slices without a step and None, where Python has computed
+// the layout of such a part before; there is no view if that is left to Python.
+Stores find_part(const Stores& whole, PyObject* key);
+
+// The view of the same root through a layout that was derived from its own one, which remembers it.
+nanobind::object through(const nanobind::object& view, const nanobind::object& layout);
+
+// array[key] for such a key. A new reference to a new array, or to None if that is left to Python.
 PyObject* get_part(PyObject* array, PyObject* key);
 
 // array[key] = value for such a key, and an array or a number of the same type; false if that is

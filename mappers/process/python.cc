@@ -27,6 +27,7 @@
 #include "process/reduction.h"
 #include "process/runs.h"
 #include "process/slots.h"
+#include "process/waiting.h"
 #include "process/window.h"
 
 namespace nb = nanobind;
@@ -132,8 +133,14 @@ PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2]) ||
                            put_part(arguments[0], arguments[1], arguments[2]) ||
-                           put_selected(arguments[0], arguments[1], arguments[2]));
+                           put_selected(arguments[0], arguments[1], arguments[2]) ||
+                           put_later(arguments[0], arguments[1], arguments[2]));
   });
+}
+
+PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard(
+      [&] { return PyBool_FromLong(let_wait(arguments[0], nb::borrow<nb::list>(arguments[1]))); });
 }
 
 PyObject* find_value(PyObject*, PyObject* array) {
@@ -144,9 +151,10 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 10> fast_functions{{
+std::array<PyMethodDef, 11> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
+    {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get", fast(get), METH_FASTCALL, nullptr},
     {"get_selected", fast(get_selected_elements), METH_FASTCALL, nullptr},
@@ -167,7 +175,7 @@ void know(const nb::tuple& classes, nb::handle library, nb::handle doctor) {
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
                    nb::handle prototype, nb::handle dtype, std::int64_t itemsize,
-                   const nb::bytes& scalars, const nb::bytes& identity) {
+                   const nb::bytes& scalars, const nb::bytes& identity, nb::handle task_template) {
   std::vector<PyObject*> names;
 
   for (const auto name : dtypes) names.push_back(name.inc_ref().ptr());
@@ -177,7 +185,8 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                 dtype.inc_ref().ptr(),
                 itemsize,
                 {scalars.c_str(), scalars.size()},
-                {identity.c_str(), identity.size()}});
+                {identity.c_str(), identity.size()},
+                task_template.inc_ref().ptr()});
 }
 
 }  // namespace
@@ -210,7 +219,7 @@ void add_operations(nb::module_& module) {
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
-           nb::arg("identity"));
+           nb::arg("identity"), nb::arg("task_template"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }
@@ -221,6 +230,13 @@ void add_operations(nb::module_& module) {
   module.def("watch_runs", &watch_runs, nb::arg("locate"));
   module.def("run_times", &run_times);
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"));
+  module.def(
+      "know_waiting",
+      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {
+        know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), at_once.ptr(),
+                      constant.ptr(), copies.ptr()});
+      },
+      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(

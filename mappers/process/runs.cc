@@ -69,6 +69,10 @@ void Run::done(const char* name, std::int64_t operations, std::int64_t fills) {
   time.times += weight;
 }
 
+void count_waiting() {
+  runs.operations += 1;
+}
+
 void count_fill() {
   runs.runs += 1;
   runs.operations += 1;

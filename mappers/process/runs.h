@@ -34,6 +34,9 @@ class Run {
   std::optional<std::chrono::steady_clock::time_point> started_;
 };
 
+// Counts an operation that waits.
+void count_waiting();
+
 // Counts a fill that belongs to the operation that ran before.
 void count_fill();
 

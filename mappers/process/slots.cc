@@ -13,6 +13,8 @@
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/numbers.h"
+#include "process/part.h"
+#include "process/waiting.h"
 
 namespace nb = nanobind;
 
@@ -155,7 +157,15 @@ struct Get {
   static inline binaryfunc own;
 
   static PyObject* call(PyObject* array, PyObject* key) {
-    return first_of([&] { return elements->get(array, key); }, [&] { return own(array, key); });
+    return first_of(
+        [&] {
+          auto* const element = elements->get(array, key);
+
+          if (element != Py_None) return element;
+          Py_DECREF(element);
+          return get_part(array, key);
+        },
+        [&] { return own(array, key); });
   }
 
   static void take(std::string_view, Function* known) {
@@ -170,7 +180,10 @@ struct Put {
   // A null value stands for a deletion.
   static int call(PyObject* array, PyObject* key, PyObject* value) {
     if (value) {
-      const auto done = nb::steal(guard([&] { return PyBool_FromLong(put(array, key, value)); }));
+      const auto done = nb::steal(guard([&] {
+        return PyBool_FromLong(put(array, key, value) || put_part(array, key, value) ||
+                               put_later(array, key, value));
+      }));
 
       if (!done.is_valid()) return -1;
       if (done.ptr() == Py_True) return 0;

@@ -2,7 +2,12 @@
 
 #include "process/window.h"
 
+#include <nanobind/nanobind.h>
+
 #include "process/fields.h"
+#include "process/runs.h"
+
+namespace nb = nanobind;
 
 namespace legate_diffuse {
 
@@ -16,6 +21,8 @@ struct Window {
         runs_at_once{reinterpret_cast<PyObject*>(Py_TYPE(window)), "runs_at_once"},
         state{reinterpret_cast<PyObject*>(Py_TYPE(window)), "state"},
         recording{state_type, "recording"},
+        ended{state_type, "ended"},
+        count{state_type, "count"},
         rest{state_type, "rest"},
         roots{state_type, "roots"},
         head{queue_type, "head"} {
@@ -26,7 +33,9 @@ struct Window {
   PyObject* object;
   PyObject* queue;
   unsigned long thread;
-  Field runs_at_once, state, recording, rest, roots, head;
+  Field runs_at_once, state, recording, ended, count, rest, roots, head;
+  PyObject* const add = PyUnicode_InternFromString("add");
+  PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
 
 // Never destroyed: arrays may outlive the interpreter.
@@ -53,6 +62,39 @@ bool is_waited_for(PyObject* root) {
   auto* const roots = window->roots.of(window->state.of(window->object));
 
   return PyDict_GET_SIZE(roots) > 0 && PyDict_Contains(roots, root) != 0;
+}
+
+bool takes_more() {
+  if (!may_run_at_once()) return false;
+
+  auto* const state = window->state.of(window->object);
+
+  return window->ended.of(state) == Py_False && PyObject_IsTrue(window->count.of(state)) == 1;
+}
+
+// As `LaunchWindow._record` does.
+bool add_to_window(PyObject* task) {
+  const auto state = nb::borrow(window->state.of(window->object));
+
+  window->recording.set(state.ptr(), Py_NewRef(Py_True));
+  if (!nb::steal(PyObject_CallMethodOneArg(state.ptr(), window->add, task)).is_valid()) {
+    throw nb::python_error();
+  }
+
+  const auto count =
+      nb::steal(PyLong_FromSsize_t(PyLong_AsSsize_t(window->count.of(state.ptr())) + 1));
+
+  if (!count.is_valid()) throw nb::python_error();
+  if (window->state.of(window->object) != state.ptr()) return false;
+  window->count.set(state.ptr(), Py_NewRef(count.ptr()));
+  window->recording.set(state.ptr(), Py_NewRef(Py_False));
+  count_waiting();
+  if (!nb::steal(PyObject_CallMethodObjArgs(window->object, window->end_where_full, state.ptr(),
+                                            count.ptr(), nullptr))
+           .is_valid()) {
+    throw nb::python_error();
+  }
+  return true;
 }
 
 }  // namespace legate_diffuse

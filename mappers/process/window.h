@@ -16,4 +16,10 @@ bool may_run_at_once();
 // Whether an operation that waits uses a root.
 bool is_waited_for(PyObject* root);
 
+// Whether operations wait, and the program may let one more wait behind them.
+bool takes_more();
+
+// Lets a task wait behind the others; false if a finalizer has begun another window meanwhile.
+bool add_to_window(PyObject* task);
+
 }  // namespace legate_diffuse

@@ -64,6 +64,15 @@ def output_of(program: str, **environment: str) -> str:
         ("--program", "recording", "--kind", "alarm", "finalizer-low"),
         (
             "--program",
+            "native recording",
+            "--kind",
+            "interrupt",
+            "read",
+            "work",
+            "finalizer-low",
+        ),
+        (
+            "--program",
             "at once",
             "--kind",
             "interrupt",
@@ -89,7 +98,15 @@ def output_of(program: str, **environment: str) -> str:
             "after",
         ),
     ],
-    ids=["recording", "flush", "any time", "at once", "planned", "waiting"],
+    ids=[
+        "recording",
+        "flush",
+        "any time",
+        "native recording",
+        "at once",
+        "planned",
+        "waiting",
+    ],
 )
 def test_a_sample_of_injections(options: tuple[str, ...]) -> None:
     """Everything is injected by ``scripts/inject.py``, which takes an hour."""

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/waiting.h"
+
+#include <algorithm>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/numbers.h"
+#include "process/part.h"
+#include "process/window.h"
+#include "program/kernel_table.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+struct Waiting {
+  explicit Waiting(const WaitingClasses& known)
+      : classes{known},
+        task_kind{known.task, "kind"},
+        task_provenance{known.task, "provenance_"},
+        task_template{known.task, "template"},
+        task_views{known.task, "views"},
+        kind{known.task_template, "kind"},
+        privileges{known.task_template, "privileges"},
+        pointwise{known.kind, "pointwise"},
+        filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
+    for (auto* const each : {known.task, known.task_template, known.kind, known.at_once,
+                             known.constant, known.copies}) {
+      Py_INCREF(each);
+    }
+  }
+
+  WaitingClasses classes;
+  Field task_kind, task_provenance, task_template, task_views;
+  Field kind, privileges, pointwise, filled;
+  PyObject* const nowhere = PyUnicode_InternFromString("");
+  PyObject* const over = PyUnicode_InternFromString("over");
+};
+
+// Never destroyed: arrays may outlive the interpreter.
+Waiting* waiting = nullptr;
+
+// As in ir/privilege.py.
+constexpr long READ = 1;
+
+bool changes(PyObject* privileges, std::size_t position) {
+  return PyLong_AsLong(PyList_GET_ITEM(privileges, position)) != READ;
+}
+
+// Whether a view may be an argument of a task that waits.
+bool is_plain(PyObject* view, bool changed) {
+  const auto& fields = store_fields();
+  auto* const root = fields.view_root.of(view);
+
+  return fields.fusable.of(root) == Py_True && fields.shared.of(root) == Py_False &&
+         !(changed && fields.initial.of(root) != Py_None);
+}
+
+// Whether an operation on a view cannot run at once (`AtOnce.take` in launch/at_once.py).
+bool has_to_wait(PyObject* view, bool changed) {
+  const auto& fields = store_fields();
+  auto* const volume = array_fields().layout_volume.of(fields.view_layout.of(view));
+
+  return PyLong_AsLongLong(volume) > MOST_POINTS ||
+         LocalOperand{}.look(fields, view, changed) == Answer::IMPOSSIBLE;
+}
+
+}  // namespace
+
+void know_waiting(const WaitingClasses& classes) {
+  waiting = new Waiting{classes};
+}
+
+bool may_wait() {
+  // a task may fill and reduce at once (`LaunchWindow.submit`)
+  return waiting && takes_more() && waiting->filled.of(waiting->classes.at_once) == Py_None;
+}
+
+bool let_wait(PyObject* task_template, const nb::list& views) {
+  if (!may_wait()) return false;
+
+  const auto& fields = store_fields();
+  const auto& known = *waiting;
+  auto* const kind = known.kind.of(task_template);
+  auto* const privileges = known.privileges.of(task_template);
+  const auto count = views.size();
+  bool has_to = false;
+
+  if (kind == Py_None || known.pointwise.of(kind) != Py_True ||
+      static_cast<std::size_t>(PyList_GET_SIZE(privileges)) != count) {
+    return false;
+  }
+  for (std::size_t index = 0; index < count; ++index) {
+    const auto view = views[index].ptr();
+    const auto changed = changes(privileges, index);
+
+    if (!is_plain(view, changed) || !have_one_shape(view, views[0].ptr())) {
+      return false;
+    }
+    has_to = has_to || has_to_wait(view, changed);
+  }
+  // a finalizer may have come while objects were made
+  if (!has_to || !may_wait()) return false;
+
+  const auto task = new_object(reinterpret_cast<PyTypeObject*>(known.classes.task));
+
+  known.task_kind.set(task.ptr(), Py_NewRef(kind));
+  known.task_provenance.set(task.ptr(), Py_NewRef(known.nowhere));
+  known.task_template.set(task.ptr(), Py_NewRef(task_template));
+  known.task_views.set(task.ptr(), nb::object{views}.release().ptr());
+  for (std::size_t index = 0; index < count; ++index) {
+    if (changes(privileges, index))
+      note_new_version(fields, fields.view_root.of(views[index].ptr()));
+  }
+  return may_wait() && add_to_window(task.ptr());
+}
+
+nb::object constant_over(PyObject* root, PyObject* number, PyObject* view) {
+  auto found = nb::handle{waiting->classes.constant}(nb::handle{root}, nb::handle{number});
+
+  if (found.is_none()) return {};
+
+  auto* const shape = array_fields().view_shape.of(view);
+
+  if (PyTuple_GET_SIZE(shape) == 0) return found;
+
+  auto* const layout = store_fields().view_layout.of(found.ptr());
+  const auto repeated = nb::steal(PyObject_CallMethodOneArg(layout, waiting->over, shape));
+
+  if (!repeated.is_valid()) throw nb::python_error();
+  return through(found, repeated);
+}
+
+bool have_one_shape(PyObject* view, PyObject* other) {
+  auto* const one = array_fields().view_shape.of(view);
+  auto* const another = array_fields().view_shape.of(other);
+
+  if (one == another) return true;
+
+  const auto answer = PyObject_RichCompareBool(one, another, Py_EQ);
+
+  if (answer < 0) throw nb::python_error();
+  return answer == 1;
+}
+
+bool may_write(PyObject* target, PyObject* source) {
+  const auto& fields = store_fields();
+  auto* const root = fields.view_root.of(target);
+  auto* const other = fields.view_root.of(source);
+
+  return source == target || (root != other && (fields.escaped.of(root) == Py_False ||
+                                                fields.escaped.of(other) == Py_False));
+}
+
+bool put_later(PyObject* array, PyObject* key, PyObject* value) {
+  if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
+
+  const auto whole = stores_of(array);
+  const auto target = find_part(whole, key).view;
+  const auto source = target.is_valid() ? stores_of(value).view : nb::object{};
+
+  if (!source.is_valid()) return false;
+
+  const auto& fields = store_fields();
+  auto* const dtype = fields.dtype.of(fields.view_root.of(target.ptr()));
+  auto* const shape = array_fields().view_shape.of(target.ptr());
+
+  // the original refuses values with more dimensions than the array
+  if (PyTuple_GET_SIZE(shape) == 0 ||
+      PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
+      fields.scalar_storage.of(fields.view_root.of(target.ptr())) != Py_False ||
+      fields.dtype.of(fields.view_root.of(source.ptr())) != dtype ||
+      !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
+    return false;
+  }
+  if (source.is(target)) return true;
+
+  auto* const task_template = PyDict_GetItemWithError(waiting->classes.copies, dtype);
+
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (!task_template || task_template == Py_None) return false;
+
+  nb::list views;
+
+  views.append(target);
+  views.append(source);
+  return let_wait(task_template, views);
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace legate_diffuse {
+
+// What native code needs to let operations wait; see `know_waiting` in _native.pyi. References are
+// kept.
+struct WaitingClasses {
+  PyObject* task;  // `TemplateTask`
+  PyObject* task_template;
+  PyObject* kind;
+  PyObject* at_once;   // the object that knows how operations run at once
+  PyObject* constant;  // returns the view of a number of Python's, or None
+  PyObject* copies;    // the templates of copies, by type
+};
+
+void know_waiting(const WaitingClasses& classes);
+
+// Whether operations wait, and one more may wait behind them without a function of Python's.
+bool may_wait();
+
+// Lets a task wait that is made from a template, on a list of views; false if that is left to
+// Python, as it can run at once, or not wait as it is.
+bool let_wait(PyObject* task_template, const nanobind::list& views);
+
+// The view of a number of Python's, of the type of a root, repeated over the shape of a view; empty
+// if there is none.
+nanobind::object constant_over(PyObject* root, PyObject* number, PyObject* view);
+
+bool have_one_shape(PyObject* view, PyObject* other);
+
+// Whether a task that writes one view may read the other: they are the same, or share no storage.
+bool may_write(PyObject* target, PyObject* source);
+
+// array[key] = value for a part and an array of its shape; false if that is left to Python.
+bool put_later(PyObject* array, PyObject* key, PyObject* value);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations that wait in the window are recorded by native code as Python does it."""
+
+from __future__ import annotations
+
+from test_small_arrays import run_begun, run_here
+
+# Arrays of several elements are not small: what is done to them waits.
+WAIT = {"LEGATE_DIFFUSE_SMALL_BYTES": "8"}
+
+PROGRAM = """
+def program(n, steps=4):
+    x, y = n.arange(40) * 0.025, n.arange(40) * 0.05 - 1.0
+    i, j = n.arange(40), n.ones((6, 7))
+    k, m = n.full(40, 3), n.zeros(40)
+    for step in range(steps):
+        m[3:] = n.maximum(x[3:], x[:-3] + (step % 5 + 1.5))
+        z = -(x * y + 1.0) / (2.0 - 0.5 * y)
+        z += x
+        z *= 0.5
+        n.add(x, z, out=y)
+        y[1:-1] = (z[2:] - 2 * z[1:-1] + z[:-2]) * (step + 0.25)
+        x = n.where(y < 0.0, y, n.sqrt(abs(z)))
+        x = n.where(k > 2, x, 1.5)
+        i = i * 3 - k % 4
+        k = i // 2 + step
+        i[5:20] = k[7:22]
+        y = y + i
+        m = m + y
+        j[2] = j[3] * 0.5
+        j[1:, 2:] = j[:-1, :-2] - 1.0
+        j = j + j[0] * 2.0
+        j[:, 1] = 0.25
+    return x, y, z, i, k, m, j
+"""
+
+
+def test_no_function_of_python_submits_them() -> None:
+    run_here(
+        PROGRAM
+        + """
+import sys
+called = set()
+def note(frame, event, argument):
+    if event == "call":
+        called.add(frame.f_code.co_name)
+
+x = cn.linspace(0.0, 1.0, 40)
+y, z = x * 2.0, cn.zeros(40)
+def lines():
+    global y
+    for step in range(4):
+        y = -(cn.maximum(y, x * step) + 0.25) / (x + 2.0)
+        y += x
+        z[3:] = x[:-3]
+        z[1:] = y[:-1]
+
+lines(), lines()
+before = legate_diffuse.stats()["tasks_seen"]
+y * x
+sys.setprofile(note)
+lines()
+sys.setprofile(None)
+assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 9
+# Python describes new views to the window, finds constants, and ends windows
+others = {"operator", "call", "binary", "make", "new", "write", "get", "set_", "_find",
+          "submit", "take", "_record", "_examine", "recognize", "materialize"}
+assert {"lines", "add", "end_where_full"} <= called and not called & others, called
+""",
+        **WAIT,
+    )
+
+
+def test_they_are_recorded_as_by_python() -> None:
+    program = (
+        PROGRAM
+        + """
+found = counts(lambda: [np.asarray(each) for each in program(cn)])
+assert found["failures"] == 0
+print({name: found[name] for name in ("tasks_seen", "fills_seen")})
+agree(program)
+"""
+    )
+    logs = []
+    for limit in ("0", "8"):
+        done = run_begun(
+            program,
+            LEGATE_DIFFUSE_SMALL_BYTES=limit,
+            LEGATE_DIFFUSE_DUMP="decisions",
+            LEGATE_DIFFUSE_SYNC_COMPILE="1",
+        )
+        assert done.returncode == 0, done.stderr
+        logs.append((done.stdout, done.stderr))
+    assert logs[0] == logs[1]
+
+
+def test_finalizers_that_read_while_they_are_recorded() -> None:
+    run_here(
+        PROGRAM
+        + """
+class Cycle:
+    total = 0
+    def __init__(self, array):
+        self.me, self.array = self, array
+    def __del__(self):
+        Cycle.total += 1
+        assert float(self.array.sum()) == 7.0
+
+def with_cycles(n):
+    for step in range(20):
+        if n is cn:
+            Cycle(n.ones(7))
+        found = program(n, 2)
+    return found
+
+gc.set_threshold(23, 2, 2)
+agree(with_cycles)
+gc.set_threshold(700, 10, 10)
+gc.collect()
+assert Cycle.total == 20, Cycle.total
+""",
+        **WAIT,
+    )
+
+
+def test_what_is_left_to_python() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.linspace(0.0, 1.0, 40)
+    y, i = x * 2.0, n.arange(40)
+    z = y + 1.0
+    # overlapping, broadcast, of other types, to themselves
+    z[1:] = z[:-1] + 0.5
+    z[:-1] = z[1:]
+    z[:] = z
+    x[2:5] = y[:1]
+    i = i * 2
+    w = i + 0.5
+    w = w * i
+    n.multiply(x[:-1], 2.0, out=x[1:])
+    y[...] = 3.0
+    a = n.ones((5, 8)) * x[:8] + n.ones((5, 1))
+    a[2:4] = x[8:16]
+    a[None][0, 1] = x[16:24]
+    b = (i > 10) & (x < 0.5)
+    b[3:9] = b[10:16]
+    x[b] = 0.125
+    x[3:7] = 5
+    return x, y, z, w, i, a, b
+
+for _ in range(3):
+    agree(program)
+x = cn.ones(40) * 2.0
+x.flags.writeable = False
+y = x + 1.0
+for change in ("x += y", "x[2:] = y[2:]", "cn.add(x, y, out=x)"):
+    try:
+        exec(change)
+    except ValueError:
+        pass
+    else:
+        raise AssertionError(change)
+np.testing.assert_array_equal(np.asarray(x), 2.0)
+""",
+        **WAIT,
+    )
