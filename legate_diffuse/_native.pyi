@@ -222,6 +222,7 @@ class Function:
             itemsize: the bytes of an element of the result.
             scalars: the operation's own.
             identity: the element that the result of a reduction starts from.
+            task_template: of the tasks that wait where it cannot run at once.
         """
 
     def fill(self, dtype: str | None, layout: Any, number: float) -> Any:

@@ -13,7 +13,6 @@
 #include "process/numbers.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
-#include "process/waiting.h"
 
 namespace nb = nanobind;
 
@@ -165,79 +164,6 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
     Py_RETURN_NONE;
   }
   if (may_be_single) singles_.add(*signature, found, count);
-  return array.release().ptr();
-}
-
-PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::size_t count) const {
-  if (reduces_ || !may_wait()) Py_RETURN_NONE;
-
-  const auto& known = array_fields();
-  const auto& fields = store_fields();
-  std::array<Stores, MAX_OPERANDS> stores;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
-  nb::object like;  // the view of an array, which has the shape of all
-
-  for (std::size_t index = 0; index < count; ++index) {
-    if (is_number(operands[index])) {
-      if (!takes_numbers_) Py_RETURN_NONE;
-      continue;
-    }
-    stores[index] = stores_of(operands[index]);
-    if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-    if (!like.is_valid()) like = stores[index].view;
-    if (!have_one_shape(like.ptr(), stores[index].view.ptr())) Py_RETURN_NONE;
-    dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
-  }
-
-  const auto* const signature = like.is_valid() ? find(dtypes, count) : nullptr;
-
-  if (!signature) Py_RETURN_NONE;
-  for (std::size_t index = 0; index < count; ++index) {
-    if (dtypes[index]) continue;
-
-    auto* const dtype = signature->dtypes[index];
-    const auto* const model = std::find(dtypes.begin(), dtypes.end(), dtype);
-    const auto type = number_type(text_of(dtype));
-
-    if (model == dtypes.end() || (PyFloat_CheckExact(operands[index]) &&
-                                  type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) {
-      Py_RETURN_NONE;
-    }
-    stores[index].view =
-        constant_over(fields.view_root.of(stores[model - dtypes.begin()].view.ptr()),
-                      operands[index], like.ptr());
-    if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-  }
-
-  nb::object array;
-  Stores target;
-
-  if (out == Py_None) {
-    auto* const dense = known.layout_dense.of(fields.view_layout.of(like.ptr()));
-    const auto layout = dense != Py_None
-                            ? nb::borrow(dense)
-                            : nb::handle{dense_}(nb::handle{known.view_shape.of(like.ptr())});
-
-    target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
-    array = new_array(target);
-  } else {
-    target = stores_of(out);
-    if (!target.view.is_valid() || !is_writeable(out) ||
-        fields.dtype.of(fields.view_root.of(target.view.ptr())) !=
-            known.root_dtype.of(signature->prototype)) {
-      Py_RETURN_NONE;
-    }
-    array = nb::borrow(out);
-  }
-
-  nb::list views;
-
-  views.append(target.view);
-  for (std::size_t index = 0; index < count; ++index) {
-    if (!may_write(target.view.ptr(), stores[index].view.ptr())) Py_RETURN_NONE;
-    views.append(stores[index].view);
-  }
-  if (!let_wait(signature->task_template, views)) Py_RETURN_NONE;
   return array.release().ptr();
 }
 

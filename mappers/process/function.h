@@ -62,6 +62,7 @@ class Function {
   [[nodiscard]] const Signature* find(NumberType type) const;
   PyObject* get_of_whole(PyObject* array, PyObject* key) const;
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
+  // in later.cc
   [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,
                                       std::size_t count) const;
 

@@ -20,6 +20,7 @@
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
+#include "process/later.h"
 #include "process/mask.h"
 #include "process/part.h"
 #include "process/product.h"

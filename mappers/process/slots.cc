@@ -12,9 +12,9 @@
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
+#include "process/later.h"
 #include "process/numbers.h"
 #include "process/part.h"
-#include "process/waiting.h"
 
 namespace nb = nanobind;
 

@@ -2,12 +2,8 @@
 
 #include "process/waiting.h"
 
-#include <algorithm>
-
 #include "process/arrays.h"
 #include "process/at_once.h"
-#include "process/numbers.h"
-#include "process/part.h"
 #include "process/window.h"
 #include "program/kernel_table.h"
 
@@ -38,7 +34,6 @@ struct Waiting {
   Field task_kind, task_provenance, task_template, task_views;
   Field kind, privileges, pointwise, filled;
   PyObject* const nowhere = PyUnicode_InternFromString("");
-  PyObject* const over = PyUnicode_InternFromString("over");
 };
 
 // Never destroyed: arrays may outlive the interpreter.
@@ -119,20 +114,8 @@ bool let_wait(PyObject* task_template, const nb::list& views) {
   return may_wait() && add_to_window(task.ptr());
 }
 
-nb::object constant_over(PyObject* root, PyObject* number, PyObject* view) {
-  auto found = nb::handle{waiting->classes.constant}(nb::handle{root}, nb::handle{number});
-
-  if (found.is_none()) return {};
-
-  auto* const shape = array_fields().view_shape.of(view);
-
-  if (PyTuple_GET_SIZE(shape) == 0) return found;
-
-  auto* const layout = store_fields().view_layout.of(found.ptr());
-  const auto repeated = nb::steal(PyObject_CallMethodOneArg(layout, waiting->over, shape));
-
-  if (!repeated.is_valid()) throw nb::python_error();
-  return through(found, repeated);
+const WaitingClasses& waiting_classes() {
+  return waiting->classes;
 }
 
 bool have_one_shape(PyObject* view, PyObject* other) {
@@ -145,50 +128,6 @@ bool have_one_shape(PyObject* view, PyObject* other) {
 
   if (answer < 0) throw nb::python_error();
   return answer == 1;
-}
-
-bool may_write(PyObject* target, PyObject* source) {
-  const auto& fields = store_fields();
-  auto* const root = fields.view_root.of(target);
-  auto* const other = fields.view_root.of(source);
-
-  return source == target || (root != other && (fields.escaped.of(root) == Py_False ||
-                                                fields.escaped.of(other) == Py_False));
-}
-
-bool put_later(PyObject* array, PyObject* key, PyObject* value) {
-  if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
-
-  const auto whole = stores_of(array);
-  const auto target = find_part(whole, key).view;
-  const auto source = target.is_valid() ? stores_of(value).view : nb::object{};
-
-  if (!source.is_valid()) return false;
-
-  const auto& fields = store_fields();
-  auto* const dtype = fields.dtype.of(fields.view_root.of(target.ptr()));
-  auto* const shape = array_fields().view_shape.of(target.ptr());
-
-  // the original refuses values with more dimensions than the array
-  if (PyTuple_GET_SIZE(shape) == 0 ||
-      PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
-      fields.scalar_storage.of(fields.view_root.of(target.ptr())) != Py_False ||
-      fields.dtype.of(fields.view_root.of(source.ptr())) != dtype ||
-      !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
-    return false;
-  }
-  if (source.is(target)) return true;
-
-  auto* const task_template = PyDict_GetItemWithError(waiting->classes.copies, dtype);
-
-  if (PyErr_Occurred()) throw nb::python_error();
-  if (!task_template || task_template == Py_None) return false;
-
-  nb::list views;
-
-  views.append(target);
-  views.append(source);
-  return let_wait(task_template, views);
 }
 
 }  // namespace legate_diffuse

@@ -26,16 +26,9 @@ bool may_wait();
 // Python, as it can run at once, or not wait as it is.
 bool let_wait(PyObject* task_template, const nanobind::list& views);
 
-// The view of a number of Python's, of the type of a root, repeated over the shape of a view; empty
-// if there is none.
-nanobind::object constant_over(PyObject* root, PyObject* number, PyObject* view);
+// What `know_waiting` was given. Call it if operations may wait.
+const WaitingClasses& waiting_classes();
 
 bool have_one_shape(PyObject* view, PyObject* other);
-
-// Whether a task that writes one view may read the other: they are the same, or share no storage.
-bool may_write(PyObject* target, PyObject* source);
-
-// array[key] = value for a part and an array of its shape; false if that is left to Python.
-bool put_later(PyObject* array, PyObject* key, PyObject* value);
 
 }  // namespace legate_diffuse

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/later.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/function.h"
+#include "process/numbers.h"
+#include "process/part.h"
+#include "process/waiting.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// The view of a number of Python's, of the type of a root, repeated over the shape of a view; empty
+// if there is none.
+nb::object constant_over(PyObject* root, PyObject* number, PyObject* view) {
+  auto found = nb::handle{waiting_classes().constant}(nb::handle{root}, nb::handle{number});
+
+  if (found.is_none()) return {};
+
+  auto* const shape = array_fields().view_shape.of(view);
+
+  if (PyTuple_GET_SIZE(shape) == 0) return found;
+
+  static auto* const over = PyUnicode_InternFromString("over");
+  auto* const layout = store_fields().view_layout.of(found.ptr());
+  const auto repeated = nb::steal(PyObject_CallMethodOneArg(layout, over, shape));
+
+  if (!repeated.is_valid()) throw nb::python_error();
+  return through(found, repeated);
+}
+
+// Whether a task that writes one view may read the other: they are the same, or share no storage.
+bool may_write(PyObject* target, PyObject* source) {
+  const auto& fields = store_fields();
+  auto* const root = fields.view_root.of(target);
+  auto* const other = fields.view_root.of(source);
+
+  return source == target || (root != other && (fields.escaped.of(root) == Py_False ||
+                                                fields.escaped.of(other) == Py_False));
+}
+
+}  // namespace
+
+PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::size_t count) const {
+  if (reduces_ || !may_wait()) Py_RETURN_NONE;
+
+  const auto& known = array_fields();
+  const auto& fields = store_fields();
+  std::array<Stores, MAX_OPERANDS> stores;
+  std::array<PyObject*, MAX_OPERANDS> dtypes{};
+  nb::object like;  // the view of an array, which has the shape of all
+
+  for (std::size_t index = 0; index < count; ++index) {
+    if (is_number(operands[index])) {
+      if (!takes_numbers_) Py_RETURN_NONE;
+      continue;
+    }
+    stores[index] = stores_of(operands[index]);
+    if (!stores[index].view.is_valid()) Py_RETURN_NONE;
+    if (!like.is_valid()) like = stores[index].view;
+    if (!have_one_shape(like.ptr(), stores[index].view.ptr())) Py_RETURN_NONE;
+    dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
+  }
+
+  const auto* const signature = like.is_valid() ? find(dtypes, count) : nullptr;
+
+  if (!signature) Py_RETURN_NONE;
+  for (std::size_t index = 0; index < count; ++index) {
+    if (dtypes[index]) continue;
+
+    auto* const dtype = signature->dtypes[index];
+    const auto* const model = std::find(dtypes.begin(), dtypes.end(), dtype);
+    const auto type = number_type(text_of(dtype));
+
+    if (model == dtypes.end() || (PyFloat_CheckExact(operands[index]) &&
+                                  type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) {
+      Py_RETURN_NONE;
+    }
+    stores[index].view =
+        constant_over(fields.view_root.of(stores[model - dtypes.begin()].view.ptr()),
+                      operands[index], like.ptr());
+    if (!stores[index].view.is_valid()) Py_RETURN_NONE;
+  }
+
+  nb::object array;
+  Stores target;
+
+  if (out == Py_None) {
+    auto* const dense = known.layout_dense.of(fields.view_layout.of(like.ptr()));
+    const auto layout = dense != Py_None
+                            ? nb::borrow(dense)
+                            : nb::handle{dense_}(nb::handle{known.view_shape.of(like.ptr())});
+
+    target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+    array = new_array(target);
+  } else {
+    target = stores_of(out);
+    if (!target.view.is_valid() || !is_writeable(out) ||
+        fields.dtype.of(fields.view_root.of(target.view.ptr())) !=
+            known.root_dtype.of(signature->prototype)) {
+      Py_RETURN_NONE;
+    }
+    array = nb::borrow(out);
+  }
+
+  nb::list views;
+
+  views.append(target.view);
+  for (std::size_t index = 0; index < count; ++index) {
+    if (!may_write(target.view.ptr(), stores[index].view.ptr())) Py_RETURN_NONE;
+    views.append(stores[index].view);
+  }
+  if (!let_wait(signature->task_template, views)) Py_RETURN_NONE;
+  return array.release().ptr();
+}
+
+bool put_later(PyObject* array, PyObject* key, PyObject* value) {
+  if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
+
+  const auto whole = stores_of(array);
+  const auto target = find_part(whole, key).view;
+  const auto source = target.is_valid() ? stores_of(value).view : nb::object{};
+
+  if (!source.is_valid()) return false;
+
+  const auto& fields = store_fields();
+  auto* const dtype = fields.dtype.of(fields.view_root.of(target.ptr()));
+  auto* const shape = array_fields().view_shape.of(target.ptr());
+
+  // the original refuses values with more dimensions than the array
+  if (PyTuple_GET_SIZE(shape) == 0 ||
+      PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
+      fields.scalar_storage.of(fields.view_root.of(target.ptr())) != Py_False ||
+      fields.dtype.of(fields.view_root.of(source.ptr())) != dtype ||
+      !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
+    return false;
+  }
+  if (source.is(target)) return true;
+
+  auto* const task_template = PyDict_GetItemWithError(waiting_classes().copies, dtype);
+
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (!task_template || task_template == Py_None) return false;
+
+  nb::list views;
+
+  views.append(target);
+  views.append(source);
+  return let_wait(task_template, views);
+}
+
+}  // namespace legate_diffuse
