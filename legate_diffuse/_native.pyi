@@ -313,12 +313,15 @@ def run_times() -> list[tuple[str, str, int, int]]:
 def know_stores(root: type, view: type, layout: type, most_bytes: int) -> None:
     """Take note of the classes of stores, and of the size of a small array."""
 
-def know_window(window: Any, queue: Any, state_type: type, queue_type: type) -> None:
+def know_window(
+    window: Any, queue: Any, policy: Any, state_type: type, queue_type: type
+) -> None:
     """Take note of the window, of its queue, and that this thread is the program's.
 
     Args:
         window: the window.
         queue: its queue.
+        policy: says where it ends.
         state_type: ``WindowState``.
         queue_type: ``LaunchQueue``.
     """

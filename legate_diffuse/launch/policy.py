@@ -25,6 +25,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from legate_diffuse.ir.privilege import REDUCE
+from legate_diffuse.launch.state import WindowState
 
 # At least so many operations wait, unless the window is known to end before.
 CAPACITY: Final = 192
@@ -65,6 +66,13 @@ class WindowPolicy:
         self._places: set[tuple[int, ...]] = set()
         # the last windows, as kinds of operations
         self._last: deque[tuple[int, ...]] = deque(maxlen=2 * _MAX_WINDOWS)
+
+    def end_where_full(self, state: WindowState, count: int) -> None:
+        """End a window that is full, or known to end after its last operation."""
+        if count in self.lengths and self.ends_at(state.operations):
+            state.ended = state.awaits = True
+        elif count >= self.capacity and self.is_full(state.operations):
+            state.ended = True
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""

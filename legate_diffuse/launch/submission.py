@@ -169,7 +169,9 @@ class Submitter:
         steps: list[Step] = []
         waiting = Waiting()
         # explanations and checks need all of them later
-        lets_go = not self._locates and knows_last_uses(plan, views)
+        if lets_go := not self._locates and knows_last_uses(plan, views):
+            # nested work may submit the window while its caller prepares it still
+            operations, views = [*operations], [*views]
         for launch in plan.launches:
             deferred = launch.deferrable if may_wait else ()
             fused = launch.fused
@@ -217,18 +219,11 @@ class Submitter:
             window = close(alone, "")
             (launch,) = self._plan(window).launches
             if launch.fused and self.has_kernels(launch, window.shapes):
-                return [
-                    FusedStep(
-                        self,
-                        launch,
-                        window.operations,
-                        window.views,
-                        window.shapes,
-                        (),
-                        0,
-                        Waiting(),
-                    )
-                ]
+                views, shapes = window.views, window.shapes
+                step = FusedStep(
+                    self, launch, [operation], views, shapes, (), 0, Waiting()
+                )
+                return [step]
         return [OriginalStep(self, operation)]
 
     def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:

@@ -90,7 +90,9 @@ class LaunchWindow:
             self.submitter.small.limit > 0 and not legate.runtime.config().provenance
         )
         if self.runs_at_once:
-            legate.native.know_window(self, self.queue, WindowState, LaunchQueue)
+            legate.native.know_window(
+                self, self.queue, self._policy, WindowState, LaunchQueue
+            )
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
         # how many operations ran that were not recorded
@@ -163,18 +165,10 @@ class LaunchWindow:
                 break
         self._counters.tasks_seen += 1
         if not awaits:
-            self.end_where_full(state, count)
+            self._policy.end_where_full(state, count)
         if shared:
             # as soon as the application could have expected it without a window
-            self._flush_at_once("read of shared memory")
-
-    def end_where_full(self, state: WindowState, count: int) -> None:
-        """End the window, if it is full or known to end after its last operation."""
-        policy = self._policy
-        if count in policy.lengths and policy.ends_at(state.operations):
-            state.ended = state.awaits = True
-        elif count >= policy.capacity and policy.is_full(state.operations):
-            state.ended = True
+            insist(lambda: self.flush("read of shared memory"))
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
@@ -332,10 +326,6 @@ class LaunchWindow:
 
     def _is_pending(self) -> bool:
         return bool(self.state.operations) or self.queue.head is not None
-
-    def _flush_at_once(self, cause: str) -> None:
-        """Submit everything that is pending, even if an exception comes between."""
-        insist(lambda: self.flush(cause))
 
     def _make_ready(self, state: WindowState) -> None:
         """Take a step towards a window to which an operation can be added."""

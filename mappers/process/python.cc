@@ -242,10 +242,12 @@ void add_operations(nb::module_& module) {
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",
-      [](nb::handle window, nb::handle queue, nb::handle state_type, nb::handle queue_type) {
-        know_window(window.ptr(), queue.ptr(), state_type.ptr(), queue_type.ptr());
+      [](nb::handle window, nb::handle queue, nb::handle policy, nb::handle state_type,
+         nb::handle queue_type) {
+        know_window(window.ptr(), queue.ptr(), policy.ptr(), state_type.ptr(), queue_type.ptr());
       },
-      nb::arg("window"), nb::arg("queue"), nb::arg("state_type"), nb::arg("queue_type"));
+      nb::arg("window"), nb::arg("queue"), nb::arg("policy"), nb::arg("state_type"),
+      nb::arg("queue_type"));
   module.def(
       "know_stores",
       [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {

@@ -14,9 +14,11 @@ namespace legate_diffuse {
 namespace {
 
 struct Window {
-  Window(PyObject* window, PyObject* queue, PyObject* state_type, PyObject* queue_type)
+  Window(PyObject* window, PyObject* queue, PyObject* policy, PyObject* state_type,
+         PyObject* queue_type)
       : object{window},
         queue{queue},
+        policy{policy},
         thread{PyThread_get_thread_ident()},
         runs_at_once{reinterpret_cast<PyObject*>(Py_TYPE(window)), "runs_at_once"},
         state{reinterpret_cast<PyObject*>(Py_TYPE(window)), "state"},
@@ -28,10 +30,12 @@ struct Window {
         head{queue_type, "head"} {
     Py_INCREF(window);
     Py_INCREF(queue);
+    Py_INCREF(policy);
   }
 
   PyObject* object;
   PyObject* queue;
+  PyObject* policy;
   unsigned long thread;
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
   PyObject* const add = PyUnicode_InternFromString("add");
@@ -43,8 +47,9 @@ Window* window = nullptr;
 
 }  // namespace
 
-void know_window(PyObject* object, PyObject* queue, PyObject* state_type, PyObject* queue_type) {
-  window = new Window{object, queue, state_type, queue_type};
+void know_window(PyObject* object, PyObject* queue, PyObject* policy, PyObject* state_type,
+                 PyObject* queue_type) {
+  window = new Window{object, queue, policy, state_type, queue_type};
 }
 
 bool may_run_at_once() {
@@ -89,7 +94,7 @@ bool add_to_window(PyObject* task) {
   window->count.set(state.ptr(), Py_NewRef(count.ptr()));
   window->recording.set(state.ptr(), Py_NewRef(Py_False));
   count_waiting();
-  if (!nb::steal(PyObject_CallMethodObjArgs(window->object, window->end_where_full, state.ptr(),
+  if (!nb::steal(PyObject_CallMethodObjArgs(window->policy, window->end_where_full, state.ptr(),
                                             count.ptr(), nullptr))
            .is_valid()) {
     throw nb::python_error();

@@ -6,9 +6,11 @@
 
 namespace legate_diffuse {
 
-// Takes note of the window in which operations wait (launch/window.py), of the queue behind it,
-// and of this thread, which is the program's. Their slots are found in these classes.
-void know_window(PyObject* window, PyObject* queue, PyObject* state_type, PyObject* queue_type);
+// Takes note of the window in which operations wait (launch/window.py), of the queue behind it, of
+// what says where it ends, and of this thread, which is the program's. Their slots are found in
+// these classes.
+void know_window(PyObject* window, PyObject* queue, PyObject* policy, PyObject* state_type,
+                 PyObject* queue_type);
 
 // Whether the program may run operations now before those that wait, but for what they use.
 bool may_run_at_once();

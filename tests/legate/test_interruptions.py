@@ -163,6 +163,28 @@ def test_an_exception_from_outside_is_no_failure() -> None:
     assert output_of(_dedent(program)) == f"raised\n{[14.0] * 6} 0 3\n"
 
 
+def test_a_window_that_is_submitted_while_it_is_prepared() -> None:
+    """What is let go of after a launch is still there for who prepares the same."""
+    program = """
+    prepare = window.submitter.prepare
+    def nested(closed, *how):
+        window.submitter.prepare = prepare
+        window.flush("nested")
+        return prepare(closed, *how)
+    for _ in range(2):
+        x, y = cn.zeros(6), cn.zeros(4)
+        x += 1.0
+        y += cn.sort(x * 2.0)[:4]
+        x *= y.sum()
+        y -= x[1:5]
+        window.submitter.prepare = nested
+        window.flush("test")
+        print(x.tolist(), y.tolist(), legate_diffuse.stats()["failures"])
+    """
+    expected = f"{[8.0] * 6} {[-6.0] * 4} 0\n"
+    assert output_of(_dedent(program)) == 2 * expected
+
+
 def test_a_plan_sees_what_its_key_says() -> None:
     """An array that goes while a window is planned was alive in its key."""
     program = """
