@@ -45,8 +45,6 @@ _COPY: Final[tuple[Source, ...]] = (
 # Python's numbers, and what cuPyNumeric makes of them.
 _NUMBERS: Final = {float: "float64", int: "int64"}
 
-_new: Final = object.__new__
-
 
 def _token(key: Any) -> tuple[Any, ...] | None:
     """Return a basic index in a form that can be looked up, None for others."""
@@ -101,8 +99,7 @@ def _compute(thunk: Any, key: Any) -> Layout | None:
 
 def _replace_get(submission: Submission) -> None:
     client = submission.client
-    ndarray, deferred_array = client.ndarray, client.deferred_array
-    library, doctor = client.library, client.doctor
+    ndarray, doctor, show = client.ndarray, client.doctor, submission.show
     selections, make = submission.selections, submission.make
     reads = ElementTemplates(client, "READ")
     arrays = NewArrays(client)
@@ -134,15 +131,7 @@ def _replace_get(submission: Submission) -> None:
             # the original copies a single element
             template = reads[view.root.dtype]
             return original(self, key) if template is None else make(template, (), view)
-        part = _new(deferred_array)
-        part.library = library
-        part.dtype = thunk.dtype
-        part.base = LogicalStore(thunk.base._owner, view)
-        array = _new(ndarray)
-        array._thunk = part
-        array._legate_data = None
-        array._writeable = True
-        return array
+        return show(thunk.base._owner, view, thunk.dtype)
 
     submission.operators["__getitem__"] = elements
     original = replace(ndarray, "__getitem__", get)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for products of small arrays: of vectors and matrices.
+"""Shortcuts for products of vectors and matrices.
 
-They submit what ``DeferredArray.contract`` does, as fill and task. Large matrices, and
-vectors with narrow ones, are left to it: their products are tasks of BLAS. Those of two
-small matrices run at once, or are left to it as well.
+They submit what ``DeferredArray.contract`` does, as fill and task. Those of two small
+matrices run at once. A column times a row is what multiplies them element by element.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 """
@@ -11,6 +10,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -21,25 +21,35 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
     is_product_a_loop,
 )
+from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Client, NewArrays, Template, new_function
 from legate_diffuse.stores.fill import Fill
-from legate_diffuse.stores.view import View
+from legate_diffuse.stores.layout import Shape
+from legate_diffuse.stores.view import View, over
 
 # The types of BLAS, but for float16, which adds in float32.
 _TYPES: Final = ("float32", "float64", "complex64", "complex128")
+_REAL: Final = frozenset(_TYPES[:2])
 
 
 class _Products(dict[str | None, tuple[Template, Any]]):
     """The templates of one product, and zeros, by type."""
 
-    def __init__(self, client: Client, task: str, aligned: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        task: str,
+        aligned: tuple[int, ...],
+        scalars: tuple[tuple[int, Any], ...] = (),
+    ) -> None:
         super().__init__()
         self._client = client
         self._task = task
         self._aligned = aligned
+        self._scalars = scalars
         self.function = new_function(client)
 
     def __missing__(self, name: str) -> tuple[Template, Any]:
@@ -48,11 +58,106 @@ class _Products(dict[str | None, tuple[Template, Any]]):
         template = Template(client, client.tasks[self._task], 2, None, dtype)
         template.privileges = [REDUCE + int(add), READ, READ]
         template.aligned = self._aligned
+        template.scalars = [*self._scalars]
         template.function = self.function
         template.identity = bytes(dtype.itemsize)
         zero = client.legate.Scalar(np.zeros(1, dtype).tobytes(), template.type)
         found = self[name] = template, zero
         return found
+
+
+def _submit(
+    submission: Submission,
+    products: _Products,
+    shape: tuple[int, ...],
+    one: View,
+    other: View,
+) -> Any:
+    """Return a product; ``shape`` is the result's."""
+    template, zero = products[one.root.dtype]
+    array, result = submission.new(template, shape)
+    window.submit(Fill(result, zero))
+    if shape:
+        # as in the original, one dimension is that of the sums
+        rows, depth = one.shape
+        result = result.promote(1, depth)
+        if len(shape) == 2:
+            one = one.promote(2, shape[1])
+        other = other.promote(0, rows)
+    submit(template, [result, one, other])
+    return array
+
+
+def _of_vector(
+    submission: Submission, products: _Products, matrix: View, vector: View
+) -> Any:
+    """Return the product of a matrix and a vector that is a loop."""
+    array = _submit(submission, products, matrix.shape[:1], matrix, vector)
+    name = matrix.root.dtype
+    products[name][0].learn_once(name, name)
+    return array
+
+
+def _product_of_matrices(
+    submission: Submission, loops: _Products
+) -> Callable[[View, View], Any]:
+    client = submission.client
+    types = importlib.import_module("legate.core.types")
+    runtime = importlib.import_module("cupynumeric.runtime").runtime
+    settings = importlib.import_module("cupynumeric.settings").settings
+    tasks = _Products(client, "MATVECMUL", (0, 1, 2))
+    # the scalar says that it is not divided into batches
+    whole = _Products(client, "MATMUL", (0, 1, 2), ((1, types.uint32),))
+    times, plus = submission.templates_of("multiply"), submission.templates_of("add")
+
+    def is_one_task(rows: int, depth: int, columns: int, itemsize: int) -> bool:
+        # ``use_legacy_matmul`` of the original
+        if not settings.test() and runtime.num_procs == 1:
+            return True
+        size = (rows + columns) * depth * itemsize
+        return bool(size < settings.matmul_cache_size() * runtime.num_procs)
+
+    def of_vector(matrix: View, vector: View, dim: int) -> Any:
+        """Return a product that has ``dim`` of one element more."""
+        if is_product_a_loop(matrix):
+            array = _of_vector(submission, loops, matrix, vector)
+        else:
+            array = _submit(submission, tasks, matrix.shape[:1], matrix, vector)
+        thunk = array._thunk
+        shown = thunk.base._view.promote(dim, 1)
+        return submission.show(thunk.base._owner, shown, thunk.dtype)
+
+    def of_column_and_row(column: View, row: View) -> Any:
+        """Multiply element by element, and add to zeros as the original does."""
+        name = column.root.dtype
+        template, zeros = times[name], plus[name]
+        zero = submission.constant(column.root, 0.0)
+        if name not in _REAL or template is None or zeros is None or zero is None:
+            return None
+        shape = Shape((column.shape[0], row.shape[1]))
+        array = submission.make(
+            template, shape, repeated(column, shape), repeated(row, shape)
+        )
+        return submission.make(zeros, shape, array._thunk.base._view, over(zero, shape))
+
+    def product(one: View, other: View) -> Any:
+        """Return the product of two matrices, None if it is left to the original."""
+        (rows, depth), (others, columns) = one.shape, other.shape
+        if depth != others or min(rows, depth, columns) == 0:
+            return None
+        if min(rows, depth, columns) > 1:
+            if not is_one_task(rows, depth, columns, int(one.root.type.size)):
+                return None
+            return _submit(submission, whole, (rows, columns), one, other)
+        if rows > 1 and columns > 1:
+            return of_column_and_row(one, other)
+        if depth > 1 and rows > 1:
+            return of_vector(one, other.project(1, 0), 1)
+        if depth > 1 and columns > 1:
+            return of_vector(other.transpose((1, 0)), one.project(0, 0), 0)
+        return None
+
+    return product
 
 
 def _replace_products(submission: Submission) -> None:
@@ -63,6 +168,7 @@ def _replace_products(submission: Submission) -> None:
     multiply = client.legate.native.multiply
     made_of_matrices = NewArrays(client, _TYPES)
     functions = vectors.function, matrices.function, made_of_matrices.function
+    of_matrices = _product_of_matrices(submission, matrices)
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
@@ -75,8 +181,9 @@ def _replace_products(submission: Submission) -> None:
         if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) == len(other.shape) == 2:
-            new = [made_of_matrices.learn(each) for each in (a, b)]
-            return multiply(*functions, NARROWEST_PRODUCT, a, b) if any(new) else None
+            if any([made_of_matrices.learn(each) for each in (a, b)]):
+                made = multiply(*functions, NARROWEST_PRODUCT, a, b)
+            return of_matrices(one, other) if made is None else made
         if len(one.shape) < len(other.shape):
             # a vector times a matrix is the transposed matrix times the vector
             one, other = other, one
@@ -84,23 +191,10 @@ def _replace_products(submission: Submission) -> None:
         if one.shape[-1:] != other.shape:
             return None
         if len(one.shape) == 1 and one.volume > 1:
-            return _submit(vectors, (), one, other)
+            return _submit(submission, vectors, (), one, other)
         if len(one.shape) == 2 and is_product_a_loop(one):
-            return _submit(matrices, one.shape[:1], one, other)
+            return _of_vector(submission, matrices, one, other)
         return None
-
-    def _submit(
-        products: _Products, shape: tuple[int, ...], one: View, other: View
-    ) -> Any:
-        template, zero = products[one.root.dtype]
-        array, result = submission.new(template, shape)
-        window.submit(Fill(result, zero))
-        if shape:
-            rows, columns = one.shape
-            result, other = result.promote(1, columns), other.promote(0, rows)
-        submit(template, [result, one, other])
-        template.learn_once(one.root.dtype, one.root.dtype)
-        return array
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:
         made = None if out is not None else product(self, rhs)
@@ -121,7 +215,7 @@ def _replace_products(submission: Submission) -> None:
 
 SHORTCUTS: Final = (
     Shortcut(
-        "products of small arrays",
+        "products",
         (
             ("_array.array", "ndarray.dot"),
             ("_array.array", "ndarray.__matmul__"),

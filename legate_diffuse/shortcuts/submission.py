@@ -57,7 +57,8 @@ class Submission:
             for ufunc in vars(client.ufuncs).values()
             if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
         }
-        self.new = _newer(client)
+        self.show = _shower(client)
+        self.new = _newer(client, self.show)
         self.make = _maker(self.new)
         self.write = _writer(client)
         self.copies = CopyTemplates(client)
@@ -114,24 +115,34 @@ def _let_native_code_know(client: Client) -> None:
         client.legate.native.know_arrays(classes, client.library, client.doctor)
 
 
-def _newer(client: Client) -> Callable[..., Any]:
+def _shower(client: Client) -> Callable[[Any, View, Any], Any]:
     ndarray, deferred_array = client.ndarray, client.deferred_array
-    legate, library = client.legate, client.library
+    library = client.library
+
+    def show(owner: Any, view: View, dtype: Any) -> Any:
+        """Return a new array that shows a view, whose root has this owner."""
+        thunk = _new(deferred_array)
+        thunk.library = library
+        thunk.dtype = dtype
+        thunk.base = LogicalStore(owner, view)
+        array = _new(ndarray)
+        array._thunk = thunk
+        array._legate_data = None
+        array._writeable = True
+        return array
+
+    return show
+
+
+def _newer(client: Client, show: Callable[[Any, View, Any], Any]) -> Callable[..., Any]:
+    legate = client.legate
 
     def new(template: Template, shape: tuple[int, ...]) -> tuple[Any, View]:
         """Return a new array for the result of a task, and its view."""
         layout = whole(shape)
         root = Root(legate, template.type, template.name, layout, layout.volume == 1)
         result = View(root, layout)
-        thunk = _new(deferred_array)
-        thunk.library = library
-        thunk.dtype = template.dtype
-        thunk.base = LogicalStore(root.owner, result)
-        array = _new(ndarray)
-        array._thunk = thunk
-        array._legate_data = None
-        array._writeable = True
-        return array, result
+        return show(root.owner, result, template.dtype), result
 
     return new
 

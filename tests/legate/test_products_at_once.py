@@ -99,3 +99,73 @@ counts = {name: value - before[name] for name, value in legate_diffuse.stats().i
 assert counts["tasks_seen"] == 5 * 7 and counts["fills_seen"] == 5 * 3, counts
 assert counts["tasks_submitted"] == 0 and counts["groups"] == 5 * 7, counts
 """)
+
+
+def test_products_of_matrices_that_wait_have_the_bits_of_the_originals() -> None:
+    program = """
+def outcome(product, a, b):
+    try:
+        found = np.asarray(product(a, b))
+    except (TypeError, ValueError):
+        return "refused"
+    return found.dtype.name, found.shape, found.tobytes().hex()
+
+special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3.0, -2.5, 1e30]
+rng = np.random.default_rng(1)
+for dtype in ("float64", "float32", "complex128", "int64"):
+    column, row = np.array([special]).T, np.array([special[::-1]])
+    if dtype == "int64":
+        column, row = column[6:8], row[:, 1:3]
+    square = rng.normal(size=(9, 9)) * 4.0
+    if dtype[0] == "c":
+        # the contraction of a column and a row is a task
+        column, row, square = column[6:] + 1j, row[:, :3] - 2j, square - 1j
+    column, row, square = [
+        cn.array(each.astype(dtype)) for each in (column, row, square)
+    ]
+    pairs = [
+        (square, square), (square[1:6], square), (square.T, square[:, 2:4]),
+        (column, row), (row.T, column.T), (square, square[:, 3:4]),
+        (square.T, square[:, :1]),
+        (square[2:3], square), (square[2:3], square.T), (square[:1], square[:, :1]),
+        (square[:1, :1], square[:1, :1]), (square[:, :1], square[:1, :1]),
+        (square[:, :1], square[:1]), (square[:, :0], square[:0]), (square[:0], square),
+        (square[:, :4], square[:5]), (square[:, :1], square[:2]),
+    ]
+    for product in (lambda a, b: a.dot(b), lambda a, b: a @ b, cn.dot):
+        for _ in range(2):
+            for a, b in pairs:
+                print(dtype, a.shape, b.shape, outcome(product, a, b))
+"""
+    wait = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="8")
+    originals = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    assert (wait.returncode, wait.stderr) == (originals.returncode, "") == (0, "")
+    assert "refused" in wait.stdout and len(wait.stdout.splitlines()) == 4 * 3 * 2 * 17
+    for one, other in zip(
+        wait.stdout.splitlines(), originals.stdout.splitlines(), strict=True
+    ):
+        assert one == other
+
+
+def test_a_column_times_a_row_is_fused() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.linspace(0.5, 1.5, 40)
+    a, b = x[:, None] * n.ones((1, 40)), x[3:30, None]
+    for _ in range(4):
+        a = n.maximum(a[:27] - 0.25 * b.dot(x[None]), 0.125)[:, :27]
+        c = a.dot(b)
+        a = a.dot(c.dot(x[None]) * 0.001)
+        b = c * 0.125
+    return [a, b]
+for one, other in zip(program(cn), program(np), strict=True):
+    np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12)
+program(cn)
+# for each round a product of matrices, and what is before and after it
+found = counts(lambda: float(program(cn)[0][0, 0]))
+assert found["tasks_submitted"] - found["fills_submitted"] <= 4 + 5, found
+assert found["failures"] == 0
+""",
+        LEGATE_DIFFUSE_SMALL_BYTES="8",
+    )
