@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from argparse import ArgumentParser
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # The geometric mean of the paper's speed-ups.
@@ -142,3 +144,13 @@ def scaled(name: str, size: int, cpus: int) -> int:
         for k in range(1, math.ceil(math.log2(exact)) + 1)
     ]
     return min(forms, key=lambda one: abs(one - exact))
+
+
+def chosen_programs(
+    parser: ArgumentParser, names: Iterable[str], known: Iterable[str]
+) -> list[str]:
+    """Return the programs that a command line names; the parser refuses others."""
+    names, known = list(names), list(known)
+    if unknown := sorted(set(names) - set(known)):
+        parser.error(f"no program {unknown[0]}; choose from {', '.join(known)}")
+    return names

@@ -33,7 +33,7 @@ import overhead
 import partitions
 import peers
 import results_page
-from applications import ALL, APPLICATIONS
+from applications import ALL, APPLICATIONS, chosen_programs
 from measurement import SIDES, TUNABLES, Case, Record, cases, measure
 from results_plots import cpu_count
 from results_tables import markdown, terminal
@@ -160,10 +160,7 @@ def _parse() -> argparse.Namespace:
         "--results", type=Path, help="write data, page and plots into this folder"
     )
     options = parser.parse_args()
-    options.apps = options.apps or ALL
-    unknown = sorted(set(options.apps) - set(APPLICATIONS))
-    if unknown:
-        parser.error(f"no program {unknown[0]}; choose from {', '.join(APPLICATIONS)}")
+    options.apps = chosen_programs(parser, options.apps or ALL, APPLICATIONS)
     if options.quick:
         options.size, options.repeat = ["quick"], 1
         options.sysmem = min(options.sysmem, 500)

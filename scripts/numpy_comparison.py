@@ -22,6 +22,7 @@ from typing import Any
 
 import machine
 import numpy as np
+from applications import chosen_programs
 from measurement import FUSED, NUMPY, SIDES, TUNABLES, UNFUSED
 from numpy_programs import PROGRAMS
 from records import run_side
@@ -206,8 +207,5 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         "--results", type=Path, help="write data and page into this folder"
     )
     options = parser.parse_args(arguments)
-    options.programs = options.programs or list(PROGRAMS)
-    unknown = sorted(set(options.programs) - set(PROGRAMS))
-    if unknown:
-        parser.error(f"no program {unknown[0]}; choose from {', '.join(PROGRAMS)}")
+    options.programs = chosen_programs(parser, options.programs or PROGRAMS, PROGRAMS)
     return options

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import machine
-from applications import APPLICATIONS, SMALL_ITERATIONS, scaled
+from applications import APPLICATIONS, SMALL_ITERATIONS, chosen_programs, scaled
 from measurement import FUSED, UNFUSED, Case, largest_difference, run
 
 PROGRAMS: Final = (
@@ -191,8 +191,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--sysmem", type=int, default=6000, help="MB for Legate")
     parser.add_argument("--json", type=Path, help="write the results to this file")
     options = parser.parse_args(arguments)
-    options.programs = options.programs or list(PROGRAMS)
-    unknown = sorted(set(options.programs) - set(APPLICATIONS))
-    if unknown:
-        parser.error(f"no program {unknown[0]}; choose from {', '.join(APPLICATIONS)}")
+    options.programs = chosen_programs(
+        parser, options.programs or PROGRAMS, APPLICATIONS
+    )
     return options

@@ -28,6 +28,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from applications import chosen_programs
 from contenders import EXACT_C, MALLOC, MARKS, PROGRAMS, groups, over_c
 from peers_measurement import FailedError, Figure, Measurement, find
 from rich import box
@@ -132,8 +133,5 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if shutil.which(options.peers_python) is None:
         parser.error(f"no interpreter {options.peers_python}")
-    options.apps = options.apps or list(PROGRAMS)
-    unknown = sorted(set(options.apps) - set(PROGRAMS))
-    if unknown:
-        parser.error(f"no program {unknown[0]}; choose from {', '.join(PROGRAMS)}")
+    options.apps = chosen_programs(parser, options.apps or PROGRAMS, PROGRAMS)
     return options

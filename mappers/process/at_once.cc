@@ -289,9 +289,7 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
                       std::size_t num_scalars) {
   if (is_torn(operands)) return Answer::IMPOSSIBLE;
 
-  const auto pattern = pattern_of(operands);
-  const auto found = std::find_if(variants_.begin(), variants_.end(),
-                                  [&](const auto& each) { return each.pattern == pattern; });
+  const auto found = find(operands);
 
   if (found == variants_.end()) return Answer::UNKNOWN;
   if (found->nests.empty()) return Answer::IMPOSSIBLE;
@@ -313,10 +311,15 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
   return Answer::DONE;
 }
 
-const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
+Operation::Variants::const_iterator Operation::find(const LocalOperands& operands) const {
   const auto pattern = pattern_of(operands);
-  const auto found = std::find_if(variants_.begin(), variants_.end(),
-                                  [&](const auto& each) { return each.pattern == pattern; });
+
+  return std::find_if(variants_.begin(), variants_.end(),
+                      [&](const auto& each) { return each.pattern == pattern; });
+}
+
+const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
+  const auto found = find(operands);
 
   return found == variants_.end() || found->nests.size() != 1 ? nullptr : found->nests.data();
 }

@@ -150,6 +150,9 @@ class Operation {
     std::vector<NestAtOnce> nests;
   };
 
+  using Variants = std::vector<Variant>;
+
+  [[nodiscard]] Variants::const_iterator find(const LocalOperands& operands) const;
   [[nodiscard]] Pattern pattern_of(const LocalOperands& operands) const;
   [[nodiscard]] bool is_torn(const LocalOperands& operands) const;
 
@@ -157,7 +160,7 @@ class Operation {
   std::vector<bool> changes_;
   std::int64_t number_;
   std::int64_t fills_;
-  std::vector<Variant> variants_;
+  Variants variants_;
 };
 
 }  // namespace legate_diffuse

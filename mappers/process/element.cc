@@ -78,24 +78,13 @@ ElementOfWhole::ElementOfWhole(PyObject* array, PyObject* key) {
     see(array, thunk);
   }
 
-  const auto& extents = thunk->elements.shape().extents;
-  const auto is_tuple = PyTuple_CheckExact(key);
-  const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
-  std::int64_t number = 0;
-
-  if (count != static_cast<Py_ssize_t>(extents.size()) || thunk->is_made ||
+  if (thunk->is_made ||
       static_cast<std::int64_t>(thunk->elements.num_bytes()) > store_fields().most_bytes) {
     return;
   }
-  for (Py_ssize_t d = 0; d < count; ++d) {
-    auto index = integer_from(is_tuple ? PyTuple_GET_ITEM(key, d) : key);
-
-    if (!index) return;
-    if (*index < 0) *index += extents[d];
-    if (*index < 0 || *index >= extents[d]) return;
-    number = number * extents[d] + *index;
+  if (const auto offset = offset_of(Form{store_fields().layout_form.of(thunk->layout)}, key)) {
+    element = thunk->elements.elements() + *offset * thunk->elements.shape().itemsize;
   }
-  element = thunk->elements.elements() + number * thunk->elements.shape().itemsize;
 }
 
 PyObject* ElementOfWhole::dtype() const {

@@ -27,6 +27,11 @@ bool is_one_call(const NestAtOnce& nest, const LocalOperands& found) {
 
 }  // namespace
 
+std::vector<SingleElements::Known>::const_iterator SingleElements::find(const Key& key) const {
+  return std::find_if(known_.begin(), known_.end(),
+                      [&](const auto& each) { return each.key == key; });
+}
+
 void SingleElements::add(const Signature& signature, const LocalOperands& found,
                          std::size_t count) {
   Key key{{}, count, count == 2 && found[1].root && found[1].root == found[2].root};
@@ -38,14 +43,15 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
     if (index > 0) key.dtypes[index - 1] = one.constant ? nullptr : one.dtype;
   }
 
-  const auto* const nest = signature.operation->only_nest(found);
-  const auto before =
-      std::find_if(known_.begin(), known_.end(), [&](const auto& each) { return each.key == key; });
+  const auto before = find(key);
 
   if (before != known_.end()) {
     if (before->nest.kernel->code) return;
     known_.erase(before);  // it was forgotten
   }
+
+  const auto* const nest = signature.operation->only_nest(found);
+
   if (!nest || !is_one_call(*nest, found)) return;
 
   Known known{key, signature, {}, *nest};
@@ -75,8 +81,7 @@ PyObject* SingleElements::apply(PyObject* const* operands, std::size_t count) {
     layout = thunk->layout;
   }
 
-  const auto found =
-      std::find_if(known_.begin(), known_.end(), [&](const auto& each) { return each.key == key; });
+  const auto found = find(key);
 
   if (found == known_.end() || !found->nest.kernel->code) return nullptr;
 

@@ -48,6 +48,8 @@ class SingleElements {
     NestAtOnce nest;
   };
 
+  [[nodiscard]] std::vector<Known>::const_iterator find(const Key& key) const;
+
   std::vector<Known> known_;
 };
 

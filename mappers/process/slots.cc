@@ -49,13 +49,14 @@ PyObject* name_of(std::string_view name, const char* prefix) {
   return PyUnicode_InternFromString((prefix + std::string{name.substr(2)}).c_str());
 }
 
-// A slot of both operands. If SWAPS, the array comes first, as cuPyNumeric's methods have it.
-template <binaryfunc PyNumberMethods::* SLOT, bool SWAPS = false>
-struct Binary {
+// What a slot of both operands does; each slot has one of its own. If it SWAPS, the array comes
+// first, as cuPyNumeric's methods have it.
+template <typename Slot, bool SWAPS = false>
+struct TwoSided {
   static inline Function* function;
   static inline PyObject *method, *swapped_method;
 
-  static PyObject* call(PyObject* a, PyObject* b) {
+  static PyObject* apply(PyObject* a, PyObject* b) {
     const auto swaps = SWAPS && is_number(a);
     const std::array<PyObject*, 2> operands{swaps ? b : a, swaps ? a : b};
 
@@ -63,31 +64,30 @@ struct Binary {
                     [&] { return call_method(a, b, method, swapped_method); });
   }
 
-  static void take(std::string_view name, Function* known) {
+  static void know(std::string_view name, Function* known) {
     function = known;
     method = name_of(name, "__");
     swapped_method = name_of(name, "__r");
-    numbers().*SLOT = &call;
   }
 };
 
-struct Power {
-  static inline Function* function;
-  static inline PyObject *method, *swapped_method;
+template <binaryfunc PyNumberMethods::* SLOT, bool SWAPS = false>
+struct Binary : TwoSided<Binary<SLOT, SWAPS>, SWAPS> {
+  static void take(std::string_view name, Function* known) {
+    Binary::know(name, known);
+    numbers().*SLOT = &Binary::apply;
+  }
+};
+
+struct Power : TwoSided<Power> {
   static inline ternaryfunc own;
 
   static PyObject* call(PyObject* a, PyObject* b, PyObject* modulus) {
-    const std::array<PyObject*, 2> operands{a, b};
-
-    if (modulus != Py_None) return own(a, b, modulus);
-    return first_of([&] { return function->apply(Py_None, operands.data(), operands.size()); },
-                    [&] { return call_method(a, b, method, swapped_method); });
+    return modulus == Py_None ? apply(a, b) : own(a, b, modulus);
   }
 
   static void take(std::string_view name, Function* known) {
-    function = known;
-    method = name_of(name, "__");
-    swapped_method = name_of(name, "__r");
+    know(name, known);
     own = std::exchange(numbers().nb_power, &call);
   }
 };
