@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "process/lazy_thunk.h"
 #include "process/spare_arrays.h"
@@ -19,9 +20,12 @@ namespace {
 // Never destroyed: arrays may outlive the interpreter.
 ArrayFields* known_fields = nullptr;
 
-// The attributes of the doctor, and what it is set to where nobody has set it.
-PyObject* doctors = nullptr;
+// What the doctor is set to where nobody has set it.
 PyObject* unset = nullptr;
+// Looked at when a setting changes: to look for it at each operation takes a tenth of the time of
+// those on single elements.
+bool doctor_is_off = false;
+setattrofunc set_attribute = nullptr;
 
 // Attributes of objects without slots.
 struct Names {
@@ -39,6 +43,28 @@ const Names& names() {
 
 PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
+}
+
+void look_at_doctor() {
+  const auto value = nb::steal(PyObject_GetAttr(known_fields->classes.doctor, names().user_value));
+
+  if (!value.is_valid()) throw nb::python_error();
+  doctor_is_off = value.ptr() == unset || value.ptr() == Py_False;
+}
+
+// Sets an attribute of a setting, or deletes it.
+int set(PyObject* setting, PyObject* name, PyObject* value) {
+  const auto result = set_attribute(setting, name, value);
+
+  if (result == 0 && setting == known_fields->classes.doctor) {
+    try {
+      look_at_doctor();
+    } catch (nb::python_error& error) {
+      error.restore();
+      return -1;
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -69,15 +95,19 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
 }
 
 void know_arrays(const ArrayClasses& classes) {
-  doctors = PyObject_GenericGetDict(classes.doctor, nullptr);
+  auto* const settings = Py_TYPE(classes.doctor);
+
   unset = PyObject_GetAttr(classes.doctor, names().user_value);
-  if (!doctors || !unset) throw nb::python_error();
+  if (!unset) throw nb::python_error();
   for (auto* const each :
        {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
         object(classes.root), object(classes.layout), classes.library, classes.doctor}) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};
+  set_attribute = std::exchange(settings->tp_setattro, &set);
+  PyType_Modified(settings);
+  look_at_doctor();
   know_lazy_thunks();
 }
 
@@ -87,11 +117,7 @@ const ArrayFields& array_fields() {
 }
 
 bool arrays_are_ready() {
-  if (!known_fields || !may_run_at_once()) return false;
-
-  auto* const doctor = PyDict_GetItemWithError(doctors, names().user_value);
-
-  return doctor == unset || doctor == Py_False;
+  return doctor_is_off && may_run_at_once();
 }
 
 nb::object view_of(PyObject* array) {
