@@ -66,6 +66,8 @@ class WindowPolicy:
         self._places: set[tuple[int, ...]] = set()
         # the last windows, as kinds of operations
         self._last: deque[tuple[int, ...]] = deque(maxlen=2 * _MAX_WINDOWS)
+        # how many of them, up to the last one, have sums of partitioned arrays
+        self._summing = 0
 
     def end_where_full(self, state: WindowState, count: int) -> None:
         """End a window that is full, or known to end after its last operation."""
@@ -131,19 +133,24 @@ class WindowPolicy:
         self._count += 1
         return best
 
-    def ended(self, operations: list[Any]) -> None:
+    def ended(self, operations: list[Any], *, partitioned: bool = False) -> None:
         """Take note of a window, whatever has ended it.
 
-        If it ends a step of a long loop, windows are cut anew, in steps.
+        If it ends a step of a long loop, windows are cut anew, in steps; not where
+        all of them have sums of partitioned arrays, which end tasks anyway: a step
+        would have at most one task less for each, and takes far longer to plan.
         """
         kinds, last = _kinds(operations), self._last
         alike = bool(last) and last[-1] == kinds
         last.append(kinds)
         if alike:
             # as in ``_step``: nothing would be gained
+            self._summing += self._summing > 0
             return
+        sums = partitioned and any(map(_sums_up, operations))
+        self._summing = self._summing + 1 if sums else 0
         # the step's end must be a place where a full window may be cut
-        step = _step(last)
+        step = _step(last, self._summing)
         capacity = 4 * step // 3 + _CONTEXT
         if capacity > self.capacity:
             self.capacity = capacity
@@ -171,11 +178,12 @@ def _body(kinds: tuple[int, ...]) -> int:
     return 0
 
 
-def _step(last: Sequence[tuple[int, ...]]) -> int:
+def _step(last: Sequence[tuple[int, ...]], summing: int) -> int:
     """Return how many operations a step of the loop has to which windows belong.
 
     0 if they have come for the first time, or most of them are alike, as those of short
-    loops are: nothing is gained if these are longer.
+    loops are, or all are among the last ``summing`` ones: nothing is gained if these
+    are longer.
     """
     for count in range(1, len(last) // 2 + 1):
         if last[-1 - count] != last[-1]:
@@ -184,7 +192,7 @@ def _step(last: Sequence[tuple[int, ...]]) -> int:
         step = windows[count:]
         if step == windows[:count]:
             length = sum(map(len, step))
-            differ = 1 < count <= 2 * len(set(step))
+            differ = max(1, summing) < count <= 2 * len(set(step))
             return length if differ and length <= _MAX_STEP else 0
     return 0
 
@@ -195,6 +203,8 @@ def _kinds(operations: list[Any]) -> tuple[int, ...]:
 
 def _sums_up(operation: Any) -> bool:
     """Whether an operation reduces to a single element, as sums do."""
+    if max(operation.privileges, default=0) < REDUCE:
+        return False
     reduced = [
         view.root.scalar_storage
         for privilege, view in zip(operation.privileges, operation.views, strict=True)

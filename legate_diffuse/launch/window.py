@@ -259,6 +259,9 @@ class LaunchWindow:
         """Return from how many elements on arrays are partitioned."""
         return partitioned_from(*self._native.launch_policy())
 
+    def _divides(self) -> bool:
+        return self.single_below() != ALL_SINGLE
+
     # -- submission ---------------------------------------------------------------
     def flush(self, cause: str, wanted: Root | None = None) -> None:
         """Submit everything that is pending; ``cause`` is counted.
@@ -362,7 +365,7 @@ class LaunchWindow:
                 self.state = empty
                 queue.head = first
                 self._counters.flushes[cause] += 1
-                self._policy.ended(state.operations)
+                self._policy.ended(state.operations, partitioned=self._divides())
                 # from here on only steps keep arrays
                 state.forget()
                 del state, closed, steps, first
@@ -388,8 +391,8 @@ class LaunchWindow:
         if self._agreement is not None:
             agreed = self._agreement.liveness(state)
             alive = dict(zip(state.roots, agreed, strict=True))
-        partitioned = self.single_below() != ALL_SINGLE
-        count = self._policy.cut(state.operations, alive, partitioned=partitioned)
+        divides = self._divides()
+        count = self._policy.cut(state.operations, alive, partitioned=divides)
         carried = min(state.carried, count)
         first = record(state.operations[:count], self.single_below(), carried)
         first.end_before(state.operations[count:])

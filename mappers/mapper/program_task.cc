@@ -115,6 +115,15 @@ legate::Scalar pack_launch(const std::vector<Access>& arguments,
   return legate::Scalar{legate::Span<const std::uint8_t>{buffer.data(), buffer.size()}};
 }
 
+// How many points of a launch run on this node at a time.
+std::int64_t tasks_beside(const legate::TaskContext& context) {
+  const auto points = static_cast<std::int64_t>(context.get_launch_domain().get_volume());
+  const auto processors =
+      static_cast<std::int64_t>(context.machine().processor_range().per_node_count);
+
+  return std::clamp(points, std::int64_t{1}, std::max(processors, std::int64_t{1}));
+}
+
 // Nothing in here may throw: an exception in a task body ends the process. The program was checked
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
@@ -124,6 +133,8 @@ void run_program_task(const legate::TaskContext& context) noexcept {
 
   // Legate packs scalars without regard to their alignment.
   std::memcpy(&header, bytes, sizeof(header));
+  if (header.partitioned) header.sharing.num_tasks = tasks_beside(context);
+
   std::vector<std::int64_t> launch(header.num_words);
   const auto launch_bytes = launch.size() * sizeof(std::int64_t);
   std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
@@ -133,7 +144,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   auto* const scratch = find_scratch(context, header.scratch_place, header.scratch_size);
 
   if (header.partitioned && is_tiled(launch)) {
-    run_tile({launch.data(), launch.size()}, arguments);
+    run_tile({launch.data(), launch.size()}, arguments, header.sharing);
     return;
   }
   Words words{launch.data(), launch.size()};

@@ -34,7 +34,8 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 
 }  // namespace
 
-void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments) {
+void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
+              const Sharing& sharing) {
   const Tiling tiling{words, arguments.size()};
   const auto& leader = arguments[tiling.leader];
   if (!leader) return;
@@ -58,7 +59,7 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  run_program(program, std::move(bases), shapes, {1, 0});
+  run_program(program, std::move(bases), shapes, sharing);
 }
 
 namespace {

@@ -16,6 +16,8 @@ struct Sharing {
   // What a thread takes of a loop nest at least; less than that is done before another thread has
   // noticed.
   std::int64_t min_points;
+  // Tasks of the launch that run beside each other and share the last level of caches.
+  std::int64_t num_tasks{1};
 };
 
 // A nest often reads what the nest before it has just written. A schedule blocks such nests for the

@@ -37,7 +37,7 @@ std::int64_t num_points(const NestHead& head) {
 }  // namespace
 
 void TeamRunner::run(Words& words) {
-  if (num_threads() == 1) {
+  if (num_threads() == 1 && num_tasks_ == 1) {
     runners_[0].run(words);
     return;
   }
@@ -51,7 +51,8 @@ void TeamRunner::run(const ParsedNest& nest) {
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel) {
   const auto dim = longest_dim(nest, kernel);
 
-  run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]}, num_points(nest.head));
+  run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]},
+      num_tasks_ * num_points(nest.head));
 }
 
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows,
@@ -107,7 +108,7 @@ void TeamRunner::find_unread(std::vector<Member>& members) const {
         written, written + member.nest.head.num_written,
         [&](const Operand& operand) { return uses[runners_[0].base_number(operand)] > 1; });
 
-    if (!is_read) member.unread = num_points(member.nest.head);
+    if (!is_read) member.unread = num_tasks_ * num_points(member.nest.head);
   }
 }
 

@@ -20,7 +20,8 @@ class TeamRunner {
  public:
   TeamRunner(const std::vector<Base>& bases, std::size_t num_arguments, const Sharing& sharing)
       : runners_(sharing.num_threads, Runner{bases, num_arguments}),
-        min_points_{sharing.min_points} {}
+        min_points_{sharing.min_points},
+        num_tasks_{sharing.num_tasks} {}
 
   // Runs a whole nest.
   void run(Words& words);
@@ -39,7 +40,7 @@ class TeamRunner {
     std::int64_t shift;
     std::int64_t begin;
     std::int64_t end;
-    // The points of the nest, or 0 if the band reads what it writes.
+    // The points of the nest in all tasks, or 0 if the band reads what it writes.
     std::int64_t unread;
   };
 
@@ -60,6 +61,7 @@ class TeamRunner {
 
   std::vector<Runner> runners_;
   std::int64_t min_points_;
+  std::int64_t num_tasks_;
   Partials partials_;
 };
 

@@ -261,6 +261,22 @@ def test_what_waits_depends_on_the_windows_that_come_again(
     assert policy.capacity == capacity
 
 
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize("summing", [2, 3])
+def test_windows_with_sums_of_partitioned_arrays_do_not_grow(
+    summing: int, partitioned: bool
+) -> None:
+    policy = WindowPolicy()
+    windows = [body(length) for length in (100, 90, 80)]
+    for window in windows[:summing]:
+        window[40] = Operation(-len(window), [Root(scalar_storage=True)], REDUCE)
+    for window in windows + windows:
+        policy.ended(window, partitioned=partitioned)
+    # one task less for each of them would be all that is gained
+    grows = summing < len(windows) or not partitioned
+    assert policy.capacity == (4 * 270 // 3 + 16 if grows else CAPACITY)
+
+
 def test_all_ranks_cut_alike() -> None:
     stream = loop(77, iterations=20)
     lengths = [[len(w) for w in run(WindowPolicy(), stream)] for _ in range(2)]

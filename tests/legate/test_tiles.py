@@ -95,6 +95,39 @@ def test_no_part_is_copied_that_nothing_was_written_to() -> None:
     assert done.returncode == 0, done.stderr
 
 
+LARGE = """
+import sys
+import numpy
+import cupynumeric
+from legate_diffuse import stats
+
+def smooth(np, shape):
+    p = np.arange(shape[0] * shape[1], dtype=float).reshape(shape) % 7.0
+    r = np.sqrt(p + 1.0)
+    for _ in range(3):
+        p = r + 0.25 * p
+        q = np.zeros_like(p)
+        q[1:-1, 1:-1] = 4.0 * p[1:-1, 1:-1] - p[:-2, 1:-1] - p[2:, 1:-1]
+        r = r - 0.125 * q
+    return p, q, r
+
+shape = tuple(map(int, sys.argv[1:]))
+before = stats()["tasks_submitted"]
+found = smooth(cupynumeric, shape)
+assert stats()["tasks_submitted"] - before < 20, stats()
+for one, other in zip(found, smooth(numpy, shape), strict=True):
+    numpy.testing.assert_array_equal(numpy.asarray(one), other)
+"""
+
+
+# no tile is larger than caches are, and all of them are; rows begin anywhere in a line
+@pytest.mark.parametrize("shape", [(2101, 2099), (700_001, 7)])
+def test_tiles_bypass_caches_together(shape: tuple[int, int]) -> None:
+    large = PARTITIONED | {"LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 2000"}
+    done = run_python(LARGE, *map(str, shape), **large)
+    assert done.returncode == 0, done.stderr
+
+
 TINY_GRIDS = """
 import numpy
 import cupynumeric
