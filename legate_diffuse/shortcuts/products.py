@@ -89,23 +89,28 @@ def _submit(
 
 
 def _of_vector(
-    submission: Submission, products: _Products, matrix: View, vector: View
+    submission: Submission,
+    loops: _Products,
+    tasks: _Products,
+    matrix: View,
+    vector: View,
 ) -> Any:
-    """Return the product of a matrix and a vector that is a loop."""
-    array = _submit(submission, products, matrix.shape[:1], matrix, vector)
+    """Return the product of a matrix and a vector: a loop, or a task of BLAS."""
+    if not is_product_a_loop(matrix):
+        return _submit(submission, tasks, matrix.shape[:1], matrix, vector)
+    array = _submit(submission, loops, matrix.shape[:1], matrix, vector)
     name = matrix.root.dtype
-    products[name][0].learn_once(name, name)
+    loops[name][0].learn_once(name, name)
     return array
 
 
 def _product_of_matrices(
-    submission: Submission, loops: _Products
+    submission: Submission, loops: _Products, tasks: _Products
 ) -> Callable[[View, View], Any]:
     client = submission.client
     types = importlib.import_module("legate.core.types")
     runtime = importlib.import_module("cupynumeric.runtime").runtime
     settings = importlib.import_module("cupynumeric.settings").settings
-    tasks = _Products(client, "MATVECMUL", (0, 1, 2))
     # the scalar says that it is not divided into batches
     whole = _Products(client, "MATMUL", (0, 1, 2), ((1, types.uint32),))
     times, plus = submission.templates_of("multiply"), submission.templates_of("add")
@@ -119,11 +124,7 @@ def _product_of_matrices(
 
     def of_vector(matrix: View, vector: View, dim: int) -> Any:
         """Return a product that has ``dim`` of one element more."""
-        if is_product_a_loop(matrix):
-            array = _of_vector(submission, loops, matrix, vector)
-        else:
-            array = _submit(submission, tasks, matrix.shape[:1], matrix, vector)
-        thunk = array._thunk
+        thunk = _of_vector(submission, loops, tasks, matrix, vector)._thunk
         shown = thunk.base._view.promote(dim, 1)
         return submission.show(thunk.base._owner, shown, thunk.dtype)
 
@@ -165,10 +166,12 @@ def _replace_products(submission: Submission) -> None:
     ndarray, doctor = client.ndarray, client.doctor
     vectors = _Products(client, "DOT", (1, 2))
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
+    # the same, where BLAS is faster: a template is of one kind
+    tasks = _Products(client, "MATVECMUL", (0, 1, 2))
     multiply = client.legate.native.multiply
     made_of_matrices = NewArrays(client, _TYPES)
     functions = vectors.function, matrices.function, made_of_matrices.function
-    of_matrices = _product_of_matrices(submission, matrices)
+    of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
@@ -192,8 +195,9 @@ def _replace_products(submission: Submission) -> None:
             return None
         if len(one.shape) == 1 and one.volume > 1:
             return _submit(submission, vectors, (), one, other)
-        if len(one.shape) == 2 and is_product_a_loop(one):
-            return _of_vector(submission, matrices, one, other)
+        # the original drops dimensions of one element
+        if len(one.shape) == 2 and min(one.shape) > 1:
+            return _of_vector(submission, matrices, tasks, one, other)
         return None
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:
