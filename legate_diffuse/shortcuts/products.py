@@ -88,6 +88,20 @@ def _submit(
     return array
 
 
+def _submit_loop(
+    submission: Submission,
+    products: _Products,
+    shape: tuple[int, ...],
+    one: View,
+    other: View,
+) -> Any:
+    """Return a product that is a loop, and let native code run the next at once."""
+    array = _submit(submission, products, shape, one, other)
+    name = one.root.dtype
+    products[name][0].learn_once(name, name)
+    return array
+
+
 def _of_vector(
     submission: Submission,
     loops: _Products,
@@ -96,12 +110,9 @@ def _of_vector(
     vector: View,
 ) -> Any:
     """Return the product of a matrix and a vector: a loop, or a task of BLAS."""
-    if not is_product_a_loop(matrix):
-        return _submit(submission, tasks, matrix.shape[:1], matrix, vector)
-    array = _submit(submission, loops, matrix.shape[:1], matrix, vector)
-    name = matrix.root.dtype
-    loops[name][0].learn_once(name, name)
-    return array
+    if is_product_a_loop(matrix):
+        return _submit_loop(submission, loops, matrix.shape[:1], matrix, vector)
+    return _submit(submission, tasks, matrix.shape[:1], matrix, vector)
 
 
 def _product_of_matrices(
@@ -194,7 +205,7 @@ def _replace_products(submission: Submission) -> None:
         if one.shape[-1:] != other.shape:
             return None
         if len(one.shape) == 1 and one.volume > 1:
-            return _submit(submission, vectors, (), one, other)
+            return _submit_loop(submission, vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:
             return _of_vector(submission, matrices, tasks, one, other)

@@ -98,6 +98,13 @@ counts = {name: value - before[name] for name, value in legate_diffuse.stats().i
           if type(value) is int}
 assert counts["tasks_seen"] == 5 * 7 and counts["fills_seen"] == 5 * 3, counts
 assert counts["tasks_submitted"] == 0 and counts["groups"] == 5 * 7, counts
+import sys
+called = set()
+sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_name))
+v = a.dot(v)
+v = v @ a / float(v.dot(v))
+sys.setprofile(None)
+assert not called & {"_submit", "submit", "_contract"}, called
 """)
 
 
