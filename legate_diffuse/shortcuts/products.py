@@ -44,13 +44,16 @@ class _Products(dict[str | None, tuple[Template, Any]]):
         task: str,
         aligned: tuple[int, ...],
         scalars: tuple[tuple[int, Any], ...] = (),
+        *,
+        are_loops: bool = True,
     ) -> None:
         super().__init__()
         self._client = client
         self._task = task
         self._aligned = aligned
         self._scalars = scalars
-        self.function = new_function(client)
+        # native code learns what runs at once
+        self.function = new_function(client) if are_loops else None
 
     def __missing__(self, name: str) -> tuple[Template, Any]:
         client, dtype = self._client, np.dtype(name)
@@ -85,20 +88,7 @@ def _submit(
             one = one.promote(2, shape[1])
         other = other.promote(0, rows)
     submit(template, [result, one, other])
-    return array
-
-
-def _submit_loop(
-    submission: Submission,
-    products: _Products,
-    shape: tuple[int, ...],
-    one: View,
-    other: View,
-) -> Any:
-    """Return a product that is a loop, and let native code run the next at once."""
-    array = _submit(submission, products, shape, one, other)
-    name = one.root.dtype
-    products[name][0].learn_once(name, name)
+    template.learn_once(template.name, template.name)
     return array
 
 
@@ -110,9 +100,8 @@ def _of_vector(
     vector: View,
 ) -> Any:
     """Return the product of a matrix and a vector: a loop, or a task of BLAS."""
-    if is_product_a_loop(matrix):
-        return _submit_loop(submission, loops, matrix.shape[:1], matrix, vector)
-    return _submit(submission, tasks, matrix.shape[:1], matrix, vector)
+    products = loops if is_product_a_loop(matrix) else tasks
+    return _submit(submission, products, matrix.shape[:1], matrix, vector)
 
 
 def _product_of_matrices(
@@ -123,7 +112,9 @@ def _product_of_matrices(
     runtime = importlib.import_module("cupynumeric.runtime").runtime
     settings = importlib.import_module("cupynumeric.settings").settings
     # the scalar says that it is not divided into batches
-    whole = _Products(client, "MATMUL", (0, 1, 2), ((1, types.uint32),))
+    whole = _Products(
+        client, "MATMUL", (0, 1, 2), ((1, types.uint32),), are_loops=False
+    )
     times, plus = submission.templates_of("multiply"), submission.templates_of("add")
 
     def is_one_task(rows: int, depth: int, columns: int, itemsize: int) -> bool:
@@ -178,7 +169,7 @@ def _replace_products(submission: Submission) -> None:
     vectors = _Products(client, "DOT", (1, 2))
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
     # the same, where BLAS is faster: a template is of one kind
-    tasks = _Products(client, "MATVECMUL", (0, 1, 2))
+    tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     multiply = client.legate.native.multiply
     made_of_matrices = NewArrays(client, _TYPES)
     functions = vectors.function, matrices.function, made_of_matrices.function
@@ -205,7 +196,7 @@ def _replace_products(submission: Submission) -> None:
         if one.shape[-1:] != other.shape:
             return None
         if len(one.shape) == 1 and one.volume > 1:
-            return _submit_loop(submission, vectors, (), one, other)
+            return _submit(submission, vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:
             return _of_vector(submission, matrices, tasks, one, other)
