@@ -342,16 +342,17 @@ def know_waiting(
     """Let operations that have to wait be recorded without functions of Python's.
 
     Args:
-        classes: ``TemplateTask``, ``TaskTemplate``, ``Kind``.
+        classes: ``TemplateTask``, ``TaskTemplate``, ``Kind``, ``Fill``.
         at_once: the window's ``AtOnce``.
         constant: returns the view of a number, of the type of a root, or None.
         copies: the templates of copies, by the type of the elements.
     """
 
-def let_wait(task_template: Any, views: list[Any]) -> bool:
+def let_wait(task_template: Any, views: list[Any], fill: Any) -> bool:
     """Let a task wait in the window that is made from a template.
 
-    False if that is left to Python, as the task can run at once, or not wait as it is.
+    Before it a fill, unless that is None. False if they are left to Python, as they can
+    run at once, or not wait as they are.
     """
 
 def take_operators(functions: dict[str, Function | None]) -> None:

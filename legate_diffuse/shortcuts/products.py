@@ -24,7 +24,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
-from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.task import fill_and_submit
 from legate_diffuse.shortcuts.templates import Client, NewArrays, Template, new_function
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Shape
@@ -79,7 +79,7 @@ def _submit(
     """Return a product; ``shape`` is the result's."""
     template, zero = products[one.root.dtype]
     array, result = submission.new(template, shape)
-    window.submit(Fill(result, zero))
+    fill = Fill(result, zero)
     if shape:
         # as in the original, one dimension is that of the sums
         rows, depth = one.shape
@@ -87,7 +87,7 @@ def _submit(
         if len(shape) == 2:
             one = one.promote(2, shape[1])
         other = other.promote(0, rows)
-    submit(template, [result, one, other])
+    fill_and_submit(fill, template, [result, one, other])
     template.learn_once(template.name, template.name)
     return array
 

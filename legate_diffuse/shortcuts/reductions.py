@@ -19,7 +19,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
-from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import (
     FLOATS,
     Client,
@@ -195,8 +195,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         template, identity = entry
         made, result = new(template, shape)
-        window.submit(Fill(result, identity))
-        submit(template, [view, result.promote(axis, view.shape[axis])])
+        views = [view, result.promote(axis, view.shape[axis])]
+        fill_and_submit(Fill(result, identity), template, views)
         if dtype not in learned_along and template.native:
             learned_along.add(dtype)
             template.learn(dtype)

@@ -27,6 +27,7 @@ from legate_diffuse.shortcuts.templates import (
     Template,
     Templates,
 )
+from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -82,7 +83,7 @@ class Submission:
             # who asks where operations come from looks at each
             if not submitter.track_provenance:
                 native.know_waiting(
-                    (TemplateTask, TaskTemplate, Kind),
+                    (TemplateTask, TaskTemplate, Kind, Fill),
                     submitter.at_once,
                     self.constant,
                     self.copies,

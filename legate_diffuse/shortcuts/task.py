@@ -12,6 +12,7 @@ from legate_diffuse.interpose.constraints import Constraint, symbol
 from legate_diffuse.interpose.task import AutoTask
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, WRITE
+from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.view import View
 
 
@@ -20,12 +21,13 @@ class TaskTemplate:
 
     The tasks write one argument and read the others. They align those at the places
     ``aligned``: all, unless they are single elements. ``kind`` is what the window took
-    the first of them for, and ``native`` what runs them at once, with scalars of their
-    own.
+    the first of them for, ``fill_kind`` the same of a fill before it, and ``native``
+    what runs them at once, with scalars of their own.
     """
 
     __slots__ = (
         "aligned",
+        "fill_kind",
         "kind",
         "library",
         "native",
@@ -44,6 +46,7 @@ class TaskTemplate:
         self.aligned = tuple(range(1 + inputs))
         self.scalars = scalars
         self.kind: Any = None
+        self.fill_kind: Any = None
         self.native: Any = None
         self.own_scalars = b""
 
@@ -111,23 +114,42 @@ class TemplateTask:
         return task
 
 
-def submit(template: TaskTemplate, views: list[View], *before: Any) -> None:
-    """Submit operations and then a task, or let them wait in the window."""
+def submit(template: TaskTemplate, views: list[View], fill: Fill | None = None) -> None:
+    """Submit a task, or let it wait in the window, and before it a fill, if any.
+
+    The fill and the task run together, or both wait.
+    """
     native = template.native
     if native is not None:
-        submitter = window.submitter
-        every = views
-        if before:
-            every = [*(view for each in before for view in each.views), *views]
-        if submitter.at_once.run_known(native, every, template.own_scalars):
+        every = views if fill is None else [*fill.views, *views]
+        at_once = window.submitter.at_once
+        if at_once.run_known(native, every, template.own_scalars):
             return
-        if not before and submitter.native.let_wait(template, views):
+        if _let_wait(template, views, fill):
             return
     task = TemplateTask(template, views)
-    window.submit(*before, task)
+    operations = (task,) if fill is None else (fill, task)
+    window.submit(*operations)
+    if fill is not None:
+        template.fill_kind = fill.kind
     if template.kind is None and task.kind is not None:
         if window.runs_at_once:
             at_once = window.submitter.at_once
-            template.native = at_once.native((*before, task))
-            template.own_scalars = at_once.scalars((*before, task))
+            template.native = at_once.native(operations)
+            template.own_scalars = at_once.scalars(operations)
         template.kind = task.kind
+
+
+def fill_and_submit(fill: Fill, template: TaskTemplate, views: list[View]) -> None:
+    """Submit a fill, and then a task that native code knows without the fill."""
+    if not _let_wait(template, views, fill):
+        window.submit(fill)
+        template.fill_kind = fill.kind
+        submit(template, views)
+
+
+def _let_wait(template: TaskTemplate, views: list[View], fill: Fill | None) -> bool:
+    if fill is not None:
+        fill.kind = template.fill_kind
+    let_wait = window.submitter.native.let_wait
+    return template.native is not None and let_wait(template, views, fill)

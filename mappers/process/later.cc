@@ -20,23 +20,29 @@ namespace legate_diffuse {
 
 namespace {
 
+bool has_dims(PyObject* view) {
+  return PyTuple_GET_SIZE(array_fields().view_shape.of(view)) > 0;
+}
+
+// A view without dimensions, repeated over the shape of another one.
+nb::object repeated(nb::object view, PyObject* other) {
+  if (!has_dims(other)) return view;
+
+  static auto* const over = PyUnicode_InternFromString("over");
+  auto* const layout = store_fields().view_layout.of(view.ptr());
+  const auto made =
+      nb::steal(PyObject_CallMethodOneArg(layout, over, array_fields().view_shape.of(other)));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return through(view, made);
+}
+
 // The view of a number of Python's, of the type of a root, repeated over the shape of a view; empty
 // if there is none.
 nb::object constant_over(PyObject* root, PyObject* number, PyObject* view) {
   auto found = nb::handle{waiting_classes().constant}(nb::handle{root}, nb::handle{number});
 
-  if (found.is_none()) return {};
-
-  auto* const shape = array_fields().view_shape.of(view);
-
-  if (PyTuple_GET_SIZE(shape) == 0) return found;
-
-  static auto* const over = PyUnicode_InternFromString("over");
-  auto* const layout = store_fields().view_layout.of(found.ptr());
-  const auto repeated = nb::steal(PyObject_CallMethodOneArg(layout, over, shape));
-
-  if (!repeated.is_valid()) throw nb::python_error();
-  return through(found, repeated);
+  return found.is_none() ? nb::object{} : repeated(std::move(found), view);
 }
 
 // Whether a task that writes one view may read the other: they are the same, or share no storage.
@@ -67,8 +73,11 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
     }
     stores[index] = stores_of(operands[index]);
     if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-    if (!like.is_valid()) like = stores[index].view;
-    if (!have_one_shape(like.ptr(), stores[index].view.ptr())) Py_RETURN_NONE;
+    if (!like.is_valid() || !has_dims(like.ptr())) like = stores[index].view;
+    if (has_dims(stores[index].view.ptr()) &&
+        !have_one_shape(like.ptr(), stores[index].view.ptr())) {
+      Py_RETURN_NONE;
+    }
     dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
   }
 
@@ -76,7 +85,12 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
 
   if (!signature) Py_RETURN_NONE;
   for (std::size_t index = 0; index < count; ++index) {
-    if (dtypes[index]) continue;
+    if (dtypes[index]) {
+      if (!has_dims(stores[index].view.ptr())) {
+        stores[index].view = repeated(stores[index].view, like.ptr());
+      }
+      continue;
+    }
 
     auto* const dtype = signature->dtypes[index];
     const auto* const model = std::find(dtypes.begin(), dtypes.end(), dtype);

@@ -140,8 +140,10 @@ PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
 }
 
 PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard(
-      [&] { return PyBool_FromLong(let_wait(arguments[0], nb::borrow<nb::list>(arguments[1]))); });
+  return guard([&] {
+    return PyBool_FromLong(
+        let_wait(arguments[0], nb::borrow<nb::list>(arguments[1]), arguments[2]));
+  });
 }
 
 PyObject* find_value(PyObject*, PyObject* array) {
@@ -234,8 +236,8 @@ void add_operations(nb::module_& module) {
   module.def(
       "know_waiting",
       [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {
-        know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), at_once.ptr(),
-                      constant.ptr(), copies.ptr()});
+        know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), classes[3].ptr(),
+                      at_once.ptr(), constant.ptr(), copies.ptr()});
       },
       nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
   module.def("take_operators", &take_operators, nb::arg("functions"));

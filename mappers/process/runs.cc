@@ -73,6 +73,10 @@ void count_waiting() {
   runs.operations += 1;
 }
 
+void count_waiting_fill() {
+  runs.fills += 1;
+}
+
 void count_fill() {
   runs.runs += 1;
   runs.operations += 1;

@@ -37,6 +37,9 @@ class Run {
 // Counts an operation that waits.
 void count_waiting();
 
+// Counts that one of them fills.
+void count_waiting_fill();
+
 // Counts a fill that belongs to the operation that ran before.
 void count_fill();
 

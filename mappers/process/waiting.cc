@@ -4,6 +4,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/runs.h"
 #include "process/window.h"
 #include "program/kernel_table.h"
 
@@ -22,9 +23,12 @@ struct Waiting {
         task_views{known.task, "views"},
         kind{known.task_template, "kind"},
         privileges{known.task_template, "privileges"},
+        covered{known.kind, "covered"},
         pointwise{known.kind, "pointwise"},
+        fill_kind{known.fill, "kind"},
+        fill_views{known.fill, "views"},
         filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
-    for (auto* const each : {known.task, known.task_template, known.kind, known.at_once,
+    for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
                              known.constant, known.copies}) {
       Py_INCREF(each);
     }
@@ -32,7 +36,7 @@ struct Waiting {
 
   WaitingClasses classes;
   Field task_kind, task_provenance, task_template, task_views;
-  Field kind, privileges, pointwise, filled;
+  Field kind, privileges, covered, pointwise, fill_kind, fill_views, filled;
   PyObject* const nowhere = PyUnicode_InternFromString("");
 };
 
@@ -75,7 +79,7 @@ bool may_wait() {
   return waiting && takes_more() && waiting->filled.of(waiting->classes.at_once) == Py_None;
 }
 
-bool let_wait(PyObject* task_template, const nb::list& views) {
+bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
   if (!may_wait()) return false;
 
   const auto& fields = store_fields();
@@ -83,17 +87,21 @@ bool let_wait(PyObject* task_template, const nb::list& views) {
   auto* const kind = known.kind.of(task_template);
   auto* const privileges = known.privileges.of(task_template);
   const auto count = views.size();
-  bool has_to = false;
 
-  if (kind == Py_None || known.pointwise.of(kind) != Py_True ||
-      static_cast<std::size_t>(PyList_GET_SIZE(privileges)) != count) {
+  if (kind == Py_None || static_cast<std::size_t>(PyList_GET_SIZE(privileges)) != count ||
+      (fill != Py_None && known.fill_kind.of(fill) == Py_None)) {
     return false;
   }
+
+  const auto has_one_shape = known.pointwise.of(kind) == Py_True;
+  // only what a kernel expresses can run at once
+  auto has_to = known.covered.of(kind) != Py_True;
+
   for (std::size_t index = 0; index < count; ++index) {
     const auto view = views[index].ptr();
     const auto changed = changes(privileges, index);
 
-    if (!is_plain(view, changed) || !have_one_shape(view, views[0].ptr())) {
+    if (!is_plain(view, changed) || (has_one_shape && !have_one_shape(view, views[0].ptr()))) {
       return false;
     }
     has_to = has_to || has_to_wait(view, changed);
@@ -107,11 +115,23 @@ bool let_wait(PyObject* task_template, const nb::list& views) {
   known.task_provenance.set(task.ptr(), Py_NewRef(known.nowhere));
   known.task_template.set(task.ptr(), Py_NewRef(task_template));
   known.task_views.set(task.ptr(), nb::object{views}.release().ptr());
+  if (!may_wait()) return false;
+  if (fill != Py_None) {
+    auto* const target = PyList_GET_ITEM(known.fill_views.of(fill), 0);
+
+    note_new_version(fields, fields.view_root.of(target));
+    if (!add_to_window(fill)) return false;
+    count_waiting_fill();
+  }
   for (std::size_t index = 0; index < count; ++index) {
     if (changes(privileges, index))
       note_new_version(fields, fields.view_root.of(views[index].ptr()));
   }
-  return may_wait() && add_to_window(task.ptr());
+  if (may_wait() && add_to_window(task.ptr())) return true;
+  if (fill == Py_None) return false;
+  // the fill was the last operation of its window
+  submit_to_window(task.ptr());
+  return true;
 }
 
 const WaitingClasses& waiting_classes() {

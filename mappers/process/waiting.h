@@ -12,6 +12,7 @@ struct WaitingClasses {
   PyObject* task;  // `TemplateTask`
   PyObject* task_template;
   PyObject* kind;
+  PyObject* fill;      // `Fill`
   PyObject* at_once;   // the object that knows how operations run at once
   PyObject* constant;  // returns the view of a number of Python's, or None
   PyObject* copies;    // the templates of copies, by type
@@ -22,9 +23,10 @@ void know_waiting(const WaitingClasses& classes);
 // Whether operations wait, and one more may wait behind them without a function of Python's.
 bool may_wait();
 
-// Lets a task wait that is made from a template, on a list of views; false if that is left to
-// Python, as it can run at once, or not wait as it is.
-bool let_wait(PyObject* task_template, const nanobind::list& views);
+// Lets a task wait that is made from a template, on a list of views, and before it a fill that
+// others recognized, unless that is None; false if that is left to Python, as they can run at once,
+// or not wait as they are.
+bool let_wait(PyObject* task_template, const nanobind::list& views, PyObject* fill = Py_None);
 
 // What `know_waiting` was given. Call it if operations may wait.
 const WaitingClasses& waiting_classes();

@@ -39,6 +39,7 @@ struct Window {
   unsigned long thread;
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
   PyObject* const add = PyUnicode_InternFromString("add");
+  PyObject* const submit = PyUnicode_InternFromString("submit");
   PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
 
@@ -100,6 +101,12 @@ bool add_to_window(PyObject* task) {
     throw nb::python_error();
   }
   return true;
+}
+
+void submit_to_window(PyObject* task) {
+  if (!nb::steal(PyObject_CallMethodOneArg(window->object, window->submit, task)).is_valid()) {
+    throw nb::python_error();
+  }
 }
 
 }  // namespace legate_diffuse

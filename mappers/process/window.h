@@ -24,4 +24,7 @@ bool takes_more();
 // Lets a task wait behind the others; false if a finalizer has begun another window meanwhile.
 bool add_to_window(PyObject* task);
 
+// Lets Python submit a task, or run it at once.
+void submit_to_window(PyObject* task);
+
 }  // namespace legate_diffuse

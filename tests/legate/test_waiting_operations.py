@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_small_arrays import run_begun, run_here
 
 # Arrays of several elements are not small: what is done to them waits.
@@ -34,6 +35,40 @@ def program(n, steps=4):
     return x, y, z, i, k, m, j
 """
 
+# All numbers are whole, and of few digits, so sums are exact.
+SUMS = """
+def program(n, steps=4):
+    x, y = n.arange(40) % 7.0, n.arange(40) % 5.0 - 2.0
+    j = (n.arange(42) % 11.0).reshape(6, 7)
+    for step in range(steps):
+        s = (x * y).sum()
+        x = (x + n.floor(s / 4.0)) % 9.0
+        y = (y * x.max() - x[3]) % 5.0 - 2.0
+        j = (j + j.sum(axis=1)[0]) % 7.0
+        v = j.dot(x[:7]) + x.dot(y)
+        w = j.T @ v + j.max(axis=0)
+        q = j.dot(j.T)
+        x[:6] = (q[0] - v) % 8.0
+        x[6:13] = w % 8.0
+        y = (y * (s - x[0])) % 5.0 - 2.0
+    return x, y, j, s, v, w, q
+"""
+
+# Windows end anywhere in the loop, also between a sum and the fill before it.
+LONG = """
+def program(n):
+    found = []
+    for lead in range(5):
+        x = n.arange(40) % 7.0
+        for step in range(lead):
+            x = x + 1.0
+        for step in range(60):
+            x = (x + x.sum()) % 9.0
+        found.append(x[0])
+        float(x[0])
+    return found
+"""
+
 
 def test_no_function_of_python_submits_them() -> None:
     run_here(
@@ -46,12 +81,12 @@ def note(frame, event, argument):
         called.add(frame.f_code.co_name)
 
 x = cn.linspace(0.0, 1.0, 40)
-y, z = x * 2.0, cn.zeros(40)
+y, z, s = x * 2.0, cn.zeros(40), (x * x).sum()
 def lines():
     global y
     for step in range(4):
         y = -(cn.maximum(y, x * step) + 0.25) / (x + 2.0)
-        y += x
+        y += x / s
         z[3:] = x[:-3]
         z[1:] = y[:-1]
 
@@ -61,7 +96,7 @@ y * x
 sys.setprofile(note)
 lines()
 sys.setprofile(None)
-assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 9
+assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 10
 # Python describes new views to the window, finds constants, and ends windows
 others = {"operator", "call", "binary", "make", "new", "write", "get", "set_", "_find",
           "submit", "take", "_record", "_examine", "recognize", "materialize"}
@@ -71,9 +106,10 @@ assert {"lines", "add", "end_where_full"} <= called and not called & others, cal
     )
 
 
-def test_they_are_recorded_as_by_python() -> None:
+@pytest.mark.parametrize("lines", [PROGRAM, SUMS, LONG])
+def test_they_are_recorded_as_by_python(lines: str) -> None:
     program = (
-        PROGRAM
+        lines
         + """
 found = counts(lambda: [np.asarray(each) for each in program(cn)])
 assert found["failures"] == 0
