@@ -97,7 +97,8 @@ class AtOnce:
         scalars = self.scalars(operations)
         answer = native.run(views, scalars)
         if answer is self._unknown:
-            self._prepare(operations)
+            if not self._prepare(operations):
+                return False
             answer = native.run(views, scalars)
         if answer is self._unknown:
             nests = self.plan(operations, views)
@@ -127,8 +128,11 @@ class AtOnce:
             self._operations[key] = found
         return found
 
-    def _prepare(self, operations: Sequence[Any]) -> None:
-        """Let native code see what it needs of the views."""
+    def _prepare(self, operations: Sequence[Any]) -> bool:
+        """Let native code see what it needs of the views.
+
+        False if a constant changes that may not be here.
+        """
         for operation in operations:
             for view, privilege in zip(
                 operation.views, operation.privileges, strict=True
@@ -138,10 +142,12 @@ class AtOnce:
                     value = self._small.constant_bytes(root)
                     if privilege == READ:
                         continue
-                    if self._small.may_be_here(root):
-                        root.small_array().put(value[: root.nbytes])
-                        root.constant = None
+                    if not self._small.may_be_here(root):
+                        return False
+                    root.small_array().put(value[: root.nbytes])
+                    root.constant = None
                 form(view.layout, root.shape)
+        return True
 
     def plan(self, operations: Sequence[Any], views: list[View]) -> Any:
         """Return the loop nests of operations, None if a kernel is not compiled yet.

@@ -130,6 +130,20 @@ agree(program)
     assert logs[0] == logs[1]
 
 
+def test_a_constant_that_is_larger_than_arrays_here_changes() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.array([1.5 + 2.0j])
+    n.add(x, x, out=x)
+    return [x]
+
+agree(program)
+""",
+        **WAIT,
+    )
+
+
 def test_finalizers_that_read_while_they_are_recorded() -> None:
     run_here(
         PROGRAM
