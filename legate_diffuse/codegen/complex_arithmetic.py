@@ -3,7 +3,7 @@
 
 That is Annex G of C: if both parts are NaN although an operand is infinite, or the
 divisor is zero, the result is computed again from signs. This is rare, so it is in a
-branch of a function that the loop calls. Products are rounded before they are added, or
+function of its own. Products are rounded before they are added, or
 not, as GCC contracts the header's expressions in upstream's wheels.
 
 Follows: CCCL (libcudacxx/include/cuda/std/complex)
@@ -224,6 +224,12 @@ def _function(
     parameters = ", ".join(f"{on.kind} %{letter}" for letter in "abcd")
     return "\n".join(
         [
+            # apart, so that the common case keeps its values in registers
+            f"define internal {pair} {name}.rare({parameters}) noinline cold #0 {{",
+            *common.text,
+            *rare.text,
+            *returned("second", second),
+            "}",
             f"define internal {pair} {name}({parameters}) #0 {{",
             *common.text,
             f"  %bits = bitcast {on.flags} {lost} to i{lanes}",
@@ -232,8 +238,8 @@ def _function(
             "common:",
             *returned("first", first),
             "rare:",
-            *rare.text,
-            *returned("second", second),
+            f"  %again = call {pair} {name}.rare({parameters})",
+            f"  ret {pair} %again",
             "}",
         ]
     )
