@@ -37,8 +37,10 @@ _LAYOUTS: Final[dict[str, tuple[int, int | None]]] = {
 }
 
 NARROWEST_PRODUCT: Final = 8  # rows or columns
-# bytes of a matrix that is read along its rows, and across them
+# bytes of a matrix that is read along its rows, in one process and for each of several
+# ranks, and across them
 _LARGEST_PRODUCT: Final = 2**25
+_LARGEST_PRODUCT_OF_RANK: Final = 2**26
 _LARGEST_TRANSPOSED_PRODUCT: Final = 2**19
 # A nest takes 30 ns for a row beside its elements, and a task some hundred thousand.
 _SHORT_ROW: Final = 64  # elements
@@ -93,10 +95,12 @@ def is_product_a_loop(matrix: Any) -> bool:
     A loop nest reads a matrix that is not narrow as fast as BLAS does, and needs no
     task of its own; BLAS reads several rows at a time where a nest walks across them.
     Measured from 300 x 300 to 4,000 x 4,000, and with 10 to 64 columns, on one
-    processor and on two.
+    processor and on two. On several ranks a task takes longer to begin.
     """
     by_rows = list(matrix.dims) == sorted(matrix.dims)
     limit = _LARGEST_PRODUCT if by_rows else _LARGEST_TRANSPOSED_PRODUCT
+    if by_rows and (ranks := matrix.root.legate.runtime.node_count) > 1:
+        limit = _LARGEST_PRODUCT_OF_RANK * ranks
     rows, columns = matrix.shape
     if by_rows and columns < _SHORT_ROW and rows > _MOST_SHORT_ROWS:
         return False
