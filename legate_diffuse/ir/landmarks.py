@@ -63,7 +63,7 @@ class Landmarks:
         near = self._near(value)
         if near is not None:
             return (near,)
-        rank = sum(other < value for other in self._values.values())
+        rank = sum([other < value for other in self._values.values()])
         places = [
             offset if -NEAR <= offset <= NEAR else _BEHIND if offset > 0 else _BEFORE
             for offset in (
@@ -73,7 +73,7 @@ class Landmarks:
             )
         ]
         self._values[self._count] = value
-        token = _token(Endpoint(self._count, 0))
+        token = _token(self._count, 0)
         self._insert_range(rank, places)
         return token, rank, *places
 
@@ -85,17 +85,17 @@ class Landmarks:
         """
         landmark = self._points.get(value)
         if landmark is not None:
-            return (_token(Endpoint(landmark, 0)),)
+            return (_token(landmark, 0),)
         if ranged:
             end = near_ends(value, extent, POINTS_NEAR_END, point=True)
             if end is not None:
-                return (_token(end),)
+                return (_token(*end),)
         near = self._near(value)
         if near is not None:
             return (near,)
         rank = sum(other < value for other in self._values.values())
         self._points[value] = self._count
-        token = _token(Endpoint(self._count, 0))
+        token = _token(self._count, 0)
         self._insert_point(rank)
         return token, rank
 
@@ -127,8 +127,8 @@ class Landmarks:
     def _near(self, value: int) -> int | None:
         """Return the token with the first landmark of a range that is near."""
         for landmark, base in self._values.items():
-            if -NEAR <= value - base <= NEAR:
-                return _token(Endpoint(landmark, value - base))
+            if -NEAR <= (offset := value - base) <= NEAR:
+                return _token(landmark, offset)
         return None
 
     def _insert_point(self, rank: int) -> None:
@@ -155,5 +155,5 @@ class Landmarks:
         self._count += 1
 
 
-def _token(endpoint: Endpoint) -> int:
-    return (endpoint.landmark - BEGIN) * _STEP + endpoint.offset + NEAR
+def _token(landmark: int, offset: int) -> int:
+    return (landmark - BEGIN) * _STEP + offset + NEAR

@@ -157,13 +157,21 @@ class WindowState:
         number = self.roots.get(root)
         return number is not None and bool(self.facts[number] & CONSTANT)
 
-    def _is_fixed(self, root: Root) -> bool:
-        """Whether a root cannot move to another store."""
+    def _facts_of(self, root: Root) -> int:
+        """Return what the plan depends on in a root."""
+        facts = SINGLE if root.volume < self.single_below else 0
+        if root.constant is not None:
+            facts |= CONSTANT
         if root.scalar_storage:
-            return False
+            # it is written as a whole, and moves with its future
+            return facts | REPLICATED
         # whether shared memory is still held was looked at when the operation came;
         # nobody asks where lent memory lies that is not partitioned
-        return root.escaped or (root.shared and root.volume >= self.single_below)
+        if root.escaped or (root.shared and not facts & SINGLE):
+            facts |= FIXED
+        if root.undefined:
+            facts |= UNDEFINED
+        return facts
 
     def _describe(self, view: View) -> None:
         """Number a view, and add to the key what the plan depends on in it."""
@@ -174,15 +182,7 @@ class WindowState:
         number = roots.get(root)
         if number is None:
             number = roots[root] = len(roots)
-            scalar = root.scalar_storage
-            facts = (
-                scalar * REPLICATED
-                | (root.constant is not None) * CONSTANT
-                | (root.volume < self.single_below) * SINGLE
-                # nothing was written yet; a single element is written as a whole
-                | (not scalar and root.undefined) * UNDEFINED
-                | self._is_fixed(root) * FIXED
-            )
+            facts = self._facts_of(root)
             self.facts.append(facts)
             key += (NEW_VIEW, number, _DTYPE[root.dtype], facts)  # type: ignore[index]
         else:

@@ -137,7 +137,8 @@ class Root:
     @property
     def undefined(self) -> bool:
         """Whether nothing was written yet."""
-        return self.real is None and not self.is_here
+        small = self.small
+        return self.real is None and (small is None or not small.valid)
 
     def small_array(self) -> Any:
         """Return what keeps the elements in this process, once they are there."""

@@ -110,10 +110,16 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
   Stores target;
 
   if (out == Py_None) {
-    auto* const dense = known.layout_dense.of(fields.view_layout.of(like.ptr()));
-    const auto layout = dense != Py_None
-                            ? nb::borrow(dense)
-                            : nb::handle{dense_}(nb::handle{known.view_shape.of(like.ptr())});
+    auto* const shown = fields.view_layout.of(like.ptr());
+
+    if (known.layout_dense.of(shown) == Py_None) {
+      auto dense = nb::handle{dense_}(nb::handle{known.view_shape.of(like.ptr())});
+
+      // as `form` in stores/form.py does
+      known.layout_dense.set(shown, dense.release().ptr());
+    }
+
+    const auto layout = nb::borrow(known.layout_dense.of(shown));
 
     target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
     array = new_array(target);
