@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two ranks multiply larger matrices by vectors in fused tasks than one process does."""
+"""Two ranks multiply larger matrices by vectors in loops than one process does."""
 
 from __future__ import annotations
 
