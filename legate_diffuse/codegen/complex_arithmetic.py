@@ -3,8 +3,8 @@
 
 That is Annex G of C: if both parts are NaN although an operand is infinite, or the
 divisor is zero, the result is computed again from signs. This is rare, so it is in a
-function of its own. Products are rounded before they are added, or
-not, as GCC contracts the header's expressions in upstream's wheels.
+function of its own. Products are rounded before they are added, or not, as GCC
+contracts the header's expressions in upstream's wheels.
 
 Follows: CCCL (libcudacxx/include/cuda/std/complex)
 """

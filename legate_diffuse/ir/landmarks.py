@@ -63,7 +63,7 @@ class Landmarks:
         near = self._near(value)
         if near is not None:
             return (near,)
-        rank = sum([other < value for other in self._values.values()])
+        rank = self._rank(value)
         places = [
             offset if -NEAR <= offset <= NEAR else _BEHIND if offset > 0 else _BEFORE
             for offset in (
@@ -93,7 +93,7 @@ class Landmarks:
         near = self._near(value)
         if near is not None:
             return (near,)
-        rank = sum(other < value for other in self._values.values())
+        rank = self._rank(value)
         self._points[value] = self._count
         token = _token(self._count, 0)
         self._insert_point(rank)
@@ -130,6 +130,10 @@ class Landmarks:
             if -NEAR <= (offset := value - base) <= NEAR:
                 return _token(landmark, offset)
         return None
+
+    def _rank(self, value: int) -> int:
+        """Return how many landmarks of ranges are below a position."""
+        return sum([other < value for other in self._values.values()])
 
     def _insert_point(self, rank: int) -> None:
         self._below[self._count] = rank

@@ -137,8 +137,7 @@ class Root:
     @property
     def undefined(self) -> bool:
         """Whether nothing was written yet."""
-        small = self.small
-        return self.real is None and (small is None or not small.valid)
+        return self.real is None and not self.is_here
 
     def small_array(self) -> Any:
         """Return what keeps the elements in this process, once they are there."""
