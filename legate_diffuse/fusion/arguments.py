@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from legate_diffuse.fusion.root_users import RootUsers
 from legate_diffuse.fusion.tile_nests import Tiles, place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
+from legate_diffuse.ir.distance import Landmark
 from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
 
@@ -159,7 +160,22 @@ def _plan_whole(
         ),
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
+        landmarks=tuple(_landmarks(program, layouts)),
     )
+
+
+def _landmarks(
+    program: Program, layouts: Mapping[int, int]
+) -> Iterator[tuple[Landmark, int, bool, int]]:
+    """Yield the landmarks on which turns depend, each with a view that has it."""
+    wanted = program.landmarks
+    for nest in program.nests if wanted else ():
+        for view in nest.views:
+            for is_end, at in enumerate(view.region[0][:2] if view.region else ()):
+                mark = view.store.id, at.landmark
+                if mark in wanted:
+                    wanted -= {mark}
+                    yield mark, layouts[view.id], bool(is_end), at.offset
 
 
 def _placed_in_turns(localized: Localized, nests: Sequence[Nest]) -> Tiles | None:

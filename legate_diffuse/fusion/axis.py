@@ -9,7 +9,8 @@ nest touches afterwards is at a constant distance from its row, or it has no pla
 whether two nests conflict at some rows is a matter of distances, whatever the extents.
 
 Positions are places on the axis: a symbol, for what is not known, and a distance from
-it. Different symbols cannot be compared, unless a nest shows how far apart they are.
+it. Different symbols cannot be compared, unless a nest shows how far apart they are, or
+they are landmarks: how far these are apart is known when the program is launched.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from legate_diffuse.ir import View
+from legate_diffuse.ir.distance import Distance, Rows, is_landmark
 from legate_diffuse.ir.nest import Nest
-from legate_diffuse.ir.region import BEGIN, Endpoint, Interval
+from legate_diffuse.ir.region import BEGIN, END, Endpoint, Interval
 
 
 class Place(NamedTuple):
@@ -33,6 +35,18 @@ class Place(NamedTuple):
         """Return how far the place is behind another one, None if that is unknown."""
         return self.offset - other.offset if self.symbol == other.symbol else None
 
+    def behind(self, other: Place) -> Rows | None:
+        """Return how far it is behind another one, which may depend on landmarks."""
+        rows: Rows = self.offset - other.offset
+        if self.symbol == other.symbol:
+            return rows
+        for place, sign in ((self, 1), (other, -1)):
+            if is_landmark(place.symbol):
+                rows += Distance(0, ((place.symbol, sign),))
+            elif place.symbol is not None:
+                return None
+        return rows
+
     def moved(self, distance: int) -> Place:
         """Return the place so much farther on."""
         return Place(self.symbol, self.offset + distance)
@@ -41,7 +55,7 @@ class Place(NamedTuple):
 _START = Place(None, 0)
 
 
-class Rows(NamedTuple):
+class Touched(NamedTuple):
     """What an access touches along the axis.
 
     ``moves`` if each row of the nest has a row of its own.
@@ -68,13 +82,20 @@ class Located:
     loop: int | None
     first: Place
     end: Place
-    distances: tuple[int | None, ...]
+    distances: tuple[Rows | None, ...]
     axis: Axis | None
 
     @classmethod
     def nowhere(cls, accesses: int) -> Located:
         """Return what is known of a nest that has no rows."""
         return cls(None, _START, _START, (None,) * accesses, None)
+
+    @property
+    def constant_distances(self) -> tuple[int | None, ...]:
+        """The distances, None for those that depend on landmarks."""
+        return tuple(
+            [None if isinstance(each, Distance) else each for each in self.distances]
+        )
 
     def first_touched(self, view: View) -> Place | None:
         """Return the first row that is touched through a view, if it is known."""
@@ -105,19 +126,23 @@ def _row_loop(nest: Nest) -> int | None:
     return loop
 
 
+def _begins_at_landmark(row: Touched) -> bool:
+    return row.interval.low.landmark not in (BEGIN, END)
+
+
 def _interval(view: View) -> Interval | None:
     """Return the rows that a view shows, None if it has none."""
     return view.region[0] if view.region and not view.store.replicated else None
 
 
-def _rows(view: View, loop: int | None) -> Rows | None:
+def _rows(view: View, loop: int | None) -> Touched | None:
     interval = _interval(view)
     if interval is None:
         return None
     if loop is None:
         # a single row
-        return Rows(view.store.id, interval, interval.point)
-    return Rows(view.store.id, interval, view.dims[loop] == 0)
+        return Touched(view.store.id, interval, interval.point)
+    return Touched(view.store.id, interval, view.dims[loop] == 0)
 
 
 @dataclass
@@ -136,23 +161,34 @@ class Axis:
         """Yield the ways to lay a nest along the axis, with the axis afterwards.
 
         They differ in which views lie beside one another, where not all of them can.
-        In the last one the nest has nothing to do with what is on the axis; its rows
-        are those of the first store that is not there yet.
+        In one of them the nest has nothing to do with what is on the axis; its rows
+        are those of the first store that is not there yet. Those in which distances
+        depend on landmarks come last.
         """
         loop = _row_loop(nest)
-        return self.laid(loop, [_rows(view, loop) for view in nest.views])
+        others = []
+        for found in self.laid(loop, [_rows(view, loop) for view in nest.views]):
+            if any([isinstance(each, Distance) for each in found[0].distances]):
+                others.append(found)
+            else:
+                yield found
+        yield from others
 
     def laid(
-        self, loop: int | None, rows: Sequence[Rows | None], *, complete: bool = False
+        self,
+        loop: int | None,
+        rows: Sequence[Touched | None],
+        *,
+        complete: bool = False,
     ) -> Iterator[tuple[Located, Axis]]:
         """Yield the same for a nest that touches these rows, with its loop.
 
-        With ``complete`` only those in which all that moves is at a distance.
+        With ``complete`` only those in which all that moves is at a constant distance.
         """
         # many accesses touch the same rows
         moving = [row for row in dict.fromkeys(rows) if row is not None and row.moves]
         moving.sort(key=lambda row: not self._knows(row))
-        tried: set[tuple[int | None, ...]] = set()
+        tried: set[tuple[Rows | None, ...]] = set()
         for leader in moving:
             axis = Axis(dict(self.known), set(self.stores), dict(self.same))
             located = axis._locate(loop, rows, leader, moving, complete)
@@ -183,9 +219,9 @@ class Axis:
     def _locate(
         self,
         loop: int | None,
-        rows: Sequence[Rows | None],
-        leader: Rows,
-        moving: Sequence[Rows],
+        rows: Sequence[Touched | None],
+        leader: Touched,
+        moving: Sequence[Touched],
         complete: bool,
     ) -> Located | None:
         """Lay a nest along the axis so that its row is that of one of its views."""
@@ -199,20 +235,30 @@ class Axis:
         if end is None:
             end = Place(("high", store, interval.high.landmark), 0)
             self._learn(store, interval.high, end)
-        found: dict[Rows | None, int | None] = {}
-        for row in moving:
+        found: dict[Touched | None, Rows | None] = {}
+        # where a store begins its landmarks have places, too
+        for row in sorted(moving, key=_begins_at_landmark):
             found[row] = distance = self._distance(row, first, end)
             if complete and distance is None:
                 return None
+        # once it is known which symbols are the same
+        for row in moving:
+            if found[row] is None:
+                found[row] = self._far(row, first)
         distances = tuple([found.get(row) for row in rows])
         return Located(
             loop, self._resolved(first), self._resolved(end), distances, self
         )
 
-    def _knows(self, row: Rows) -> bool:
+    def _far(self, row: Touched, first: Place) -> Rows | None:
+        """Return how far what is touched is from the rows of a nest, by landmarks."""
+        place = self.place(row.store, row.interval.low)
+        return None if place is None else place.behind(self._resolved(first))
+
+    def _knows(self, row: Touched) -> bool:
         return row.store in self.stores
 
-    def _distance(self, row: Rows, first: Place, end: Place) -> int | None:
+    def _distance(self, row: Touched, first: Place, end: Place) -> int | None:
         """Return how far what is touched is from the rows of a nest.
 
         Where a nest touches a store for the first time, it is none at all.

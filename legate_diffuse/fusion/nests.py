@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.ir import Access, Points, Privilege, View
+from legate_diffuse.ir.distance import Rows
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.region import REPEATED, SINGLE
@@ -41,7 +42,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
     )
 
 
-def distances_of(lowered: LoweredNest, turn: Turn) -> tuple[int | None, ...]:
+def distances_of(lowered: LoweredNest, turn: Turn) -> tuple[Rows | None, ...]:
     """Return how far each argument of a nest is from its row, where it moves along."""
     found = []
     position = 0

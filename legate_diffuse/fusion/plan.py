@@ -9,6 +9,7 @@ from typing import Any
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.ir.distance import Landmark, Rows
 from legate_diffuse.ir.nest import Turn
 
 
@@ -54,6 +55,9 @@ class PlannedLaunch:
         circular: for each of them how many rows more than those of a block are in use
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
+        landmarks: those on which turns depend, each with the number of a view that
+            tells where it is: behind its first row, or behind all of its rows if that
+            comes next, by minus the last number.
         last_uses: the tasks and the views that no later launch needs, by number, once
             somebody has asked.
         task: the number of the task that has the launch's name, once it has one.
@@ -74,8 +78,9 @@ class PlannedLaunch:
     moved: tuple[int, ...] = ()
     privileges: bytes = b""
     scratch: tuple[tuple[int, int, int], ...] = ()
-    circular: tuple[int | None, ...] = ()
+    circular: tuple[Rows | None, ...] = ()
     bands: tuple[int, ...] = ()
+    landmarks: tuple[tuple[Landmark, int, bool, int], ...] = ()
     last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None
     written: Any = None

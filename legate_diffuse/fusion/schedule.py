@@ -10,7 +10,8 @@ Shifts are the smallest that keep the order of whatever conflicts: loop shifting
 fusion, as in A. Darte and G. Huard, "Loop Shifting for Loop Compaction", International
 Journal of Parallel Programming 28 (2000), and in U. Bondhugula's Pluto. They follow
 from distances alone. A band ends where a nest needs what is not at a constant
-distance, such as the result of a reduction, and at a nest that has no rows.
+distance, such as the result of a reduction, and at a nest that has no rows. What is at
+no constant distance may be at one that depends on landmarks (``ir/distance.py``).
 
 A store that lives in a band only needs memory for as many rows as are in use at a time:
 storage folding, as Halide has it.
@@ -24,6 +25,7 @@ from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
 from legate_diffuse.ir import View
+from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
 
@@ -68,7 +70,7 @@ class Use:
     changes: bool
 
     @property
-    def distance(self) -> int | None:
+    def distance(self) -> Rows | None:
         """How far what it touches is from the row of its nest."""
         return self.located.distances[self.number]
 
@@ -89,27 +91,30 @@ class BandBuilder:
 
     def join(self, nest: Nest) -> bool:
         """Take in a nest, if it can take turns with the others."""
-        for located, axis in self._axis.alternatives(nest):
-            uses = self._uses_of(nest, located)
-            pairs = list(self._conflicts(uses))
-            lags = [_lag(earlier, later) for earlier, later in pairs]
-            needed = [
-                self.turns[earlier.turn].shift + lag
-                for (earlier, _), lag in zip(pairs, lags, strict=True)
-                if lag is not None
-            ]
-            if len(needed) < len(lags):
-                continue
-            shift = max(needed) if needed else min(self._wanted(uses), default=0)
-            margin = self._margin(pairs)
-            self._axis = axis
-            self.turns.append(
-                Turn(nest, located.loop, shift, located.distances, margin)
-            )
-            for use in uses:
-                self._uses.setdefault(use.view.store.id, []).append(use)
-            return True
-        return False
+        return any(
+            self._join(nest, *alternative)
+            for alternative in self._axis.alternatives(nest)
+        )
+
+    def _join(self, nest: Nest, located: Located, axis: Axis) -> bool:
+        """Take in a nest, if it can take turns with the others where it is laid."""
+        uses = self._uses_of(nest, located)
+        pairs = list(self._conflicts(uses))
+        lags = [_lag(earlier, later) for earlier, later in pairs]
+        needed = [
+            self.turns[earlier.turn].shift + lag
+            for (earlier, _), lag in zip(pairs, lags, strict=True)
+            if lag is not None
+        ]
+        if len(needed) < len(lags):
+            return False
+        shift = greatest(needed) if needed else least([*self._wanted(uses)] or [0])
+        margin = self._margin(pairs)
+        self._axis = axis
+        self.turns.append(Turn(nest, located.loop, shift, located.distances, margin))
+        for use in uses:
+            self._uses.setdefault(use.view.store.id, []).append(use)
+        return True
 
     def obstacles(self, nest: Nest) -> set[int]:
         """Return the turns that keep a nest from joining, or from coming before all."""
@@ -172,19 +177,20 @@ class BandBuilder:
         Margins grow from the first nest to the last: split tiling. There is none where
         what a nest touches is at no distance.
         """
-        before = after = 0
+        before: Rows = 0
+        after: Rows = 0
         for earlier, later in pairs:
             margin = self.turns[earlier.turn].margin
             if margin is None or earlier.distance is None or later.distance is None:
                 return None
             apart = later.distance - earlier.distance
-            before = max(before, margin.before - apart)
-            after = max(after, margin.after + apart)
+            before = greatest((before, margin.before - apart))
+            after = greatest((after, margin.after + apart))
         return Margin(before, after)
 
-    def _wanted(self, uses: Sequence[Use]) -> Iterator[int]:
+    def _wanted(self, uses: Sequence[Use]) -> Iterator[Rows]:
         """Yield the smallest shift for which no more rows of a store are in use."""
-        distances: dict[int, list[int]] = {}
+        distances: dict[int, list[Rows]] = {}
         for use in uses:
             if use.distance is not None:
                 distances.setdefault(use.view.store.id, []).append(use.distance)
@@ -195,24 +201,26 @@ class BandBuilder:
                 if use.distance is not None
             ]
             if times:
-                yield min(min(times) + max(own), max(times) + min(own))
+                yield least(
+                    (least(times) + greatest(own), greatest(times) + least(own))
+                )
 
 
-def _lag(earlier: Use, later: Use) -> int | None:
+def _lag(earlier: Use, later: Use) -> Rows | None:
     """Return by how much the later nest must be shifted against the earlier one.
 
-    None if that is not known to be any constant.
+    None if that is not known.
     """
     if earlier.distance is not None and later.distance is not None:
         return later.distance - earlier.distance
     # from the last row of the earlier nest that matters to the first one of the later
     lasts = [earlier.located.end.moved(-1)]
     touched = later.located.end_touched(later.view)
-    if earlier.distance is not None and touched is not None:
+    if isinstance(earlier.distance, int) and touched is not None:
         lasts.append(touched.moved(-1 - earlier.distance))
     firsts = [later.located.first]
     touched = earlier.located.first_touched(earlier.view)
-    if later.distance is not None and touched is not None:
+    if isinstance(later.distance, int) and touched is not None:
         firsts.append(touched.moved(-later.distance))
     lags = [last - first for last in lasts for first in firsts]
     return min((lag for lag in lags if lag is not None), default=None)
@@ -248,13 +256,13 @@ def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
     )
 
 
-def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, int]]:
+def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, Rows]]:
     """Yield the stores that move along with all nests that use them.
 
     With each of them comes how many rows more than one are in use at a time. A nest
     touches a row at the row's time, plus its shift, minus its distance.
     """
-    times: dict[int, list[int]] = {}
+    times: dict[int, list[Rows]] = {}
     fixed: set[int] = set()
     for turn in turns:
         for view, distance in zip(turn.nest.views, turn.distances, strict=True):
@@ -264,4 +272,4 @@ def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, int]]:
                 times.setdefault(view.store.id, []).append(turn.shift - distance)
     for store, found in times.items():
         if store not in fixed:
-            yield store, max(found) - min(found)
+            yield store, greatest(found) - least(found)

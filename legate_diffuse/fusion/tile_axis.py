@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from legate_diffuse.fusion.axis import Axis, Place, Rows
+from legate_diffuse.fusion.axis import Axis, Place, Touched
 from legate_diffuse.ir import Access, Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import BEGIN, END, Endpoint
@@ -176,17 +176,18 @@ class TileAxis:
             None if a.view.store.replicated else dims[a.view.store.id]
             for a in nest.accesses
         ]
-        rows: list[Rows | None] = []
+        rows: list[Touched | None] = []
         for view, dim in zip(nest.views, along, strict=True):
             if dim is None:
                 rows.append(None)
             elif view.region is None:
                 return None
             else:
-                rows.append(Rows(view.store.id, view.region[dim]))
+                rows.append(Touched(view.store.id, view.region[dim]))
         for located, axis in self.axis.laid(loop, rows, complete=True):
-            placement = Placement(True, loop, located.distances)
-            known = [each for each in located.distances if each is not None]
+            distances = located.constant_distances
+            placement = Placement(True, loop, distances)
+            known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
             return replace(
                 self,

@@ -3,13 +3,14 @@
 
 A nest runs over all points of a shape. A band is a sequence of nests that take turns
 on the rows of an axis; a program is a sequence of bands. They have no extents, as
-windows have none.
+windows have none. Numbers of rows may depend on landmarks (``distance.py``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from legate_diffuse.ir.distance import Landmark, Rows, landmarks_of
 from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access
@@ -46,8 +47,8 @@ class Nest:
 class Margin:
     """How far a nest stays away from both ends of a part of the rows."""
 
-    before: int = 0
-    after: int = 0
+    before: Rows = 0
+    after: Rows = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,16 @@ class Turn:
 
     nest: Nest
     row_loop: int | None = None
-    shift: int = 0
-    distances: tuple[int | None, ...] = ()
+    shift: Rows = 0
+    distances: tuple[Rows | None, ...] = ()
     margin: Margin | None = None
+
+    @property
+    def landmarks(self) -> frozenset[Landmark]:
+        """The landmarks on which its numbers depend."""
+        margin = self.margin or Margin()
+        numbers = (self.shift, margin.before, margin.after, *self.distances)
+        return frozenset[Landmark]().union(*map(landmarks_of, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class Band:
     """
 
     turns: tuple[Turn, ...]
-    circular: tuple[tuple[int, int], ...] = ()
+    circular: tuple[tuple[int, Rows], ...] = ()
 
     @property
     def nests(self) -> tuple[Nest, ...]:
@@ -111,6 +119,14 @@ class Program:
     def nests(self) -> tuple[Nest, ...]:
         """The nests of all bands in their order."""
         return tuple(nest for band in self.bands for nest in band.nests)
+
+    @property
+    def landmarks(self) -> frozenset[Landmark]:
+        """The landmarks on which turns and buffers depend."""
+        return frozenset[Landmark]().union(
+            *(turn.landmarks for band in self.bands for turn in band.turns),
+            *(landmarks_of(rows) for band in self.bands for _, rows in band.circular),
+        )
 
     @property
     def stores(self) -> tuple[Store, ...]:

@@ -6,7 +6,8 @@ are written as in windows (``ir/text.py``). The nests of a band follow the line
 ``band``, each with its number, the loop along its rows, its shift, and its margin, if
 it has them. An access tells the region of its view; ``@1`` after it is its distance
 from the row of the nest, and ``circular %1 2`` tells that of store 1 two rows more than
-those of a block are in use at a time::
+those of a block are in use at a time. ``@-%0.a`` is a distance that depends on where
+landmark a of store 0 is (``distance.py``)::
 
     store %0 float64 live
     store %1 float64
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from legate_diffuse.ir.distance import Rows, parse_rows
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn
 from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.region_text import parse_region, render_region
@@ -32,15 +34,15 @@ from legate_diffuse.ir.text import parse_store, render_store
 
 _NEST: Final = re.compile(
     r"nest (?P<number>\d+) shape (?P<shape>\d+) (?P<points>none|one|many)"
-    r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>-?\d+))?"
-    r"(?: margin (?P<before>\d+) (?P<after>\d+))?: (?P<accesses>.*)"
+    r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>[^ :]+))?"
+    r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
     r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))? %(?P<store>\d+)"
     r"\[(?P<region>[^\]]*)\](?: as \((?P<dims>[^)]*)\))?"
-    r"(?: @(?P<distance>-?\d+))?(?:, |$)"
+    r"(?: @(?P<distance>[^ ,]+))?(?:, |$)"
 )
-_CIRCULAR: Final = re.compile(r"circular %(?P<store>\d+) (?P<rows>\d+)")
+_CIRCULAR: Final = re.compile(r"circular %(?P<store>\d+) (?P<rows>[^ ]+)")
 
 
 def render_program(program: Program) -> str:
@@ -63,7 +65,7 @@ def _turn(turn: Turn) -> str:
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
 
 
-def _access(access: Access, distance: int | None) -> str:
+def _access(access: Access, distance: Rows | None) -> str:
     view = access.view
     text = access.privilege.name.lower()
     text += f"({access.operator})" if access.operator else ""
@@ -90,7 +92,7 @@ def parse_program(text: str) -> Program:
                 bands[-1] = replace(band, turns=(*band.turns, turn))
             elif match := _CIRCULAR.fullmatch(line):
                 band = _last(bands)
-                buffer = int(match["store"]), int(match["rows"])
+                buffer = int(match["store"]), parse_rows(match["rows"])
                 bands[-1] = replace(band, circular=(*band.circular, buffer))
             elif line == "band":
                 bands.append(Band(()))
@@ -121,19 +123,21 @@ def _parse_turn(
         view = replace(view, id=views.setdefault(view, len(views)))
         accesses.append(replace(found, view=view))
         distances.append(distance)
-    margin = match["before"] and Margin(int(match["before"]), int(match["after"]))
+    margin = None
+    if match["before"]:
+        margin = Margin(parse_rows(match["before"]), parse_rows(match["after"]))
     return Turn(
         Nest(int(match["number"]), shape, points, tuple(accesses)),
         int(match["rows"]) if match["rows"] else None,
-        int(match["shift"] or 0),
+        parse_rows(match["shift"] or "0"),
         tuple(distances),
-        margin or None,
+        margin,
     )
 
 
 def _parse_accesses(
     text: str, stores: dict[int, Store]
-) -> Iterator[tuple[Access, int | None]]:
+) -> Iterator[tuple[Access, Rows | None]]:
     end = 0
     while end < len(text):
         match = _ACCESS.match(text, end)
@@ -149,5 +153,5 @@ def _parse_accesses(
         distance = match["distance"]
         yield (
             Access(privilege, view, match["operator"] or ""),
-            None if distance is None else int(distance),
+            None if distance is None else parse_rows(distance),
         )

@@ -48,7 +48,7 @@ def render_zones(zones: Sequence[Zones]) -> str:
     if not any(zones):
         return ""
     return " where " + ", ".join(
-        " < ".join(" ".join(map(_name, zone)) for zone in of_dimension) or "-"
+        " < ".join(" ".join(map(landmark_name, zone)) for zone in of_dimension) or "-"
         for of_dimension in zones
     )
 
@@ -80,7 +80,8 @@ def parse_zones(text: str) -> tuple[Zones, ...]:
         ()
         if part.strip() == "-"
         else tuple(
-            tuple(_number(name) for name in zone.split()) for zone in part.split("<")
+            tuple(landmark_number(name) for name in zone.split())
+            for zone in part.split("<")
         )
         for part in text.split(",")
     )
@@ -107,7 +108,7 @@ def _endpoint(at: Endpoint) -> str:
         return str(at.offset)
     if at.landmark == END:
         return f"-{-at.offset}"
-    return _name(at.landmark) + (f"{at.offset:+}" if at.offset else "")
+    return landmark_name(at.landmark) + (f"{at.offset:+}" if at.offset else "")
 
 
 def _parse_interval(text: str) -> Interval:
@@ -126,18 +127,24 @@ def _parse_endpoint(text: str, default: Endpoint) -> Endpoint:
         raise ValueError(f"{text!r} is not a position")
     name, offset = match["name"], match["offset"]
     if name:
-        return Endpoint(_number(name), int(offset or 0))
+        return Endpoint(landmark_number(name), int(offset or 0))
     if not offset:
         return default
     return Endpoint(END if offset.startswith("-") else BEGIN, int(offset))
 
 
-def _name(landmark: int) -> str:
+def landmark_name(landmark: int) -> str:
+    """Return the name of a free landmark: a, b, ... z, a1, ..."""
     more, letter = divmod(landmark, 26)
     return chr(ord("a") + letter) + (str(more) if more else "")
 
 
-def _number(name: str) -> int:
+def landmark_number(name: str) -> int:
+    """Return the number of a free landmark.
+
+    Raises:
+        ValueError: it is no name of one.
+    """
     if not re.fullmatch(r"[a-z]\d*", name):
         raise ValueError(f"{name!r} is not a landmark")
     return ord(name[0]) - ord("a") + 26 * int(name[1:] or 0)

@@ -14,9 +14,19 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
+from legate_diffuse.ir.distance import (
+    Distance,
+    Rows,
+    at_most,
+    follows_from,
+    greatest,
+    is_landmark,
+    least,
+    position,
+)
 from legate_diffuse.ir.nest import Nest, Program, Turn
 from legate_diffuse.ir.privilege import Privilege
-from legate_diffuse.ir.region import BEGIN
+from legate_diffuse.ir.region import BEGIN, END
 from legate_diffuse.ir.relations import aligned, may_overlap
 from legate_diffuse.ir.store import View
 from legate_diffuse.ir.verify import verify_access, verify_region
@@ -134,6 +144,41 @@ class _Rows:
         ends = self._ends(turn, view, distance)
         return all([self.put(*end) for end in ends])
 
+    def is_at(self, turn: int, view: View, distance: Distance) -> bool:
+        """Whether landmarks lie so that a view is so far behind the rows of a turn."""
+        (interval, *_) = view.region or ()
+        low: Hashable = view.store.id, interval.low.landmark
+        places, zeros = self._places(("first", turn), low)
+        if low not in places:
+            return False
+        return follows_from(distance - interval.low.offset - places[low], zeros)
+
+    def _places(
+        self, start: Hashable, end: Hashable
+    ) -> tuple[dict[Hashable, Rows], list[Rows]]:
+        """Return how far places are behind one of them, and what must then be zero."""
+        known = dict.fromkeys((start, *self._behind, _AXIS, end))
+        known |= dict.fromkeys((each[0], BEGIN) for each in known if is_landmark(each))
+        found: dict[Hashable, Rows] = {start: 0}
+        zeros: list[Rows] = []
+        for place in (reached := [start]):
+            near: list[tuple[Hashable, Rows]] = []
+            for other in known:
+                constant = self.between(other, place)
+                if constant is not None:
+                    near.append((other, constant))
+            if is_landmark(place):
+                near.append(((place[0], BEGIN), -position(place)))
+            for mark in filter(is_landmark, known):
+                if place == (mark[0], BEGIN):
+                    near.append((mark, position(mark)))
+            for other, apart in near:
+                if other not in found:
+                    found[other] = found[place] + apart
+                    reached.append(other)
+                zeros.append(found[other] - found[place] - apart)
+        return found, zeros
+
     def follows(self, turn: int, view: View, distance: int) -> bool:
         """Whether a view's distance from the rows of a turn follows from others."""
         ends = self._ends(turn, view, distance)
@@ -168,25 +213,26 @@ class _Rows:
 def _verify_turn(turn: Turn, place: int, rows: _Rows, *, alone: bool) -> None:
     """Check the distances of a turn, and lay its rows beside those of the others."""
     loop, where = turn.row_loop, f"nest {turn.nest.number}"
-    moving = [
+    given = [
         (view, distance)
         for view, distance in zip(turn.nest.views, turn.distances, strict=True)
         if distance is not None
     ]
+    moving = [(view, each) for view, each in given if isinstance(each, int)]
     _require(bool(moving) or alone, f"{where}: it has no rows in its band")
     _require(bool(moving) or loop is None, f"{where}: nothing moves along its rows")
     if loop is None:
         rows.put(("end", place), ("first", place), 1)
-    for view, _ in moving:
+    for view, _ in given:
         moves = _moves(view, loop)
         _require(moves, f"{where}: store {view.store.id} has a distance and stands")
-    leaders = [each for each in moving if each[0].store.id in rows.stores]
+    rest = sorted(moving, key=lambda each: _begins_at_landmark(each[0]))
+    leaders = [each for each in rest if each[0].store.id in rows.stores]
     if moving and not leaders:
         leaders = moving
         rows.put((moving[0][0].store.id, BEGIN), _AXIS, 0)
     # one view tells where the nest is; all others must then be where they are said to
     following = leaders[:1]
-    rest = list(moving)
     agree = True
     while following:
         for view, distance in following:
@@ -197,7 +243,14 @@ def _verify_turn(turn: Turn, place: int, rows: _Rows, *, alone: bool) -> None:
             for view, distance in rest
             if view.store.id not in rows.stores or rows.follows(place, view, distance)
         ][:1]
+    for view, far in given:
+        if isinstance(far, Distance):
+            agree = agree and rows.is_at(place, view, far)
     _require(agree and not rest, f"{where}: its distances do not agree")
+
+
+def _begins_at_landmark(view: View) -> bool:
+    return view.region is not None and view.region[0].low.landmark > END
 
 
 def _moves(view: View, loop: int | None) -> bool:
@@ -233,7 +286,7 @@ class _Use:
         return self.turn.nest.changes(self.number)
 
     @property
-    def distance(self) -> int | None:
+    def distance(self) -> Rows | None:
         return self.turn.distances[self.number]
 
 
@@ -251,11 +304,12 @@ def _verify_order(earlier: _Use, later: _Use) -> None:
     shift = later.turn.shift - earlier.turn.shift
     _require(lag is not None, f"{where}: they cannot take turns")
     _require(
-        lag is None or shift >= lag, f"{where}: the shift is {shift} and not {lag}"
+        lag is None or at_most(lag, shift),
+        f"{where}: the shift is {shift} and not {lag}",
     )
 
 
-def _lag(earlier: _Use, later: _Use) -> int | None:
+def _lag(earlier: _Use, later: _Use) -> Rows | None:
     """Return by how much a nest must be shifted against an earlier one.
 
     From the last row of the earlier nest that matters for the later one to its first
@@ -265,9 +319,9 @@ def _lag(earlier: _Use, later: _Use) -> int | None:
         return later.distance - earlier.distance
     lasts: list[tuple[Hashable, int]] = [(("end", earlier.place), -1)]
     firsts: list[tuple[Hashable, int]] = [(("first", later.place), 0)]
-    if earlier.distance is not None and (ends := _ends(later)) is not None:
+    if isinstance(earlier.distance, int) and (ends := _ends(later)) is not None:
         lasts.append((ends[1][0], ends[1][1] - 1 - earlier.distance))
-    if later.distance is not None and (ends := _ends(earlier)) is not None:
+    if isinstance(later.distance, int) and (ends := _ends(earlier)) is not None:
         firsts.append((ends[0][0], ends[0][1] - later.distance))
     lags = [
         between + last_offset - first_offset
@@ -300,7 +354,8 @@ def _verify_margins(earlier: _Use, later: _Use) -> None:
     if earlier.distance is not None and later.distance is not None:
         apart = later.distance - earlier.distance
         _require(
-            other.before >= one.before - apart and other.after >= one.after + apart,
+            at_most(one.before - apart, other.before)
+            and at_most(one.after + apart, other.after),
             f"{where}: the margin is too small",
         )
 
@@ -317,7 +372,7 @@ def _verify_scratch(uses: Sequence[_Use]) -> None:
             _require(writes, f"store {store.id} is read before it is written")
 
 
-def _verify_circular(band: int, store: int, rows: int, uses: Sequence[_Use]) -> None:
+def _verify_circular(band: int, store: int, rows: Rows, uses: Sequence[_Use]) -> None:
     """Check the buffer of so many rows more than a block's."""
     where = f"circular store {store}"
     times = [
@@ -326,8 +381,8 @@ def _verify_circular(band: int, store: int, rows: int, uses: Sequence[_Use]) -> 
         if use.band == band and use.distance is not None
     ]
     _require(bool(times) and len(times) == len(uses), f"{where}: it is used elsewhere")
-    needed = max(times) - min(times)
-    _require(rows >= needed, f"{where}: {rows} rows more are not {needed}")
+    needed = greatest(times) - least(times)
+    _require(at_most(needed, rows), f"{where}: {rows} rows more are not {needed}")
 
 
 def _conflict(one: _Use, other: _Use) -> bool:

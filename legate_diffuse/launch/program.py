@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
+from legate_diffuse.launch.landmarks import Filled
 from legate_diffuse.launch.tiling import write_tiling
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.view import View
@@ -97,7 +98,8 @@ def _numbers(launch: PlannedLaunch) -> list[int]:
 def _write(
     launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
 ) -> bytes:
-    counts = len(launch.scratch), len(launch.bands), len(launch.nests)
+    filled = Filled(launch, views)
+    counts = len(launch.scratch), len(filled.bands), len(launch.nests)
     tiling = launch.tiling
     parts = [] if tiling is None else [write_tiling(tiling, views, launch.arguments)]
     parts.append(pack("=3q", *counts))
@@ -112,12 +114,12 @@ def _write(
                 root.type.size,
                 first,
                 last,
-                _ALL_ROWS if spread is None else spread,
+                _ALL_ROWS if spread is None else filled.distance(spread),
                 len(extents),
                 *extents,
             )
         )
-    parts.append(pack(f"={len(launch.bands)}q", *launch.bands))
+    parts.append(pack(f"={len(filled.bands)}q", *filled.bands))
     for nest, block in zip(launch.nests, blocks, strict=True):
         lowered = nest.lowered
         shape = (
@@ -128,7 +130,7 @@ def _write(
         dim = len(shape)
         parts += (
             pack("=q", nest.kernel),
-            nest.packed or _pack_turn(nest, dim),
+            nest.packed or _pack_turn(nest, dim, filled),
             pack(f"={2 * dim}q", *shape, *(0,) * dim),
         )
         if block:
@@ -151,27 +153,33 @@ def _write(
     return b"".join(parts)
 
 
-def _pack_turn(nest: PlannedNest, dim: int) -> bytes:
-    """Return what a program says of a nest and its turn, and remember it."""
+def _pack_turn(nest: PlannedNest, dim: int, filled: Filled) -> bytes:
+    """Return what a program says of a nest and its turn, and remember what stays."""
     lowered, turn = nest.lowered, nest.turn
     assert turn is not None
-    distances = distances_of(lowered, turn)
+    distances = [
+        None if rows is None else filled.distance(rows)
+        for rows in distances_of(lowered, turn)
+    ]
     before, after = _NO_MARGIN, 0
     if turn.margin is not None:
-        before, after = turn.margin.before, turn.margin.after
-    nest.packed = pack(
+        before = filled.time(turn.margin.before)
+        after = filled.time(turn.margin.after)
+    packed = pack(
         f"={8 + len(distances)}q",
         len(nest.operands),
         sum(p & (WRITE | REDUCE) != 0 for p in lowered.privileges),
         dim,
         len(lowered.scalars),
         rows_of(turn.row_loop, distances),
-        turn.shift,
+        filled.time(turn.shift),
         before,
         after,
         *(_STANDS if distance is None else distance for distance in distances),
     )
-    return nest.packed
+    if not turn.landmarks:
+        nest.packed = packed
+    return packed
 
 
 def rows_of(row_loop: int | None, distances: Sequence[int | None]) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
+from filled_program import filled
 from random_nests import Step, Steps, layout_of, numpy_view
 
 from legate_diffuse.ir import Privilege
@@ -63,6 +64,14 @@ class Executor:
     _views: dict[tuple[int, int, int], tuple[Array, np.ndarray, int]] = field(
         default_factory=dict
     )
+
+    def __post_init__(self) -> None:
+        self.program = filled(self.program, self._low_and_high)
+
+    def _low_and_high(self, nest: int, access: int) -> list[int]:
+        operand = self.steps.steps[nest].operands[access]
+        low = operand.low[0].at(self.sizes)
+        return [low, low + operand.extents[0].at(self.sizes)]
 
     def memory(self) -> Memory:
         """Return what the arrays hold at first."""

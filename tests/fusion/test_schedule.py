@@ -96,6 +96,23 @@ SCHEDULED: dict[str, tuple[set[int], str, str]] = {
         nest 1 shape 0 many rows 0 margin 0 0: write %1[:, :] @0, read %0[:, :] as (1, 0)
         """,
     ),
+    "the program says how far rows lie apart": (
+        {1},
+        """
+        store %0 float64 live where a < b, -
+        store %1 float64
+        nest 0 shape 0 many: write %1[:, :], read %0[a:, :], read %0[:b, :]
+        nest 1 shape 0 many: write %0[a:, :], read %1[:, :]
+        nest 2 shape 1 many: write %1[:-2, :], read %0[a+2:, :], read %0[:b-2, :]
+        """,
+        """
+        band
+        nest 0 shape 0 many rows 0 margin 0 0: write %1[:, :] @0, read %0[a:, :] @%0.a, read %0[:b, :] @0
+        nest 1 shape 0 many rows 0 margin %0.a 0: write %0[a:, :] @0, read %1[:, :] @-%0.a
+        nest 2 shape 1 many rows 0 shift %0.a+2 margin %0.a %0.a+2: write %1[:-2, :] @0, read %0[a+2:, :] @%0.a+2, read %0[:b-2, :] @0
+        circular %1 %0.a+2
+        """,
+    ),
     "all rows use one row": (
         set(),
         """

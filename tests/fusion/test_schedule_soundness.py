@@ -27,7 +27,7 @@ from random_nests import (
 )
 
 from legate_diffuse.fusion import axis, schedule
-from legate_diffuse.ir import Privilege, landmarks, region
+from legate_diffuse.ir import Privilege, distance, landmarks, region
 from legate_diffuse.ir.program_text import parse_program, render_program
 from legate_diffuse.ir.verify_program import verify_program
 from legate_diffuse.stores import layout, outline
@@ -65,6 +65,7 @@ def check(steps: Steps) -> Counter[str]:
     assert render_program(parse_program(text)) == text
     seen: Counter[str] = Counter()
     seen["bands"] += sum(len(band.turns) > 1 for band in scheduled.bands)
+    seen["landmarks"] += len(scheduled.landmarks)
     seen["circular"] += sum(len(band.circular) for band in scheduled.bands)
     for sizes in SIZES:
         rng = random.Random(1)
@@ -198,9 +199,9 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "[later.located.first.moved(1)]",
     ),
     "any shift will do": (
-        schedule.BandBuilder.join,
-        "max(needed) if needed",
-        "min(needed) if needed",
+        schedule.BandBuilder._join,
+        "greatest(needed) if needed",
+        "least(needed) if needed",
     ),
     "what is read may be overwritten before": (
         schedule.conflict,
@@ -241,8 +242,8 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     # circular buffers
     "circular buffers are one row too small": (
         schedule.spreads,
-        "max(found) - min(found)",
-        "max(max(found) - min(found) - 1, 0)",
+        "greatest(found) - least(found)",
+        "greatest((greatest(found) - least(found) - 1, 0))",
     ),
     "rows are in use wherever they are": (
         schedule.spreads,
@@ -293,8 +294,34 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     "columns are rows": (axis._rows, "view.dims[loop] == 0", "view.dims[loop] >= 0"),
     "points move along": (
         axis._rows,
-        "Rows(view.store.id, interval, view.dims[loop] == 0)",
-        "Rows(view.store.id, interval, interval.point or view.dims[loop] == 0)",
+        "Touched(view.store.id, interval, view.dims[loop] == 0)",
+        "Touched(view.store.id, interval, interval.point or view.dims[loop] == 0)",
+    ),
+    # landmarks
+    "landmarks lie the other way": (
+        axis.Place.behind,
+        "((self, 1), (other, -1))",
+        "((self, -1), (other, 1))",
+    ),
+    "views begin where they end": (
+        axis.Axis._far,
+        "row.interval.low",
+        "row.interval.high",
+    ),
+    "landmarks have no offsets": (
+        axis.Place.behind,
+        "rows: Rows = self.offset - other.offset",
+        "rows: Rows = 0",
+    ),
+    "of landmarks the least number counts": (
+        distance._bound,
+        "choose(own.get(mark, 0) for own in factors)",
+        "min(own.get(mark, 0) for own in factors)",
+    ),
+    "numbers without a landmark do not count": (
+        distance._bound,
+        "choose(own.get(mark, 0) for own in factors)",
+        "choose(own[mark] for own in factors if mark in own)",
     ),
     # margins
     "margins do not grow": (

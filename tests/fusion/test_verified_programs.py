@@ -13,6 +13,7 @@ from random_nests import SIZES, Steps, nests_of
 from test_schedule_soundness import programs, small_numbers
 
 from legate_diffuse.fusion.schedule import schedule
+from legate_diffuse.ir.distance import Distance, Rows
 from legate_diffuse.ir.nest import Band, Margin, Program, Turn
 from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
@@ -36,13 +37,17 @@ def _distance(turn: Turn, rng: random.Random) -> Turn:
     return replace(turn, distances=tuple(distances))
 
 
+def _less(rows: Rows) -> Rows:
+    return rows - 1 if isinstance(rows, Distance) else max(rows - 1, 0)
+
+
 def _margin(turn: Turn, rng: random.Random) -> Turn:
     if turn.margin is None:
         return turn
     before, after = turn.margin.before, turn.margin.after
     if rng.random() < 0.5:
-        return replace(turn, margin=Margin(max(before - 1, 0), after))
-    return replace(turn, margin=Margin(before, max(after - 1, 0)))
+        return replace(turn, margin=Margin(_less(before), after))
+    return replace(turn, margin=Margin(before, _less(after)))
 
 
 def _change_turn(
@@ -91,7 +96,7 @@ def _shrink_buffer(program: Program, rng: random.Random) -> Program:
         tuple(
             replace(
                 band,
-                circular=tuple((s, max(rows - 1, 0)) for s, rows in band.circular),
+                circular=tuple((s, _less(rows)) for s, rows in band.circular),
             )
             for band in program.bands
         )

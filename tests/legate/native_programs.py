@@ -9,6 +9,7 @@ from functools import cache
 from struct import pack
 from typing import Any, NamedTuple
 
+import filled_program
 import legate.core
 import numpy as np
 from recorder import Machine, Recorder, nests_of
@@ -182,6 +183,13 @@ def scheduled_program(
         _nests_of(arguments, nests, buffers),
         frozenset(range(len(arguments), len(arguments) + len(buffers))),
     )
+
+    def low_and_high(nest: int, operand: int) -> list[int]:
+        _, dims, low = nests[nest].operands[operand]
+        rows = nests[nest].shape[dims.index(0)] if 0 in dims else 1
+        return [low[0], low[0] + rows]
+
+    found = filled_program.filled(found, low_and_high)
     turns = [turn for band in found.bands for turn in band.turns]
     order = [turn.nest.number for turn in turns]
     circular = dict(each for band in found.bands for each in band.circular)

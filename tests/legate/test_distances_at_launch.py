@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops take turns on rows at distances that the program chooses.
+
+Each test runs in a process of its own, see ``test_small_arrays.py``.
+"""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_here
+
+# Distances near, far and beyond the end, in one order and the other; the arrays have
+# several rows of a block, or many blocks.
+PROGRAM = """
+def sweeps(n, rows, columns, distances):
+    x = n.arange(float(rows * columns)) % 7.0
+    x = x.reshape((rows, columns)) if columns > 1 else x
+    y = n.zeros(x.shape)
+    for k in distances:
+        x[k:] = n.maximum(x[k:] * 0.75, x[:-k] + 0.5)
+        y[: rows - k] += x[k:]
+        x[: rows - k] -= y[k:] * 0.25
+    return [x, y]
+
+def program(n):
+    return sweeps(n, ROWS, COLUMNS, DISTANCES)
+
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("rows", "columns", "cache_bytes"),
+    [(20_000, 1, 4096), (700, 30, 8192), (300, 1, 512), (200_000, 1, 65536)],
+)
+def test_values(rows: int, columns: int, cache_bytes: int, cpus: int) -> None:
+    near = [3, 4, 7, 31, 60, 5]
+    far = [rows // 3, 3, rows - 4, rows // 2, 9, rows // 2 + 40, 200]
+    for distances in (near, far, near + far):
+        run_here(
+            PROGRAM.replace("ROWS", str(rows))
+            .replace("COLUMNS", str(columns))
+            .replace("DISTANCES", str(distances))
+            + """
+agree(program), agree(program)
+found = counts(lambda: program(cn))
+assert found["groups"] > 0, found
+""",
+            LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+            LEGATE_DIFFUSE_SMALL_BYTES="0",
+            LEGATE_DIFFUSE_CACHE_BYTES=str(cache_bytes),
+        )
+
+
+def test_all_distances_have_one_plan() -> None:
+    """How far rows lie apart is filled in at launch, near or far."""
+    run_here(
+        PROGRAM.replace("ROWS", "100_000")
+        .replace("COLUMNS", "1")
+        .replace("DISTANCES", "[]")
+        + """
+def one(k):
+    return counts(lambda: sweeps(cn, 100_000, 1, [k, k + 3]))
+
+one(20), one(25)
+for k in (30, 1000, 40_000, 77):
+    found = one(k)
+    assert found["plans_made"] == 0, (k, found)
+    for a, b in zip(sweeps(cn, 100_000, 1, [k, k + 3]),
+                    sweeps(np, 100_000, 1, [k, k + 3])):
+        np.testing.assert_array_equal(np.asarray(a), b)
+""",
+        LEGATE_CONFIG="--cpus 2 --gpus 0 --sysmem 1000",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
+
+
+def test_a_landmark_that_another_task_brings() -> None:
+    """Where it is can then be told from views beside it only."""
+    run_here(
+        """
+def program(n):
+    x = n.arange(20_000.0) % 7.0
+    found = []
+    for k in [40, 55, 70]:
+        found.append(n.sort(x[k:]))
+        x[k + 2 :] = n.maximum(x[k + 2 :] * 0.75, x[: -k - 2] + 0.5)
+        x[k + 4 :] -= x[: -k - 4] * 0.25
+    return [x, *found]
+
+agree(program), agree(program)
+""",
+        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 1000",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+        LEGATE_DIFFUSE_CACHE_BYTES="4096",
+    )
