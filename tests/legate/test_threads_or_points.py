@@ -15,19 +15,17 @@ from process import run_python
 SETTINGS = {
     "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500",
     "LEGATE_DIFFUSE": "1",
-    # small arrays stand for large ones
-    "LEGATE_TEST": "1",
     "LEGATE_DIFFUSE_SMALL_BYTES": "0",
 }
 
-# Each step changes x, of 40 x 40 elements.
+# Each step changes x, of 200 x 200 elements.
 STEPS = {
     "fused": "x = chain(x)",
     "products": "x = chain(x @ w)",
     "sorts": "x = n.sort(chain(x), axis=1)",
-    "scans": "x = chain(n.cumsum(x, axis=1) / 40.0)",
+    "scans": "x = chain(n.cumsum(x, axis=1) / 200.0)",
     "solutions": "x = chain(n.linalg.solve(w, x))",
-    "seldom": "x = n.sort(x, axis=1) if k % 12 == 11 else chain(x)",
+    "seldom": "x = n.sort(x, axis=1) if k % 30 == 29 else chain(x)",
 }
 # Those that go between fused tasks and tasks whose arrays Legate divides.
 ALTERNATING = ("products", "sorts", "scans")
@@ -46,8 +44,8 @@ def program(n, record=lambda: None):
     def chain(x):
         x = n.sqrt(x * x + 0.25) * 0.5 + x
         return n.minimum(x, 2.0) * 0.5
-    index = n.arange(1600).reshape(40, 40)
-    x, w = (index * 7 % 31) / 31.0, (index * 11 % 37) / 1000.0 + n.eye(40)
+    index = n.arange(40000).reshape(200, 200)
+    x, w = (index * 7 % 31) / 31.0, (index * 11 % 37) / 10000.0 + n.eye(200)
     for k in range(ITERATIONS):
         STEP
         record()
