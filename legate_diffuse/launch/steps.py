@@ -35,6 +35,9 @@ class StepOwner(Protocol):
     def note_task(self, operation: Any) -> None:
         """Take note of an operation that runs as it was submitted."""
 
+    def note_move(self, root: Root) -> None:
+        """Take note of a root that has moved to its spare store."""
+
     def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
         """Return the number of a task that is named as the operations of a launch."""
 
@@ -212,6 +215,7 @@ class FusedStep(Step):
         for root, spare in self._moved:
             if queue.head is self:
                 root.move(spare)
+                self._submitter.note_move(root)
         shared = object() if len(scalars) > 1 and not self._is_here else None
         for root in scalars:
             # nested work may have done this, and what comes next

@@ -27,6 +27,7 @@ from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.spares import Spares
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
@@ -85,6 +86,7 @@ class Submitter:
         self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
+        self._spares = Spares()
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
@@ -145,6 +147,10 @@ class Submitter:
         if self.choice.is_open:
             self.choice.note_task(operation.uses())
 
+    def note_move(self, root: Root) -> None:
+        """Take note of a root that has moved to its spare store."""
+        self._spares.note(root, self._windows)
+
     def prepare(
         self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None
     ) -> tuple[list[Step], Waiting]:
@@ -155,6 +161,7 @@ class Submitter:
         """
         plan = self._plan(window)
         self._windows += 1
+        self._spares.let_go(self._windows)
         plan.last_use = self._windows
         if self.checker is not None:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()

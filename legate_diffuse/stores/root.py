@@ -44,6 +44,7 @@ class Root:
     """
 
     __slots__ = (
+        "__weakref__",
         "_handle",
         "_keeper",
         "constant",
