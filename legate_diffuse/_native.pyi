@@ -474,7 +474,7 @@ def launch_policy() -> tuple[int, int]:
     """Return how Legate partitions in the current scope: (pieces, threshold).
 
     A store is not partitioned if there is one piece, or if it has fewer elements than
-    the threshold. There is one piece, too, where threads share the loops of a task.
+    the threshold.
     """
 
 def num_threads() -> int:

@@ -2,9 +2,10 @@
 """Compares partitioned arrays with threads that share the loops of whole ones.
 
 ``bench.py partitions``: the programs of scripts/apps/ on several CPUs of one process,
-with ``LEGATE_DIFFUSE_THREADS=1`` and without; the latter also where large arrays may
-not live in the process, so that all fused launches are tasks on both sides. At small
-sizes they run unfused, too. Each run is a process, the sides alternate, times are
+with ``LEGATE_DIFFUSE_THREADS=1`` and as many as there are CPUs; the latter also where
+large arrays may not live in the process, so that all fused launches are tasks on both
+sides; and without the variable, where what the program's other tasks want decides. At
+small sizes they run unfused, too. Each run is a process, the sides alternate, times are
 medians over all timed batches.
 """
 
@@ -38,14 +39,20 @@ PROGRAMS: Final = (
     "shallow_water",
     "channel_flow",
     "multigrid",
+    # tasks of BLAS alternate with fused ones
+    "lstm",
 )
 PARTITIONS, TASKS, THREADS = "partitions", "threads, tasks", "threads"
-SETTINGS: Final[dict[str, dict[str, str]]] = {
-    PARTITIONS: {"LEGATE_DIFFUSE_THREADS": "1"},
-    TASKS: {"LEGATE_DIFFUSE_SMALL_BYTES": str(3 * 2**17)},
-    THREADS: {},
-    UNFUSED: {},
-}
+CHOSEN: Final = "chosen"
+
+
+def _settings(side: str, cpus: int) -> dict[str, str]:
+    """Return the variables of a side."""
+    threads = {PARTITIONS: "1", TASKS: str(cpus), THREADS: str(cpus)}
+    found = {"LEGATE_DIFFUSE_THREADS": threads[side]} if side in threads else {}
+    if side == TASKS:
+        found["LEGATE_DIFFUSE_SMALL_BYTES"] = str(3 * 2**17)
+    return found
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,11 @@ class Result:
     def over(self, side: str) -> float | None:
         """The partitioned time over another side's, None if that was not run."""
         return self.ms[PARTITIONS] / self.ms[side] if side in self.ms else None
+
+    @property
+    def chosen_over_better(self) -> float:
+        """The time of what is chosen over that of the better setting."""
+        return self.ms[CHOSEN] / min(self.ms[PARTITIONS], self.ms[THREADS])
 
 
 def main(arguments: list[str]) -> int:
@@ -96,9 +108,9 @@ def page(results: Sequence[Result], cpus: int) -> str:
         f"Partitioned over {cpus} CPUs; ratios are its time over the others'.",
         "",
         "| program | size | partitions ms | over threads, tasks | over threads "
-        "| over unfused | tasks an iteration, partitions and threads | peak MB "
-        "| first ms |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| over unfused | chosen over better | tasks an iteration, partitions and "
+        "threads | peak MB | first ms |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     return "\n".join(lines + [_row(result) for result in results]) + "\n"
 
@@ -112,6 +124,7 @@ def _row(one: Result) -> str:
         f"{found[PARTITIONS]:.4g}, {found[TASKS]:.4g}"
         for found in (one.tasks, one.peak_rss_mb, one.first_ms)
     ]
+    ratios.append(f"{one.chosen_over_better:.2f}")
     cells = [one.app, f"{one.size:,}", f"{one.ms[PARTITIONS]:.3g}", *ratios, *pairs]
     note = "" if one.agrees else " results differ |"
     return "| " + " | ".join(cells) + " |" + note
@@ -126,7 +139,7 @@ def _measure(app: str, kind: str, options: argparse.Namespace) -> Result:
     else:
         size, iterations = known.small, SMALL_ITERATIONS
     case = Case(app, kind, size, options.cpus, iterations, "float64", 1, options.sysmem)
-    sides = [PARTITIONS, TASKS, THREADS] + [UNFUSED] * (kind == "small")
+    sides = [PARTITIONS, TASKS, THREADS, CHOSEN] + [UNFUSED] * (kind == "small")
     runs: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +147,8 @@ def _measure(app: str, kind: str, options: argparse.Namespace) -> Result:
             for side in sides if repeat % 2 == 0 else sides[::-1]:
                 output = Path(folder) / f"{side}.npz" if repeat == 0 else None
                 kind_of = UNFUSED if side == UNFUSED else FUSED
-                runs[side].append(run(case, kind_of, folder, output, SETTINGS[side]))
+                settings = _settings(side, options.cpus)
+                runs[side].append(run(case, kind_of, folder, output, settings))
         difference = max(
             largest_difference(*(Path(folder) / f"{one}.npz" for one in (side, TASKS)))
             for side in sides

@@ -19,8 +19,10 @@ from legate_diffuse.interpose.store import (
     hold,
     view_of,
 )
+from legate_diffuse.interpose.uses import uses
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 _ADD: Final[dict[int, str]] = {READ: "add_input", WRITE: "add_output"}
@@ -238,6 +240,10 @@ class AutoTask:
         self.plain = self.holdable = False
         self.calls.append((name, *arguments))
 
+    def uses(self) -> Iterator[tuple[Root, int, bool]]:
+        """Yield of each store its root, its privilege, and whether it is divided."""
+        return uses(self)
+
     # -- execution --------------------------------------------------------------
     def execute(self) -> None:
         """Submit the task, or let it wait in the window."""
@@ -302,6 +308,10 @@ class RealTask:
 
     def __init__(self, task: Any) -> None:
         self._real = task
+
+    def uses(self) -> tuple[()]:
+        """Return nothing: its stores are Legate's own."""
+        return ()
 
     def execute(self) -> None:
         """Submit the task."""

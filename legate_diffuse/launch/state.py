@@ -51,8 +51,7 @@ TINY: Final = 16
 def partitioned_from(pieces: int, threshold: int) -> int:
     """Return from how many elements on arrays are partitioned.
 
-    Legate partitions them into so many ``pieces``, from a ``threshold`` on. None has as
-    many elements where threads share the loops of its tasks. Source:
+    Legate partitions them into so many ``pieces``, from a ``threshold`` on. Source:
     ``PartitionManager::compute_launch_shape``
     (``src/cpp/legate/runtime/detail/partition_manager.cc``).
     """

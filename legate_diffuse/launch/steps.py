@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -28,7 +29,14 @@ class StepOwner(Protocol):
     native: Any
     counters: Counters
     small: SmallArrays
+    choice: ThreadsOrPoints
     track_provenance: bool
+
+    def note_task(self, operation: Any) -> None:
+        """Take note of an operation that runs as it was submitted."""
+
+    def note_move(self, root: Root) -> None:
+        """Take note of a root that has moved to its spare store."""
 
     def name(self, launch: PlannedLaunch, operations: Sequence[Any]) -> int:
         """Return the number of a task that is named as the operations of a launch."""
@@ -50,7 +58,7 @@ class OriginalStep(Step):
     def run(self, queue: LaunchQueue, launch: int) -> None:
         """Submit the original task."""
         operation = self._operation
-        self._submitter.small.note_task()
+        self._submitter.note_task(operation)
         submit = queue.native.submit_original
         if operation.provenance_:
             with self._submitter.legate.Scope(provenance=operation.provenance_):
@@ -136,6 +144,10 @@ class FusedStep(Step):
         if not planned.nests:
             return
         views, shapes = self._views, self._shapes
+        choice = self._submitter.choice
+        if choice.is_open:
+            roots = [views[n].root for n in planned.arguments]
+            choice.note_fused(roots, planned.privileges)
         found = self._submitter.small.find(planned, views, shapes, self._wanted)
         self._is_here = found is not None
         if found is not None:
@@ -203,6 +215,7 @@ class FusedStep(Step):
         for root, spare in self._moved:
             if queue.head is self:
                 root.move(spare)
+                self._submitter.note_move(root)
         shared = object() if len(scalars) > 1 and not self._is_here else None
         for root in scalars:
             # nested work may have done this, and what comes next

@@ -8,7 +8,7 @@ the pattern is not tried again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -18,18 +18,20 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
-from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.at_once import AtOnce
+from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.spares import Spares
 from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
+from legate_diffuse.launch.trapping import Trapping, fills
 from legate_diffuse.messages import say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
@@ -80,10 +82,11 @@ class Submitter:
         self.legate = legate
         self.native = native = legate.native
         self.counters = counters
-        self._meanings = meanings if agreement is None else _Trapping(meanings, _fills)
+        self._meanings = meanings if agreement is None else Trapping(meanings, fills)
         self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._windows = 0
+        self._spares = Spares()
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
@@ -97,9 +100,10 @@ class Submitter:
             native.set_num_threads(threads)
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
+        self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
         # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
-            legate, meanings, counters, self._named
+            legate, meanings, counters, self._named, self.choice.facts
         )
         self.checker = checker
         # check mode compares what tasks compute, and the profiler shows tasks
@@ -133,6 +137,20 @@ class Submitter:
         # kinds of operations that wait are not negative, nor is -1 one of these
         return self.provenance(-2 - hash(name) % _NAMES)
 
+    def single_below(self) -> int:
+        """Return from how many elements on arrays are divided in the next window."""
+        return self.choice.single_below(self._windows)
+
+    def note_task(self, operation: Any) -> None:
+        """Take note of an operation that runs as it was submitted."""
+        self.small.note_task()
+        if self.choice.is_open:
+            self.choice.note_task(operation.uses())
+
+    def note_move(self, root: Root) -> None:
+        """Take note of a root that has moved to its spare store."""
+        self._spares.note(root, self._windows)
+
     def prepare(
         self, window: ClosedWindow, may_wait: bool, wanted: Root | None = None
     ) -> tuple[list[Step], Waiting]:
@@ -143,6 +161,7 @@ class Submitter:
         """
         plan = self._plan(window)
         self._windows += 1
+        self._spares.let_go(self._windows)
         plan.last_use = self._windows
         if self.checker is not None:
             steps, waiting = self.checker.steps(self, plan, window), Waiting()
@@ -243,7 +262,7 @@ class Submitter:
     def _plan_here(self, window: ClosedWindow) -> Plan:
         translated = translate(window, self._meanings)
         plan = make_plan(
-            translated, _Trapping(self._meanings, lambda _: True), self._watch
+            translated, Trapping(self._meanings, lambda _: True), self._watch
         )
         self.counters.plans_made += 1
         return plan
@@ -364,30 +383,13 @@ class Submitter:
             )
 
 
-class _Trapping:
-    """Meanings of operations, of which no original task may run where ``traps``."""
-
-    def __init__(
-        self, meanings: Meanings, traps: Callable[[OperationKind], bool]
-    ) -> None:
-        self._meanings = meanings
-        self._traps = traps
-
-    def traps(self, kind: OperationKind) -> bool:
-        """Return whether an original task must not run if a kernel can instead."""
-        return self._traps(kind) or self._meanings.traps(kind)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._meanings, name)
-
-
-def _fills(kind: OperationKind) -> bool:
-    """Return whether an operation fills.
-
-    Where ranks share an array, Legion's fills end or hang programs:
-    ``EquivalenceSet::overwrite_set`` uses views that were freed (Legate 26.1).
-    """
-    return kind.task == "FILL"
+def _who_chooses(agreement: Agreement | None, checker: Checker | None) -> str:
+    """Return who says how fused tasks use several processors, '' if nobody does."""
+    if agreement is not None:
+        return "Legate divides arrays over several processes"
+    if settings.threads() is not None:
+        return "LEGATE_DIFFUSE_THREADS says"
+    return "check mode runs all tasks in two ways" if checker is not None else ""
 
 
 def _print_pass(step: Pass, draft: Draft) -> None:

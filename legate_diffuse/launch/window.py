@@ -34,7 +34,6 @@ from legate_diffuse.launch.state import (
     WindowState,
     close,
     liveness,
-    partitioned_from,
     record,
 )
 from legate_diffuse.launch.submission import Checker, Submitter
@@ -194,7 +193,7 @@ class LaunchWindow:
         return self._scope(provenance=place) if place else _NO_CONTEXT
 
     def _run(self, operation: Any) -> None:
-        self.submitter.small.note_task()
+        self.submitter.note_task(operation)
         with self.scope(self.place()):
             operation.run()
 
@@ -257,7 +256,7 @@ class LaunchWindow:
 
     def single_below(self) -> int:
         """Return from how many elements on arrays are partitioned."""
-        return partitioned_from(*self._native.launch_policy())
+        return self.submitter.single_below()
 
     def _divides(self) -> bool:
         return self.single_below() != ALL_SINGLE

@@ -25,6 +25,7 @@ from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iterat
 from legate_diffuse.observe.ledger import Ledger, Measured, measure, times_of_runs
 from legate_diffuse.observe.location import escaped
 from legate_diffuse.observe.page import page_lines, write_page
+from legate_diffuse.observe.processors import ProcessorFacts, processor_lines
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.text import total_lines, window_lines
 from legate_diffuse.observe.wording import TITLE
@@ -34,22 +35,30 @@ MAX_DESCRIBED: Final = 200
 
 
 def open_explanation(
-    legate: Any, meanings: Meanings, counters: Counters, fused: Collection[str]
+    legate: Any,
+    meanings: Meanings,
+    counters: Counters,
+    fused: Collection[str],
+    processors: Callable[[], ProcessorFacts],
 ) -> Explanation | None:
     """Return the explanation that ``LEGATE_DIFFUSE_EXPLAIN`` asks for, if it does.
 
     ``-`` stands for the standard output, after the program's own. Of several ranks
-    only the first explains. ``fused`` has the names of all fused tasks in the end.
+    only the first explains. ``fused`` has the names of all fused tasks in the end, and
+    ``processors`` tells how these use them.
     """
     path = settings.explanation_path()
     if not path or legate.runtime.node_id != 0:
         return None
     native = legate.native
     if settings.explains_on_page():
-        return Explanation(_Page(path, legate, meanings, counters, fused))
+        page = _Page(path, legate, meanings, counters, fused, processors)
+        return Explanation(page)
     if path != "-":
-        return Explanation(_Text(open(path, "w", encoding="utf-8"), native, True))
-    return Explanation(_Text(sys.stdout, native, at_once=False))
+        return Explanation(
+            _Text(open(path, "w", encoding="utf-8"), native, processors, at_once=True)
+        )
+    return Explanation(_Text(sys.stdout, native, processors, at_once=False))
 
 
 class Explanation:
@@ -111,9 +120,17 @@ class _Described:
 class _Text:
     """Writes text to a file; ``at_once`` or when the program ends."""
 
-    def __init__(self, file: TextIO, native: Any, at_once: bool) -> None:
+    def __init__(
+        self,
+        file: TextIO,
+        native: Any,
+        processors: Callable[[], ProcessorFacts],
+        *,
+        at_once: bool,
+    ) -> None:
         self._file = file
         self._native = native
+        self._processors = processors
         self._at_once = at_once
         self._blocks: list[str] = []
         self._broken = False
@@ -130,7 +147,8 @@ class _Text:
         for block in self._blocks:
             self._write(block)
         runs = times_of_runs(self._native)
-        self._write("\n".join(total_lines(windows, MAX_DESCRIBED, runs)))
+        processors = [*processor_lines(self._processors())]
+        self._write("\n".join(total_lines(windows, MAX_DESCRIBED, runs, processors)))
 
     def _write(self, block: str) -> None:
         if not self._at_once:
@@ -154,6 +172,7 @@ class _Page:
         meanings: Meanings,
         counters: Counters,
         fused: Collection[str],
+        processors: Callable[[], ProcessorFacts],
     ) -> None:
         # the program may change its folder
         self._path = None if path == settings.CELLS else os.path.abspath(path)
@@ -162,6 +181,7 @@ class _Page:
         self._advise: Callable[[str], str] = meanings.advise
         self._counters = counters
         self._fused = fused
+        self._processors = processors
         self._before = Measured()
         self._trace: deque[Submission] = deque(maxlen=MAX_TRACE)
         self.ledger = Ledger()
@@ -190,6 +210,7 @@ class _Page:
             windows,
             find_iteration(self._trace, [facts for facts, _ in windows]),
             self._measure().since(self._before),
+            self._processors(),
             self._advise,
         )
 

@@ -19,6 +19,7 @@ from legate_diffuse.observe.lines import (
     costs_of_lines,
     find_walls,
 )
+from legate_diffuse.observe.processors import ProcessorFacts, processor_lines
 from legate_diffuse.observe.quantities import average, in_bytes, in_seconds, percent
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.wording import PAGE_MARK, TITLE
@@ -50,7 +51,7 @@ def page_lines(report: Report) -> Iterator[str]:
     yield f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>"
     yield f"<header><h1>{escape(title)}</h1></header>\n<main>"
     yield from _totals(report)
-    yield from _times(report.measured)
+    yield from _times(report.measured, report.processors)
     yield from _costliest_lines(costs, sources)
     yield from _walls(walls, sources)
     for file in _by_cost(costs):
@@ -91,7 +92,7 @@ def _totals(report: Report) -> Iterator[str]:
     )
 
 
-def _times(measured: Measured) -> Iterator[str]:
+def _times(measured: Measured, processors: ProcessorFacts) -> Iterator[str]:
     ledger = measured.ledger
     waiting = sum(wait.seconds for wait in ledger.waits.values())
     planning = ledger.spent.get("planning", 0.0)
@@ -126,6 +127,8 @@ def _times(measured: Measured) -> Iterator[str]:
             ("idle, or at work for Legate", max(0.0, available - kernels - others)),
         ),
     )
+    if sentences := " ".join(processor_lines(processors)):
+        yield f"<p>{escape(sentences)}</p>"
     yield "</section>"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from legate_diffuse.observe.facts import WindowFacts
 from legate_diffuse.observe.iterations import Iteration
 from legate_diffuse.observe.ledger import Measured
+from legate_diffuse.observe.processors import ProcessorFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,4 +26,5 @@ class Report:
     windows: Sequence[tuple[WindowFacts, int]]
     iteration: Iteration | None
     measured: Measured
+    processors: ProcessorFacts
     advise: Callable[[str], str]

@@ -39,11 +39,15 @@ def window_lines(number: int, window: WindowFacts) -> Iterator[str]:
 
 
 def total_lines(
-    windows: Sequence[tuple[WindowFacts, int]], most: int, runs: Sequence[TaskTime] = ()
+    windows: Sequence[tuple[WindowFacts, int]],
+    most: int,
+    runs: Sequence[TaskTime] = (),
+    processors: Sequence[str] = (),
 ) -> list[str]:
     """Return the totals of windows, each with how often it was submitted.
 
-    And those of operations that ran at once, by their lines.
+    And those of operations that ran at once, by their lines, and what there is to say
+    about the processors. Lines of sentences are not longer than others.
     """
     lines = ["Totals", "  window  submitted  operations  tasks"]
     lines += [
@@ -54,6 +58,7 @@ def total_lines(
         lines.append(f"  and {len(windows) - most:,} windows more")
     operations = sum(times * len(window.operations) for window, times in windows)
     tasks = sum(times * window.tasks for window, times in windows)
+    lines += [line for sentence in processors for line in _fold(sentence)]
     lines.append(f"{operations:,} operations became {tasks:,} tasks")
     if runs:
         lines.append("Operations on small arrays, at once in the program's thread")

@@ -6,6 +6,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from legate_diffuse.interpose.constraints import Constraint, symbol
@@ -13,6 +14,7 @@ from legate_diffuse.interpose.task import AutoTask
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 
@@ -91,6 +93,11 @@ class TemplateTask:
 
     def check_scalars(self) -> None:
         """Do nothing: the scalars of a template are right."""
+
+    def uses(self) -> Iterator[tuple[Root, int, bool]]:
+        """Yield of each store its root, its privilege, and whether it is divided."""
+        for privilege, view in zip(self.privileges, self.views, strict=True):
+            yield view.root, privilege, view.volume > 1
 
     def run(self) -> None:
         """Submit the real task."""

@@ -39,6 +39,10 @@ class Fill:
         root.constant = None
         return root.legate.runtime.issue_fill, target.materialize(), value
 
+    def uses(self) -> tuple[()]:
+        """Return nothing: Legion fills what comes after it, wherever that is."""
+        return ()
+
     def run(self) -> None:
         """Issue the real fill."""
         call, *arguments = self.prepare()

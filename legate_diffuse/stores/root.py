@@ -44,6 +44,7 @@ class Root:
     """
 
     __slots__ = (
+        "__weakref__",
         "_handle",
         "_keeper",
         "constant",
@@ -58,6 +59,7 @@ class Root:
         "lent",
         "moves",
         "owner",
+        "places",
         "real",
         "scalar_storage",
         "shape",
@@ -112,6 +114,8 @@ class Root:
         self.shared = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
+        # where the elements lie: see ``launch.choice``
+        self.places = 0
         # stands for the future behind a single element, if other elements may lie in
         # it as well: a new object for each task that has written such elements
         self.shared_future: object | None = None

@@ -28,14 +28,12 @@ namespace legate_diffuse {
 namespace {
 
 // How Legate partitions (PartitionManager::compute_launch_shape): into how many pieces, and from
-// how many elements on. Where threads share the loops of a task, there is one piece.
+// how many elements on.
 std::pair<std::uint64_t, std::uint64_t> launch_policy() {
   const auto machine = legate::Scope::machine();
   const auto& policy = legate::Scope::parallel_policy();
 
-  const auto pieces = std::uint64_t{machine.count()} * policy.overdecompose_factor();
-
-  return {current_sharing().num_threads > 1 ? 1 : pieces,
+  return {std::uint64_t{machine.count()} * policy.overdecompose_factor(),
           partitioning_threshold(policy, machine.preferred_target())};
 }
 

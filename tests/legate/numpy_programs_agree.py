@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,8 +24,13 @@ from numpy_writes import WRITES
 
 import legate_diffuse
 from legate_diffuse.interpose.window import window
+from legate_diffuse.launch import choice
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
+if not os.environ.get("LEGATE_DIFFUSE_THREADS"):
+    # whatever tasks want, which is noted nevertheless
+    turns = itertools.cycle((True, False, False))
+    vars(choice)["ThreadsOrPoints"]._is_to_change = lambda _: next(turns)
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # Bytes; some arrays of the programs are larger than a limit below that.
 LARGEST = 4096

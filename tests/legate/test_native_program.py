@@ -583,16 +583,14 @@ def test_launch_policy() -> None:
     assert _native.launch_policy() == (pieces, threshold)
 
 
-def test_threads_are_as_many_as_cpus_and_leave_arrays_whole() -> None:
+def test_threads_are_as_many_as_cpus() -> None:
     before = _native.set_num_threads(0)
     try:
         count = RUNTIME.machine.count(RUNTIME.machine.preferred_target)
-        _, threshold = _native.launch_policy()
         assert _native.num_threads() == count > 1
-        assert _native.launch_policy() == (1, threshold)
         with real.Scope(machine=RUNTIME.machine.slice(slice(0, 1))):
             assert _native.num_threads() == 1
         assert _native.set_num_threads(1) == 0
-        assert _native.launch_policy() == (count, threshold)
+        assert _native.num_threads() == 1
     finally:
         _native.set_num_threads(before)

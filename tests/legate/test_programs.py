@@ -17,19 +17,20 @@ from numpy_programs import FAILED
 from process import run_checks
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "2000"))
-# CPUs, threads that share loops, whether small arrays are divided too, how functions of
-# the maths library are computed, bytes of arrays that live in the process, and the
-# share of the programs
+# CPUs, threads that share loops (0: they and points take turns), whether small arrays
+# are divided too, how functions of the maths library are computed, bytes of arrays that
+# live in the process, and the share of the programs
 _ALL = 2**30
 MACHINES = {
     "one processor": (1, 1, False, "libm", _ALL, 0.15),
     "one processor, arrays in Legate": (1, 1, False, "libm", 0, 0.1),
-    "three threads": (3, 3, True, "vector", _ALL, 0.2),
+    "three threads": (3, 3, True, "vector", _ALL, 0.1),
     "three threads, few arrays here": (3, 3, True, "vector", 8, 0.15),
     "two processors": (2, 1, True, "vector", _ALL, 0.2),
     "three processors": (3, 1, True, "libm", 0, 0.1),
     # single elements
     "two processors, few arrays here": (2, 1, False, "vector", 8, 0.1),
+    "two processors, used in both ways": (2, 0, True, "vector", 8, 0.1),
 }
 CHECKS = Path(__file__).with_name("numpy_programs_agree.py")
 _NOISE = ("LEGION WARNING", "{gpu}", "{threads}")
@@ -40,7 +41,7 @@ def test_random_programs_agree(machine: str) -> None:
     cpus, threads, divide_small_arrays, maths, small_bytes, share = MACHINES[machine]
     settings = {
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
-        "LEGATE_DIFFUSE_THREADS": str(threads),
+        "LEGATE_DIFFUSE_THREADS": str(threads or ""),
         "LEGATE_TEST": str(int(divide_small_arrays)),
         "LEGATE_DIFFUSE_MATH": maths,
         "LEGATE_DIFFUSE_SMALL_BYTES": str(small_bytes),

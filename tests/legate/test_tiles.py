@@ -395,3 +395,44 @@ def test_arrays_go_when_no_task_of_the_window_needs_them() -> None:
     assert done.returncode == 0, done.stderr
     # what a step begins with, and what it makes
     assert int(done.stdout) <= 3
+
+
+SPARES = """
+import numpy
+import cupynumeric
+from legate.core import get_legate_runtime
+
+fence = get_legate_runtime().issue_execution_fence
+
+def sweeps(np, x):
+    for _ in range(3):
+        x[1:-1] = 0.5 * (x[:-2] + x[2:])
+        if np is cupynumeric:
+            fence(block=False)
+
+def spare(x):
+    return x._thunk.base._view.root.spare
+
+def solve(np):
+    x, y = np.arange(300.0), np.arange(70.0)
+    sweeps(np, x)
+    assert np is numpy or spare(x) is not None
+    for k in range(100):
+        if np is cupynumeric and k == 40:
+            assert spare(x) is not None
+        y = y * 0.5 + k
+        if np is cupynumeric:
+            fence(block=False)
+    assert np is numpy or spare(x) is None
+    sweeps(np, x)
+    assert np is numpy or spare(x) is not None
+    return x, y
+
+for found, expected in zip(solve(cupynumeric), solve(numpy)):
+    numpy.testing.assert_array_equal(numpy.asarray(found), expected)
+"""
+
+
+def test_what_does_not_move_any_more_has_no_spare_store() -> None:
+    done = run_python(SPARES, **PARTITIONED)
+    assert done.returncode == 0, done.stderr

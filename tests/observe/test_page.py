@@ -27,6 +27,7 @@ from legate_diffuse.observe.iterations import Iteration, LineCounts
 from legate_diffuse.observe.ledger import Ledger, Measured, TaskTime, Wait
 from legate_diffuse.observe.lines import costs_of_lines, find_walls
 from legate_diffuse.observe.page import page_lines
+from legate_diffuse.observe.processors import Change, ProcessorFacts, Use
 from legate_diffuse.observe.report import Report
 
 SOURCE = """\
@@ -103,7 +104,11 @@ def report(tmp_path: Path) -> Report:
     windows = [(window, 5), (failed, 1)]
     lines = {("app.py", 2): LineCounts(operations=2, loops=1.5, tasks=1)}
     iteration = Iteration(4, 2.5, 2, 5, lines)
-    return Report("app.py <a>", str(tmp_path), windows, iteration, measured, advise)
+    change = Change(divides=True, windows=3, why=Use(used=4000, exchanged=2000))
+    processors = ProcessorFacts(2, True, "", [change], Use(used=10, exchanged=0))
+    return Report(
+        "app.py <a>", str(tmp_path), windows, iteration, measured, processors, advise
+    )
 
 
 class Page(HTMLParser):
@@ -139,6 +144,16 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1:] != ["style"]:
             self.text += data
+
+
+def test_a_page_tells_how_processors_are_used(report: Report) -> None:
+    text = " ".join(Page("\n".join(page_lines(report))).text.split())
+    assert (
+        "On 2 processors threads share the loops of fused tasks. After 3 windows "
+        "points divide the large arrays of fused tasks: fused tasks used 4 kB of large "
+        "arrays, of which 2 kB went to or came from tasks that are not fused, whose "
+        "arrays Legate divides. Since then fused tasks used 10 B"
+    ) in text
 
 
 def test_a_page_is_whole_and_stands_alone(report: Report) -> None:
