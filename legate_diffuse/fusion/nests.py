@@ -11,6 +11,7 @@ from legate_diffuse.ir import Access, Points, Privilege, View
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.region import REPEATED, SINGLE
+from legate_diffuse.ir.task import ALL
 
 
 def nests_of(
@@ -35,7 +36,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
             for access in _accesses(
                 over(like, view, whole=argument.whole),
                 privilege,
-                argument.reduces or "",
+                ALL if argument.whole else argument.reduces or "",
             )
         ),
     )
@@ -57,7 +58,7 @@ def _accesses(view: View, privilege: int, operator: str) -> Iterator[Access]:
     if privilege & REDUCE:
         yield Access(Privilege.REDUCE, view, operator)
     if privilege & READ:
-        yield Access(Privilege.READ, view)
+        yield Access(Privilege.READ, view, operator if operator == ALL else "")
 
 
 def over(like: View, view: View, *, whole: bool = False) -> View:
