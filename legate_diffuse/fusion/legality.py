@@ -36,9 +36,7 @@ class Refusal(enum.Enum):
     OTHER_TASK = "the operation before it runs as it was submitted"
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group's loop uses"
-    GATHERS = (
-        "several processors would sum rows of a sparse matrix to a part of an array"
-    )
+    GATHERS = "on several processors sums over rows of elements need whole arrays"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of a store a task on several points is passed, and how often.
 
-A point has the elements of its own tile, and what lies near it. Where it sums rows of a
-sparse matrix, it has of columns and values what its rows tell, and of the vector what
-its columns tell: an image. A store is passed once for each of these.
+A point has the elements of its own tile, and what lies near it. Where it sums over rows
+of elements, it has of columns and values what its rows tell, and of the vector what its
+columns tell: an image. A store is passed once for each of these.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def passed_by(
     A task that is not ``tiled`` has all of its stores.
     """
     own = [views[argument] for argument in lowered.arguments]
-    tellers = _tellers(lowered.kernel) if tiled else {}
+    tellers = _tellers(lowered.kernel)
 
     def passed(number: int) -> Passed:
         store = own[number].store.id
-        if number not in tellers:
+        if not (tiled and lowered.kernel.arguments[number].whole):
             return Passed(store)
-        teller = tellers[number]
+        teller = tellers.get(number)
         if (
             teller is None
             or own[teller].store.dtype not in _TELLING

@@ -69,7 +69,7 @@ class Tiles:
         if gathered and (
             # what points change is not there for others yet
             not gathered.isdisjoint(changed)
-            # Legate has images along one dimension
+            # Legate makes images along one dimension
             or any(len(v.region or ()) > 1 for each in nests for v in each.views)
         ):
             return None
