@@ -75,6 +75,7 @@ def test_a_registration_asks_how_the_library_was_compiled() -> None:
     # the library's products are rounded before they are added
     found = library.compute(other.OpCode.AXPY, (1 + near, 1 + near, -1.0))
     assert found == 2 * near
+    assert library.sum_row(other.OpCode.PRODUCT, 0.3, 3) == 0.3 * 0.3 * 2 + 0.3 * 0.3
     np.testing.assert_array_equal(np.asarray(pending), np.arange(N) + 1.0)
 
 
