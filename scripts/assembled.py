@@ -3,11 +3,12 @@
 
 ``bench.py assembled``: the tests' own library, whose product of a sparse matrix with a
 vector is registered, unfused and fused, beside SciPy and C written by hand with the
-same layout of the matrix. ``--solver bicgstab`` takes the place of conjugate gradients.
-With ``--library legate_sparse`` it is Legate Sparse, which
-must be installed; its solver's own task updates the vectors. The sides alternate, each
-run is a process, times are medians, in milliseconds for an iteration and for a product
-alone.
+same layout of the matrix, and PETSc with the same matrix (AIJ), if it is found; that
+has another right-hand side, and ``compare_petsc.py`` checks it. With ``--solver
+bicgstab`` it is BiCGSTAB instead of conjugate gradients. With ``--library
+legate_sparse`` it is Legate Sparse, which must be installed; its solver's own task
+updates the vectors. The sides alternate, each run is a process, times are medians, in
+milliseconds for an iteration and for a product alone.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import petsc_side
 from by_hand import OPTIMIZE
 from measurement import FUSED, TUNABLES, UNFUSED
 from records import run_side
 
-SCIPY, C = "SciPy", "C"
+SCIPY, C, PETSC = "SciPy", "C", "PETSc"
 SIDES = (UNFUSED, FUSED, SCIPY, C)
 TESTS_OWN, SPARSE = LIBRARIES = ("tests", "legate_sparse")
 CG, BICGSTAB = SOLVERS = ("cg", "bicgstab")
@@ -52,14 +54,17 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(_run_here(options)))
         return 0
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
+    beside: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        program = _compile(Path(folder))
+        program, petsc = _compile(Path(folder)), _find_petsc(Path(folder))
         for repeat in range(options.repeat):
             for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
                 if side != C:
                     found[side].append(_run(side, options, arguments))
                 elif program is not None:
                     found[side].append(_run_c(program, options))
+            if petsc is not None:
+                beside += _run_petsc(petsc, Path(folder), options)
     residual = found[SCIPY][0]["residual"]
     right = True
     points = f"{options.size} x {options.size} points"
@@ -81,6 +86,8 @@ def main(arguments: list[str]) -> int:
         right = right and agrees
         note = "" if agrees else " results differ |"
         print(f"| {side} | {times[0]:.3g} | {times[1]:.3g} | {tasks} |{note}")
+    if beside:
+        print(f"| {PETSC} | {statistics.median(beside):.3g} | | |")
     return 0 if right else 1
 
 
@@ -245,7 +252,7 @@ def _run(side: str, options: argparse.Namespace, arguments: list[str]) -> Any:
 def _compile(folder: Path) -> Path | None:
     if shutil.which("cc") is None:
         return None
-    program = folder / "solve"
+    program = folder / "by_hand"
     subprocess.run(["cc", *OPTIMIZE, str(SOURCE), "-o", str(program)], check=True)
     return program
 
@@ -261,6 +268,33 @@ def _run_c(program: Path, options: argparse.Namespace) -> Any:
     settings = {"GLIBC_TUNABLES": TUNABLES, "OMP_NUM_THREADS": str(options.cpus)}
     command = [str(program), options.solver, str(file), *map(str, counts)]
     return run_side(command, settings)
+
+
+def _find_petsc(folder: Path) -> petsc_side.Petsc | None:
+    try:
+        return petsc_side.build(folder)
+    except petsc_side.MissingError:
+        print(f"{PETSC} is left out: see compare_petsc.py")
+        return None
+
+
+def _run_petsc(
+    petsc: petsc_side.Petsc, folder: Path, options: argparse.Namespace
+) -> list[float]:
+    """Return the times of an iteration, of two solves."""
+    found = petsc_side.run(
+        petsc,
+        options.cpus,
+        method=options.solver,
+        form="aij",
+        size=options.size,
+        iterations=options.iterations,
+        batches=2,
+        last=1,
+        output=folder / "solution",
+    )
+    times: list[float] = found["iteration_ms"]
+    return times
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
