@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conjugate gradients on an assembled matrix, through a library of Legate tasks.
+"""Solvers on an assembled matrix, through a library of Legate tasks.
 
 ``bench.py assembled``: the tests' own library, whose product of a sparse matrix with a
 vector is registered, unfused and fused, beside SciPy and C written by hand with the
-same layout of the matrix. With ``--library legate_sparse`` it is Legate Sparse, which
-must be installed; its solver's own task updates the vectors. The sides alternate, each
-run is a process, times are medians, in milliseconds for an iteration and for a product
-alone.
+same layout of the matrix, and PETSc with the same matrix (AIJ), if it is found; that
+has another right-hand side, and ``compare_petsc.py`` checks it. With ``--solver
+bicgstab`` it is BiCGSTAB instead of conjugate gradients. With ``--library
+legate_sparse`` it is Legate Sparse, which must be installed; its solver's own task
+updates the vectors. The sides alternate, each run is a process, times are medians, in
+milliseconds for an iteration and for a product alone.
 """
 
 from __future__ import annotations
@@ -24,17 +26,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import petsc_side
 from by_hand import OPTIMIZE
 from measurement import FUSED, TUNABLES, UNFUSED
 from records import run_side
 
-SCIPY, C = "SciPy", "C"
+SCIPY, C, PETSC = "SciPy", "C", "PETSc"
 SIDES = (UNFUSED, FUSED, SCIPY, C)
 TESTS_OWN, SPARSE = LIBRARIES = ("tests", "legate_sparse")
-SOURCE = Path(__file__).parent / "peers" / "assembled" / "cg.c"
+CG, BICGSTAB = SOLVERS = ("cg", "bicgstab")
+SOURCE = Path(__file__).parent / "peers" / "assembled" / "solve.c"
 TESTS = Path(__file__).parent.parent / "tests" / "legate"
-# The residuals of all sides agree to this, relative to the first one.
+# The residuals of all sides agree to this, relative to the first one, after so many
+# iterations: what is rounded otherwise grows in BiCGSTAB.
 TOLERANCE = 1e-8
+CHECKED = 10
+# Puts the product of the matrix with the first argument into the second one.
+Product = Callable[[Any, Any], Any]
 # Until several iterations are one task.
 WARM_UP = 60
 
@@ -46,17 +54,21 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(_run_here(options)))
         return 0
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
+    beside: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        program = _compile(Path(folder))
+        program, petsc = _compile(Path(folder)), _find_petsc(Path(folder))
         for repeat in range(options.repeat):
             for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
                 if side != C:
                     found[side].append(_run(side, options, arguments))
                 elif program is not None:
                     found[side].append(_run_c(program, options))
+            if petsc is not None:
+                beside += _run_petsc(petsc, Path(folder), options)
     residual = found[SCIPY][0]["residual"]
     right = True
-    print(f"{options.size} x {options.size} points, {options.cpus} CPUs")
+    points = f"{options.size} x {options.size} points"
+    print(f"{options.solver}, {points}, {options.cpus} CPUs")
     print("| side | iteration ms | product ms | tasks of an iteration |")
     print("|---|---:|---:|---:|")
     for side, runs in found.items():
@@ -74,6 +86,8 @@ def main(arguments: list[str]) -> int:
         right = right and agrees
         note = "" if agrees else " results differ |"
         print(f"| {side} | {times[0]:.3g} | {times[1]:.3g} | {tasks} |{note}")
+    if beside:
+        print(f"| {PETSC} | {statistics.median(beside):.3g} | | |")
     return 0 if right else 1
 
 
@@ -94,7 +108,7 @@ def poisson(size: int) -> tuple[Any, Any, Any]:
 def _run_here(options: argparse.Namespace) -> dict[str, float]:
     """Run the program in this process, on SciPy or on Legate."""
     matrix = poisson(options.size)
-    product: Callable[[Any, Any], Any]
+    product: Product
     tasks: Callable[[], int] = lambda: 0  # noqa: E731
     if options.side == SCIPY:
         from scipy.sparse import csr_array
@@ -132,41 +146,30 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
     count = options.size**2
     x, r, q = package.zeros(count), package.ones(count), package.zeros(count)
     p = r.copy()
+    own_task = options.side in (UNFUSED, FUSED) and options.library == SPARSE
+    step = (
+        _bicgstab(package, product, x, r, p, q)
+        if options.solver == BICGSTAB
+        else _cg(package, product, x, r, p, q, own_task=own_task)
+    )
     rho = package.dot(r, r)
 
     def iterate(times: int) -> None:
-        nonlocal rho, p
+        nonlocal rho
         for _ in range(times):
-            product(p, q)
-            rho = update(rho, package.dot(p, q))
-
-    def update(rho: Any, pq: Any) -> Any:
-        alpha = rho / pq
-        x[:] += alpha * p
-        r[:] -= alpha * q
-        following = package.dot(r, r)
-        p[:] = r + (following / rho) * p
-        return following
-
-    if options.side in (UNFUSED, FUSED) and options.library == SPARSE:
-        from legate_sparse.linalg import cg_axpby
-
-        def update(rho: Any, pq: Any) -> Any:
-            cg_axpby(x, p, rho, pq)
-            cg_axpby(r, q, rho, pq, negate=True)
-            following = package.dot(r, r)
-            cg_axpby(p, r, following, rho, isalpha=False)
-            return following
+            rho = step(rho)
 
     def multiply(times: int) -> None:
         for n in range(times):
             product(*((q, p) if n % 2 else (p, q)))
 
-    iterate(WARM_UP)
+    iterate(CHECKED)
+    residual = float(package.dot(r, r))
+    iterate(WARM_UP - CHECKED)
     float(rho)
     before, start = tasks(), time.perf_counter()
     iterate(options.iterations)
-    residual = float(rho)
+    float(rho)
     iteration = time.perf_counter() - start
     submitted = tasks() - before
     multiply(WARM_UP)
@@ -184,6 +187,58 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
     return found
 
 
+def _cg(
+    package: Any, product: Product, x: Any, r: Any, p: Any, q: Any, *, own_task: bool
+) -> Callable[[Any], Any]:
+    """Return an iteration, which takes and returns the square of the residual."""
+
+    def step(rho: Any) -> Any:
+        product(p, q)
+        alpha = rho / package.dot(p, q)
+        x[:] += alpha * p
+        r[:] -= alpha * q
+        following = package.dot(r, r)
+        p[:] = r + (following / rho) * p
+        return following
+
+    if not own_task:
+        return step
+    from legate_sparse.linalg import cg_axpby
+
+    def step_of_tasks(rho: Any) -> Any:
+        product(p, q)
+        pq = package.dot(p, q)
+        cg_axpby(x, p, rho, pq)
+        cg_axpby(r, q, rho, pq, negate=True)
+        following = package.dot(r, r)
+        cg_axpby(p, r, following, rho, isalpha=False)
+        return following
+
+    return step_of_tasks
+
+
+def _bicgstab(
+    package: Any, product: Product, x: Any, r: Any, p: Any, v: Any
+) -> Callable[[Any], Any]:
+    """Return an iteration, which takes and returns r times the first r."""
+    first, s, t = r.copy(), package.zeros_like(r), package.zeros_like(r)
+
+    def step(rho: Any) -> Any:
+        product(p, v)
+        alpha = rho / package.dot(first, v)
+        s[:] = r - alpha * v
+        product(s, t)
+        omega = package.dot(t, s) / package.dot(t, t)
+        x[:] += alpha * p + omega * s
+        r[:] = s - omega * t
+        following = package.dot(first, r)
+        beta = following / rho * (alpha / omega)
+        p[:] = r + beta * (p - omega * v)
+        return following
+
+    return step
+
+
 def _run(side: str, options: argparse.Namespace, arguments: list[str]) -> Any:
     command = [sys.executable, __file__, *arguments, "--side", side]
     settings = {
@@ -197,7 +252,7 @@ def _run(side: str, options: argparse.Namespace, arguments: list[str]) -> Any:
 def _compile(folder: Path) -> Path | None:
     if shutil.which("cc") is None:
         return None
-    program = folder / "cg"
+    program = folder / "by_hand"
     subprocess.run(["cc", *OPTIMIZE, str(SOURCE), "-o", str(program)], check=True)
     return program
 
@@ -209,9 +264,37 @@ def _run_c(program: Path, options: argparse.Namespace) -> Any:
         np.stack([begins[:-1], begins[1:] - 1], axis=1).tofile(target)
         columns.tofile(target)
         values.tofile(target)
-    counts = [options.size**2, len(values), WARM_UP, options.iterations]
+    counts = [options.size**2, len(values), CHECKED, WARM_UP, options.iterations]
     settings = {"GLIBC_TUNABLES": TUNABLES, "OMP_NUM_THREADS": str(options.cpus)}
-    return run_side([str(program), str(file), *map(str, counts)], settings)
+    command = [str(program), options.solver, str(file), *map(str, counts)]
+    return run_side(command, settings)
+
+
+def _find_petsc(folder: Path) -> petsc_side.Petsc | None:
+    try:
+        return petsc_side.build(folder)
+    except petsc_side.MissingError:
+        print(f"{PETSC} is left out: see compare_petsc.py")
+        return None
+
+
+def _run_petsc(
+    petsc: petsc_side.Petsc, folder: Path, options: argparse.Namespace
+) -> list[float]:
+    """Return the times of an iteration, of two solves."""
+    found = petsc_side.run(
+        petsc,
+        options.cpus,
+        method=options.solver,
+        form="aij",
+        size=options.size,
+        iterations=options.iterations,
+        batches=2,
+        last=1,
+        output=folder / "solution",
+    )
+    times: list[float] = found["iteration_ms"]
+    return times
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -225,6 +308,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3, help="processes of each side")
     parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--sysmem", type=int, default=4000, help="MB for Legate")
+    parser.add_argument("--solver", choices=SOLVERS, default=CG)
     parser.add_argument("--library", choices=LIBRARIES, default=TESTS_OWN)
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)

@@ -94,11 +94,12 @@ def _plan_whole(
     nests = [localized.nests[turn.nest.number] for turn in turns]
     views, origins = localized.views, localized.origins
     users = RootUsers(
-        liveness.scratch | localized.scratch, liveness.undefined | origins.keys()
+        liveness.scratch | localized.scratch,
+        liveness.undefined | origins.keys(),
+        tiled=launch.tiled,
     )
     for number, nest in enumerate(nests):
         users.add(number, nest, views)
-    places = users.places()
     circular = dict(each for band in program.bands for each in band.circular)
     layouts = {
         number: renaming.layouts.get(shown, shown)
@@ -112,8 +113,9 @@ def _plan_whole(
         stores = {view.store.id: view.store for view in views.values()}
         tiling = tile(
             tiles,
-            [stores[store] for store in users.arguments],
+            tuple(users.arguments),
             [stores[store] for store in users.scratch],
+            stores,
         )
         if tiling is None:
             return None
@@ -123,7 +125,7 @@ def _plan_whole(
     planned = [
         PlannedNest(
             replace(nest, arguments=tuple(layouts[view] for view in nest.arguments)),
-            operands=tuple(places[views[view].store.id] for view in nest.arguments),
+            operands=users.operands(nest, views),
             turn=turn,
         )
         for nest, turn in zip(nests, turns, strict=True)
@@ -136,6 +138,7 @@ def _plan_whole(
     replaced = {view.store.id for view in window.views if not view.store.live} - {
         view.store.id for view in renaming.window.views
     }
+    named = [passed.store for passed in (*users.arguments, *again)]
     hoisted = sorted({n for nest in liveness.nests for n in nest.hoisted})
     return PlannedLaunch(
         launch.tasks,
@@ -145,14 +148,12 @@ def _plan_whole(
         hoisted=tuple(hoisted) if launch.partitioned else (),
         deferrable=liveness.deferrable,
         nests=planned,
-        temporaries=_views_of(
-            window, launch, (dropped | replaced) - set(users.arguments)
-        ),
-        arguments=tuple(
-            shown[origins.get(store, store)] for store in (*users.arguments, *again)
-        ),
+        temporaries=_views_of(window, launch, (dropped | replaced) - set(named)),
+        arguments=tuple(shown[origins.get(store, store)] for store in named),
         moved=tuple(
-            place for place, store in enumerate(users.arguments) if store in origins
+            place
+            for place, passed in enumerate(users.arguments)
+            if passed.store in origins
         ),
         privileges=users.privileges(tiling) + bytes((READ,) * len(again)),
         scratch=tuple(

@@ -33,6 +33,7 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.fusion.tiles import ALL, NEAR, TiledArgument
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.program_text import render_program
@@ -128,13 +129,23 @@ def _form(launch: Launch | PlannedLaunch) -> str:
 def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
     yield _form(launch)
     for number, view in enumerate(launch.arguments):
-        moves = " moves" if number in launch.moved else ""
-        yield f"argument {names[view]} {_privilege(launch.privileges[number])}{moves}"
+        words = _privilege(launch.privileges[number])
+        words += " moves" if number in launch.moved else ""
+        if launch.tiling is not None:
+            words += _telling(launch.tiling.arguments[number])
+        yield f"argument {names[view]} {words}"
     for (view, first, last), rows in zip(launch.scratch, launch.circular, strict=True):
         circular = "" if rows is None else f" circular {rows}"
         yield f"scratch {names[view]} nests {first} {last}{circular}"
     if launch.temporaries:
         yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
+
+
+def _telling(argument: TiledArgument) -> str:
+    """Return what tells what points have of an argument, if anything does."""
+    if argument.teller == NEAR:
+        return ""
+    return " all" if argument.teller == ALL else f" image of {argument.teller}"
 
 
 def _privilege(privilege: int) -> str:

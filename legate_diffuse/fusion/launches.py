@@ -18,6 +18,7 @@ from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
     conflicts,
+    gathers,
     is_late,
     is_scalar_work,
     is_single,
@@ -37,16 +38,18 @@ class Launch:
         groups: the groups, in order.
         fused: whether they run as a program, and not as they were submitted.
         partitioned: whether the program runs on tiles, and not on whole arrays.
+        gathers: whether points read elements that an argument tells.
     """
 
     groups: tuple[Grouping, ...]
     fused: bool = True
     partitioned: bool = False
+    gathers: bool = False
 
     @property
     def tiled(self) -> bool:
-        """Whether points compute what they need of several nests."""
-        return self.partitioned and len(self.groups) > 1
+        """Whether points have more than what is aligned with one nest."""
+        return self.partitioned and (self.gathers or len(self.groups) > 1)
 
     @property
     def tasks(self) -> tuple[int, ...]:
@@ -83,7 +86,9 @@ def form_launches(
     return tuple(
         Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.tasks)
-        else Launch(one.groups, one.fused, one.partitioned)
+        else Launch(
+            one.groups, one.fused, one.partitioned, any(map(gathers, one.tasks))
+        )
         for one in launches
     )
 

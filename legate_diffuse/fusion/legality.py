@@ -16,7 +16,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
-from legate_diffuse.ir.relations import aligned, covers_store, may_overlap
+from legate_diffuse.ir.relations import (
+    aligned,
+    covers_store,
+    may_overlap,
+    shows_store,
+)
 
 # A launch names each argument separately. Programs need far fewer.
 MAX_ARGUMENTS: Final = 48
@@ -31,7 +36,7 @@ class Refusal(enum.Enum):
     OTHER_TASK = "the operation before it runs as it was submitted"
     FEW_POINTS = "its result has at most one element, so there is no pass to save"
     SCALAR_CHANGES = "it changes a one-element array that the group's loop uses"
-    GATHERS = "it runs on several processors, and points read any elements"
+    GATHERS = "on several processors sums over rows of elements need whole arrays"
     NOT_AFFINE = "an operand is a view whose elements are not evenly spaced"
     LAUNCH_DOMAIN = "its loop has another shape than the group's"
     PROCESSORS = "it runs on one processor and the group on several, or the reverse"
@@ -64,6 +69,10 @@ class Group:
     replicated: set[int] = field(default_factory=set)
     # ids of stores that are reduced to
     reduced: set[int] = field(default_factory=set)
+    # whether points read elements that an argument tells, and whether any use parts of
+    # arrays
+    gathers: bool = False
+    parts: bool = False
     # whether arrays are reduced to along their last dimension; None without any
     inner_axis: bool | None = None
     # ids of replicated stores that scalar work of the group computes
@@ -80,6 +89,8 @@ class Group:
         self.arguments |= _arguments(self, task)
         scalar_work = is_scalar_work(task)
         if not scalar_work:
+            self.gathers |= gathers(task)
+            self.parts |= _uses_parts(task)
             self.shape = task.shape
             self.single = is_single(task)
         elif is_late(task, self.replicated, self.late):
@@ -135,6 +146,19 @@ def is_single(task: IndexTask) -> bool:
     return all(a.view.store.single or a.view.store.replicated for a in task.accesses)
 
 
+def gathers(task: IndexTask) -> bool:
+    """Whether each point reads elements that an argument tells."""
+    return any(access.whole for access in task.accesses)
+
+
+def _uses_parts(task: IndexTask) -> bool:
+    """Whether points go along anything but all of an array."""
+    return not all(
+        access.whole or access.view.store.replicated or shows_store(access.view)
+        for access in task.accesses
+    )
+
+
 def value_key(view: View) -> tuple[str, int]:
     """Return what holds one value at each point: a view, or a one-element store."""
     if view.store.replicated:
@@ -167,7 +191,7 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         return Refusal.FEW_POINTS
     if is_scalar_work(task):
         return None
-    if any(access.whole for access in task.accesses) and not is_single(task):
+    if gathers(task) and not is_single(task) and _uses_parts(task):
         return Refusal.GATHERS
     if any(_shape(access, task) != task.shape for access in task.accesses):
         return Refusal.LAUNCH_DOMAIN
@@ -210,6 +234,12 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
             return Refusal.LAUNCH_DOMAIN
         if group.single not in (None, is_single(task)):
             return Refusal.PROCESSORS
+        if (
+            not is_single(task)
+            and (group.gathers or gathers(task))
+            and (group.parts or _uses_parts(task))
+        ):
+            return Refusal.GATHERS
     if len(group.arguments | _arguments(group, task)) > MAX_ARGUMENTS:
         return Refusal.TOO_MANY_ARGUMENTS
     if not group.reduced.isdisjoint(task.stores):

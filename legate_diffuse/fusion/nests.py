@@ -12,6 +12,7 @@ from legate_diffuse.ir.distance import Rows
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.region import REPEATED, SINGLE
+from legate_diffuse.ir.task import ALL
 
 
 def nests_of(
@@ -36,7 +37,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
             for access in _accesses(
                 over(like, view, whole=argument.whole),
                 privilege,
-                argument.reduces or "",
+                ALL if argument.whole else argument.reduces or "",
             )
         ),
     )
@@ -58,7 +59,7 @@ def _accesses(view: View, privilege: int, operator: str) -> Iterator[Access]:
     if privilege & REDUCE:
         yield Access(Privilege.REDUCE, view, operator)
     if privilege & READ:
-        yield Access(Privilege.READ, view)
+        yield Access(Privilege.READ, view, operator if operator == ALL else "")
 
 
 def over(like: View, view: View, *, whole: bool = False) -> View:

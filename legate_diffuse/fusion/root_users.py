@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
@@ -27,33 +28,47 @@ class RootUsers:
     """Which nests of a program use which stores, and how."""
 
     def __init__(
-        self, in_scratch: AbstractSet[int], undefined: AbstractSet[int]
+        self, in_scratch: AbstractSet[int], undefined: AbstractSet[int], *, tiled: bool
     ) -> None:
-        self.arguments: dict[int, _RootAccess] = {}
+        self.arguments: dict[Passed, _RootAccess] = {}
         self.scratch: dict[int, list[int]] = {}
+        self._tiled = tiled
         self._in_scratch = in_scratch
         self._undefined = undefined
 
     def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
         """Take in a nest, by its number."""
-        accesses = [(views[view], privilege) for view, privilege in lowered.accesses]
-        for view, privilege in accesses:
-            store = view.store.id
-            if store in self._in_scratch:
-                self.scratch.setdefault(store, [view.id, number, number])[2] = number
+        found: list[_RootAccess | None] = []
+        own = passed_by(lowered, views, tiled=self._tiled)
+        for (number_of_view, privilege), passed in zip(
+            lowered.accesses, own, strict=True
+        ):
+            view = views[number_of_view]
+            if passed.store in self._in_scratch:
+                buffer = self.scratch.setdefault(
+                    passed.store, [view.id, number, number]
+                )
+                buffer[2] = number
+                found.append(None)
             else:
-                argument = self.arguments.setdefault(store, _RootAccess())
+                argument = self._argument(passed)
                 _use(argument, privilege, self._covers(view))
-        kernel = zip(accesses, lowered.kernel.arguments, strict=True)
-        for (view, _), argument_of_kernel in kernel:
-            if argument_of_kernel.reduces and view.store.id in self.arguments:
-                operator = argument_of_kernel.reduces
-                self.arguments[view.store.id].operator = operator
-        for view, privilege in accesses:
+                found.append(argument)
+        for user, of_kernel in zip(found, lowered.kernel.arguments, strict=True):
+            if user is not None and of_kernel.reduces:
+                user.operator = of_kernel.reduces
+        for user, (number_of_view, privilege) in zip(
+            found, lowered.accesses, strict=True
+        ):
             # reading through another view comes before what the nest writes
-            if privilege & (WRITE | REDUCE) and view.store.id in self.arguments:
-                argument = self.arguments[view.store.id]
-                argument.covered |= self._covers(view)
+            if user is not None and privilege & (WRITE | REDUCE):
+                user.covered |= self._covers(views[number_of_view])
+
+    def _argument(self, passed: Passed) -> _RootAccess:
+        if passed.teller is not None:
+            # what tells an image comes before it
+            _use(self._argument(passed.teller), READ, covers=False)
+        return self.arguments.setdefault(passed, _RootAccess())
 
     def _covers(self, view: View) -> bool:
         """Whether writing a root through a view loses nothing of the root."""
@@ -67,10 +82,19 @@ class RootUsers:
             for access, reduces in zip(self.arguments.values(), shared, strict=True)
         )
 
-    def places(self) -> dict[int, int]:
-        """Return by store the number of its root among arguments or scratch buffers."""
-        arguments = {store: place for place, store in enumerate(self.arguments)}
-        return arguments | {store: ~place for place, store in enumerate(self.scratch)}
+    def operands(
+        self, lowered: LoweredNest, views: Mapping[int, View]
+    ) -> tuple[int, ...]:
+        """Return for each argument of a kernel which argument of the task it is.
+
+        Or which buffer in scratch memory, from -1 downwards.
+        """
+        arguments = {passed: place for place, passed in enumerate(self.arguments)}
+        buffers = {store: ~place for place, store in enumerate(self.scratch)}
+        return tuple(
+            buffers[passed.store] if passed.store in buffers else arguments[passed]
+            for passed in passed_by(lowered, views, tiled=self._tiled)
+        )
 
 
 def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:

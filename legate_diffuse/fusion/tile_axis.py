@@ -62,11 +62,13 @@ class TileAxis:
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
-        arrays = [a for a in nest.accesses if not a.view.store.replicated]
+        arrays = [a for a in nest.accesses if not (a.whole or a.view.store.replicated)]
         if any(a.view.store.id in self.partial for a in arrays):
             return None
         loop = self._loop(nest, [a.view for a in arrays])
-        if loop == _NOWHERE:
+        if loop == _NOWHERE or (
+            loop == _ABSENT and any(a.whole for a in nest.accesses)
+        ):
             return None
         dims = dict(self.dims)
         standing = self._standing(arrays)
@@ -173,7 +175,7 @@ class TileAxis:
         partial: frozenset[int],
     ) -> TileAxis | None:
         along = [
-            None if a.view.store.replicated else dims[a.view.store.id]
+            None if a.whole or a.view.store.replicated else dims[a.view.store.id]
             for a in nest.accesses
         ]
         rows: list[Touched | None] = []

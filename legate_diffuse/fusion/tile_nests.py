@@ -30,12 +30,14 @@ MAX_TILED_NESTS: Final = 64
 class Tiles:
     """Nests that points of a launch run, and the axes that divide them.
 
-    ``changed`` are the arrays that the nests change.
+    ``changed`` are the arrays that the nests change, and ``gathered`` those of which
+    points read elements that another array tells.
     """
 
     nests: tuple[Nest, ...] = ()
     axes: tuple[TileAxis, ...] = ()
     changed: frozenset[int] = frozenset()
+    gathered: frozenset[int] = frozenset()
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -60,7 +62,18 @@ class Tiles:
             if access.privilege is not Privilege.READ
             and not access.view.store.replicated
         )
-        return Tiles((*self.nests, nest), left, changed) if left else None
+        gathered = self.gathered.union(
+            a.view.store.id for a in nest.accesses if a.whole
+        )
+        nests = (*self.nests, nest)
+        if gathered and (
+            # what points change is not there for others yet
+            not gathered.isdisjoint(changed)
+            # Legate makes images along one dimension
+            or any(len(v.region or ()) > 1 for each in nests for v in each.views)
+        ):
+            return None
+        return Tiles(nests, left, changed, gathered) if left else None
 
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""

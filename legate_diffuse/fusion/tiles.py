@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from legate_diffuse.fusion.passed import Passed
 from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
@@ -28,6 +29,10 @@ from legate_diffuse.ir.relations import shows_store
 # Instead of a nest's loop along an axis, as in mappers/program/tiling.h.
 GUARD: Final = -1
 EVERYWHERE: Final = -2
+# Instead of the argument that tells what a point has of another one: it has what lies
+# near its tile, or all.
+NEAR: Final = -1
+ALL: Final = -2
 
 
 class Part(NamedTuple):
@@ -60,11 +65,13 @@ class TiledArgument(NamedTuple):
     """An argument of a tiled launch.
 
     ``dims`` are the common dimensions of its root's, and ``reaches`` what a point has
-    of it along each axis.
+    of it along each axis; if ``teller`` is another argument, a point has what that
+    one's elements tell. It may also be ``NEAR`` or ``ALL``.
     """
 
     dims: tuple[int, ...]
     reaches: tuple[Reach, ...]
+    teller: int = NEAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +117,20 @@ class Tiling:
 
 
 def tile(
-    tiles: Tiles, arguments: Sequence[Store], scratch: Sequence[Store]
+    tiles: Tiles,
+    arguments: Sequence[Passed],
+    scratch: Sequence[Store],
+    stores: Mapping[int, Store],
 ) -> Tiling | None:
     """Return how points divide nests over these arguments and scratch buffers.
 
-    None if it isn't known that they may.
+    None if it isn't known that they may. ``stores`` are those of the arguments, by
+    number.
     """
     nests = tiles.nests
     ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
-    arrays = [store.id for store in arguments if not store.replicated]
+    near = [each.store for each in arguments if not each.gathered]
+    arrays = [store for store in near if not stores[store].replicated]
     leader = leader_of(tiles, arrays)
     if leader is None:
         return None
@@ -134,7 +146,7 @@ def tile(
     if dims is None:
         return None
     largest = max(arrays, key=lambda store: ranks[store])
-    places = {store.id: place for place, store in enumerate(arguments)}
+    places = {passed: place for place, passed in enumerate(arguments)}
     reduced = {
         access.view.store.id
         for nest in nests
@@ -144,31 +156,38 @@ def tile(
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
     tiled = [
         TiledArgument((), nothing)
-        if store.replicated
+        if stores[passed.store].replicated
         else TiledArgument(
-            dims[store.id],
+            tuple(range(ranks[passed.store])),
+            nothing,
+            ALL if passed.teller is None else places[passed.teller],
+        )
+        if passed.gathered
+        else TiledArgument(
+            dims[passed.store],
             tuple(
-                _in_root(axis, along, store.id, leader)
+                _in_root(axis, along, passed.store, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
             ),
         )
-        for store in arguments
+        for passed in arguments
     ]
     again = None
-    leaders = [places[store] for store in leaders_of(tiles, arrays, leader)]
+    leaders = [places[Passed(store)] for store in leaders_of(tiles, arrays, leader)]
     if any(tiled[place].reaches != nothing for place in leaders):
-        again = places[leader]
+        again = places[Passed(leader)]
         leaders = [len(tiled)]
         tiled.append(TiledArgument(dims[leader], nothing))
     return Tiling(
         tuple(leaders),
-        places[largest],
+        places[Passed(largest)],
         tuple(dims[leader][axis.dims[leader] or 0] for axis in tiles.axes),
         tuple(tiled),
         again,
         tuple(
-            store.id in reduced and (store.replicated or _is_partial(tiles, store.id))
-            for store in arguments
+            passed.store in reduced
+            and (stores[passed.store].replicated or _is_partial(tiles, passed.store))
+            for passed in arguments
         ),
         tuple(
             tuple(

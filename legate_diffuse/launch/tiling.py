@@ -31,7 +31,7 @@ def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) ->
         len(tiling.nests),
     ]
     for argument in tiling.arguments:
-        words += (len(argument.dims), *argument.dims)
+        words += (argument.teller, len(argument.dims), *argument.dims)
         for reach in argument.reaches:
             words += reach
     for buffer in tiling.buffers:

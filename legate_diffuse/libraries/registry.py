@@ -32,7 +32,7 @@ from legate_diffuse.kernel.reductions import REDUCTIONS
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
 from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call
-from legate_diffuse.libraries.trial import compute
+from legate_diffuse.libraries.trial import compute, sum_row
 from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.legate import Legate
 
@@ -159,13 +159,12 @@ class Library:
     ) -> None:
         """Register the product of a matrix in compressed rows with a vector.
 
-        The task's inputs are, in this order, where each row lies, as a
-        ``rect_type(1)``, the columns, the values and the vector; its output is
-        ``y[i]``, the sum in order of ``values[k] * x[columns[k]]`` for k in row i. It
-        aligns y with the rows, and partitions columns and values by images of the
-        rows, and x by an image of the columns, or not at all. ``types`` are those of
-        values, x and y. With ``contracted`` the library's compiler made one operation
-        of a real product and the sum that it is added to.
+        The task's inputs are where each row lies, as a ``rect_type(1)``, the columns,
+        the values and x; its output is ``y[i]``, the sum in order of
+        ``values[k] * x[columns[k]]`` for k in row i. It aligns y with the rows, which
+        lie in order, and has images of them (FIRST_LAST) for columns and values, and an
+        image of the columns for x, or all of it. ``types`` are those of x and y. With
+        ``contracted`` a real product and the sum after it are one operation.
 
         Raises:
             RegistrationError: one sentence says what is wrong.
@@ -211,11 +210,12 @@ class Library:
     def compute(
         self, task: int, inputs: Sequence[float], scalars: Sequence[bool] = ()
     ) -> float:
-        """Run a task at once, and return the one element that it writes.
-
-        It gets stores of one float64. That of the last input is its output as well.
-        """
+        """Run a task on a float64 each, and return what it writes to the last one."""
         return compute(self._legate, self._library, task, inputs, scalars)
+
+    def sum_row(self, task: int, value: float, count: int) -> float:
+        """Run a product at once, of a row of equal elements and a vector of these."""
+        return sum_row(self._legate, self._library, task, value, count)
 
     def define(
         self, task: int, form: Form, operations: Mapping[OperationKind, Operation]

@@ -14,7 +14,8 @@ def sums_rows(task: Any) -> bool:
     """Whether a task is submitted as :meth:`Library.row_sums` says.
 
     Each of its arguments must be a part of an array of one dimension, with more than
-    one element. The partitioning must be what keeps each row's elements together.
+    one element. The partitioning must be what keeps each row's elements together, and
+    say that rows lie in order.
     """
     if not task.holdable or task.calls or task.scalars:
         return False
@@ -34,6 +35,8 @@ def sums_rows(task: Any) -> bool:
         if each.name == "align":
             # its sides are alike
             sides.sort(key=str)
+        if each.name == "image" and sides[0] == rows and not _is_in_order(each):
+            return False
         found.add((each.name, *sides))
     gathered = ("image", columns, x), ("broadcast", x)
     return len(found.intersection(gathered)) == 1 and found.difference(gathered) == {
@@ -41,6 +44,11 @@ def sums_rows(task: Any) -> bool:
         ("image", rows, columns),
         ("image", rows, values),
     }
+
+
+def _is_in_order(image: Any) -> bool:
+    """Whether the first and the last row of a tile tell where its elements are."""
+    return any(getattr(each, "name", "") == "FIRST_LAST" for each in image.arguments)
 
 
 def _is_contiguous(view: Any) -> bool:

@@ -11,6 +11,39 @@ import numpy as np
 from legate_diffuse.stores.legate import Legate
 
 
+def sum_row(legate: Legate, library: Any, task: int, value: float, count: int) -> float:
+    """Run the product of a matrix of one row at once, and return what it writes.
+
+    The row has ``count`` elements, which are ``value``, as the vector's are.
+    """
+    from legate.core import types
+
+    runtime = legate.runtime
+    submitted = runtime.create_auto_task(library, task)
+
+    def filled(value: Any, element: Any, size: int = 1) -> Any:
+        store = runtime.create_store(element, (size,))
+        runtime.issue_fill(store, legate.Scalar(value, element))
+        return store
+
+    result = filled(0.0, types.float64)
+    submitted.add_output(result)
+    for store in (
+        filled((0, count - 1), types.rect_type(1)),
+        filled(0, types.int64, count),
+        filled(value, types.float64, count),
+        filled(value, types.float64),
+    ):
+        submitted.add_input(store)
+        submitted.add_broadcast(store)
+    submitted.execute()
+    return _element(result)
+
+
+def _element(store: Any) -> float:
+    return float(np.asarray(store.get_physical_store().get_inline_allocation())[0])
+
+
 def compute(
     legate: Legate,
     library: Any,
@@ -36,5 +69,4 @@ def compute(
     for flag in scalars:
         submitted.add_scalar_arg(flag, types.bool_)
     submitted.execute()
-    physical = stores[-1].get_physical_store()
-    return float(np.asarray(physical.get_inline_allocation())[0])
+    return _element(stores[-1])

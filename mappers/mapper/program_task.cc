@@ -218,8 +218,10 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
                   const std::vector<std::int64_t>& program) {
   std::vector<TiledShape> shapes;
   std::vector<legate::Variable> partitions;
+  std::vector<legate::Type> types;
 
   for (const auto& [store, privilege] : arguments) {
+    types.push_back(store->type());
     shapes.push_back(
         {shape_of(*store), writes(privilege) || reduces(privilege), store->has_scalar_storage()});
   }
@@ -231,7 +233,7 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
   auto task = runtime->create_task(library(), id);
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
-  if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions);
+  if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions, types);
   task.add_scalar_arg(pack_launch(arguments, program, true, {}));
   runtime->submit(std::move(task));
 }

@@ -93,6 +93,24 @@ void constrain(legate::AutoTask& task, const Tiling& tiling, const std::vector<T
   }
 }
 
+// Lets the points of a task have of an argument what the elements of another one tell, or all.
+void gather(legate::AutoTask& task, const Tiling& tiling,
+            const std::vector<legate::Variable>& partitions, const std::vector<legate::Type>& types,
+            std::size_t index) {
+  const auto teller = tiling.arguments[index].teller;
+
+  if (teller == ALL) {
+    task.add_constraint(legate::broadcast(partitions[index]));
+    return;
+  }
+  // rows lie one behind the other
+  const auto hint = types[teller].code() == legate::Type::Code::STRUCT
+                        ? legate::ImageComputationHint::FIRST_LAST
+                        : legate::ImageComputationHint::MIN_MAX;
+
+  task.add_constraint(legate::image(partitions[teller], partitions[index], hint));
+}
+
 }  // namespace
 
 namespace {
@@ -120,7 +138,8 @@ bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes
 // read at a distance, whose arguments need not be divided alike, would take turns with tilings, and
 // each would copy what it reads from one to the other. Rows are divided by all tasks that may.
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
-            const std::vector<legate::Variable>& partitions) {
+            const std::vector<legate::Variable>& partitions,
+            const std::vector<legate::Type>& types) {
   const auto* const first = tiling.axes.data();
   const auto* const last = are_rows_enough(tiling, shapes) ? first + 1 : first + tiling.axes.size();
   std::vector<std::uint32_t> whole;
@@ -134,9 +153,14 @@ void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<Tile
     task.add_constraint(legate::broadcast(partitions[tiling.leader], whole));
   }
   for (std::size_t index = 0; index < shapes.size(); ++index) {
-    if (static_cast<std::int64_t>(index) != tiling.leader) {
+    if (static_cast<std::int64_t>(index) != tiling.leader &&
+        tiling.arguments[index].teller == NEAR) {
       constrain(task, tiling, shapes, partitions, index);
     }
+  }
+  // Legate takes these in their order: what is told follows from what tells it
+  for (std::size_t index = 0; index < shapes.size(); ++index) {
+    if (tiling.arguments[index].teller != NEAR) gather(task, tiling, partitions, types, index);
   }
 }
 

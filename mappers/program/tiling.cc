@@ -49,8 +49,10 @@ Tiling::Tiling(Words& words, std::size_t num_arguments) {
   const auto num_nests = take_count(words);
 
   for (std::size_t index = 0; index < num_arguments; ++index) {
+    const auto teller = words.take();
     const auto root_dim = words.take();
-    auto& argument = arguments.emplace_back(TiledArgument{root_dim, words.take(root_dim), {}});
+    auto& argument =
+        arguments.emplace_back(TiledArgument{teller, root_dim, words.take(root_dim), {}});
 
     for (std::int64_t axis = 0; axis < num_axes; ++axis) {
       argument.reach.push_back(take_reach(words));
@@ -76,6 +78,16 @@ constexpr std::int64_t MAX_REACH = std::int64_t{1} << 48;
 bool is_small(const Reach& reach) {
   return -MAX_REACH <= reach.low && reach.low <= MAX_REACH && -MAX_REACH <= reach.high &&
          reach.high <= MAX_REACH;
+}
+
+// Whether an argument that is not used near the tiles, but as its teller says, may be used so.
+bool is_told(const Tiling& tiling, const std::vector<TiledShape>& arguments, std::size_t index) {
+  const auto teller = tiling.arguments[index].teller;
+
+  if (index == static_cast<std::size_t>(tiling.leader) || arguments[index].writes) return false;
+  if (teller == ALL) return true;
+  return teller >= 0 && teller < static_cast<std::int64_t>(index) && tiling.rank == 1 &&
+         !arguments[index].is_scalar && !arguments[teller].is_scalar && !arguments[teller].writes;
 }
 
 void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments) {
@@ -108,6 +120,9 @@ void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments
       if (static_cast<std::int64_t>(index) == tiling.leader) {
         require(reach.low == 0 && reach.high == 0, "the points have other tiles of the leader");
       }
+    }
+    if (argument.teller != NEAR) {
+      require(is_told(tiling, arguments, index), "what points have of an argument is not told");
     }
     // along what is no axis, a point has all of it
     for (const auto axis : axes) {
@@ -179,6 +194,12 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
           continue;
         }
         const auto& argument = tiling.arguments[operand.base];
+        if (argument.teller != NEAR) {
+          require(std::all_of(operand.dims, operand.dims + nest.head.dim,
+                              [](std::int64_t dim) { return dim < 0; }),
+                  "an operand moves along an argument of which points have other parts");
+          continue;
+        }
         const auto* const end = argument.dims + argument.root_dim;
         const auto* const found = std::find(argument.dims, end, tiling.axes[axis]);
         if (found != end) {

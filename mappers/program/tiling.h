@@ -13,25 +13,29 @@ namespace legate_diffuse {
 // arguments, the leader, has there. It comes before the program (legate_diffuse/fusion/tiles.py):
 //
 //   TILED leader rank A axis[A] argument[num_arguments] scratch[S] nest[N]
-//   argument: root_dim dims[root_dim] reach[A]
+//   argument: teller root_dim dims[root_dim] reach[A]
 //   scratch:  part[A]
 //   nest:     part[A]
 //   reach:    low high
 //   part:     dim low high
 //
 // Arguments are passed as stores of the same number of dimensions, `rank`; `dims` has for each
-// dimension of the root the one of the argument. The tile has a beginning and an end along each of
-// the A axes, which are dimensions of the argument; along the others it is all there is. A `low` is
-// a distance from its beginning, and a `high` one from its end. An argument is used within its
-// reach. Of a scratch buffer the rows of its dimension `dim` are made that lie in between, and of a
-// nest the points of its loop `dim`. A nest without such a loop is run if 0 lies in between
-// (GUARD), or anyhow (EVERYWHERE), and a scratch buffer without such a dimension is made as a
-// whole.
+// dimension of the root the one of the argument. If `teller` is NEAR, an argument is used within
+// its reach of the tile; if it is ALL, anywhere; else it is the number of an earlier argument,
+// which is only read, and whose elements tell what is used: rows, each of elements that follow one
+// another, or indices. The tile has a beginning and an end along each of the A axes, which are
+// dimensions of the argument; along the others it is all there is. A `low` is a distance from its
+// beginning, and a `high` one from its end. An argument is used within its reach. Of a scratch
+// buffer the rows of its dimension `dim` are made that lie in between, and of a nest the points of
+// its loop `dim`. A nest without such a loop is run if 0 lies in between (GUARD), or anyhow
+// (EVERYWHERE), and a scratch buffer without such a dimension is made as a whole.
 
 // Instead of the number of nests' scratch buffers, where a tiling comes first.
 constexpr std::int64_t TILED = -1;
 constexpr std::int64_t GUARD = -1;
 constexpr std::int64_t EVERYWHERE = -2;
+constexpr std::int64_t NEAR = -1;
+constexpr std::int64_t ALL = -2;
 
 struct Reach {
   std::int64_t low;
@@ -44,6 +48,7 @@ struct Part {
 };
 
 struct TiledArgument {
+  std::int64_t teller;
   std::int64_t root_dim;
   const std::int64_t* dims;
   std::vector<Reach> reach;  // by axis

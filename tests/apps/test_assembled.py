@@ -8,11 +8,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-def test_sides_agree() -> None:
-    options = ("--size", "200", "--iterations", "6", "--repeat", "1")
+@pytest.mark.parametrize("solver", ["cg", "bicgstab"])
+def test_sides_agree(solver: str) -> None:
+    options = (
+        "--solver",
+        solver,
+        "--size",
+        "200",
+        "--iterations",
+        "6",
+        "--repeat",
+        "1",
+    )
     command = (sys.executable, str(SCRIPTS / "bench.py"), "assembled", *options)
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

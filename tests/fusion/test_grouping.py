@@ -110,9 +110,14 @@ REFUSED = {
         FILL(int8) -> (int8) shape 4: write %50.51  # 0
         COPY(int8) -> (int8) shape 4: write %50.51, read %50.51  # 1
     """,
-    "any elements are read": """
+    "any elements are read for a part of an array": """
         # groups: 0 fused; 1 unfused GATHERS
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0  # 0
+        COPY(int8) -> (int8) shape 0: write %0.41, read(all) %2.2  # 1
+    """,
+    "any elements are read beside a part of an array": """
+        # groups: 0 fused; 1 fused GATHERS
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.41  # 0
         COPY(int8) -> (int8) shape 0: write %3.3, read(all) %2.2  # 1
     """,
     "an operand is not affine": """

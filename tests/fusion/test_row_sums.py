@@ -16,10 +16,13 @@ from legate_diffuse.libraries.cupynumeric.meanings import OPERATIONS
 from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.table import call
 
-PRODUCT = OperationKind(
-    "PRODUCT", "", ("rect1", "int64", "float64", "float64"), ("float64",)
+PRODUCTS = [
+    OperationKind("PRODUCT", "", ("rect1", index, "float64", "float64"), ("float64",))
+    for index in ("int32", "int64")
+]
+MEANINGS = Operations(
+    OPERATIONS | dict.fromkeys(PRODUCTS, Operation(call("row_sum"), rows=True))
 )
-MEANINGS = Operations({**OPERATIONS, PRODUCT: Operation(call("row_sum"), rows=True)})
 
 HEAD = """
 store %0 rect1 live single
@@ -39,9 +42,9 @@ SUM = "PRODUCT(rect1, int64, float64, float64) -> (float64) shape 0: write %4.4,
 NEGATE = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %{0}, read %{1}\n"
 
 
-def passes(tasks: str) -> dict[str, str]:
+def passes(tasks: str, head: str = HEAD) -> dict[str, str]:
     """Return the text of each pass."""
-    window = parse(HEAD + tasks)
+    window = parse(head + tasks)
     verify_window(window)
     assert parse(render(window)) == window
     found: dict[str, str] = {}
@@ -65,7 +68,7 @@ def test_what_is_read_whole_is_made_before_and_changed_after() -> None:
     assert found["launches"] == "fused: 0 | 1 2 | 3\n"
     bands = found["schedule"].split("band\n")[1:]
     assert bands[1:] == [
-        "nest 1 shape 0 many rows 0 margin 0 0: write %5[:] @0, read %0[:] @0, read %1[:] as (*), read %2[:] as (*), read %3[:] as (*)\n",
+        "nest 1 shape 0 many rows 0 margin 0 0: write %5[:] @0, read %0[:] @0, read(all) %1[:] as (*), read(all) %2[:] as (*), read(all) %3[:] as (*)\n",
         "nest 2 shape 0 many rows 0 margin 0 0: write %3[:] @0, read %5[:] @0\n",
     ]
 
@@ -85,9 +88,66 @@ def test_results_may_not_be_what_is_read_whole() -> None:
     assert refuse_alone(task) is Refusal.ANTI_DEPENDENCE
 
 
-def test_what_is_partitioned_is_not_read_whole() -> None:
-    (task,) = parse(HEAD.replace(" single", "") + SUM).tasks
+DOT = "DOT(float64, float64) -> (float64) shape 0: reduce(add) %6.6, read %3.3, read %4.4\n"
+DIVIDED = HEAD.replace(" single", "") + (
+    "store %6 float64 live replicated single\nview %6.6 shape 2 one []\n"
+)
+
+
+def test_points_sum_rows_to_whole_arrays_only() -> None:
+    (task,) = parse(DIVIDED + SUM).tasks
+    assert refuse_alone(task) is None
+    (task,) = parse(
+        DIVIDED.replace("%4.4 shape 0 many [:]", "%4.4 shape 0 many [1:]") + SUM
+    ).tasks
     assert refuse_alone(task) is Refusal.GATHERS
+
+
+def test_points_have_images_of_what_their_rows_and_columns_tell() -> None:
+    found = passes(SUM + DOT, DIVIDED)
+    assert found["launches"] == "partitioned: 0 1\n"
+    assert (
+        found["arguments"]
+        == """\
+partitioned
+argument %6.6 reduce
+argument %0.0 read
+argument %1.1 read image of 1
+argument %2.2 read image of 1
+argument %3.3 read image of 2
+argument %3.3 read
+never made %4.4
+"""
+    )
+
+
+@pytest.mark.parametrize("name", ["columns are int32", "x is a part"])
+def test_without_images_points_have_all(name: str) -> None:
+    head, tasks = DIVIDED, SUM + NEGATE.format("5.5", "4.4")
+    if name == "x is a part":
+        head = head.replace("%3.3 shape 0 many [:]", "%3.3 shape 0 many [1:]")
+    else:
+        head, tasks = (
+            head.replace("%1 int64", "%1 int32"),
+            tasks.replace("int64", "int32"),
+        )
+    assert "argument %3.3 read all\n" in passes(tasks, head)["arguments"]
+
+
+def test_points_sum_the_rows_of_others_near_their_own() -> None:
+    views = "view %4.7 shape 3 many [1:]\nview %5.8 shape 3 many [:-1]\n"
+    near = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %5.8, read %4.7\n"
+    found = passes(SUM + near, DIVIDED + views)
+    assert found["launches"] == "partitioned: 0 | 1\n"
+    assert "scratch %4" in found["arguments"]
+    assert "argument %2.2 read image of 0\n" in found["arguments"]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_points_change_is_gathered_in_another_task(first: int) -> None:
+    tasks = [NEGATE.format("3.3", "5.5"), SUM]
+    found = passes(tasks[first] + tasks[1 - first], DIVIDED)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1\n"
 
 
 def test_only_reads_are_whole() -> None:

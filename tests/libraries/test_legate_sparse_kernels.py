@@ -41,6 +41,10 @@ def library(request: Any, monkeypatch: pytest.MonkeyPatch) -> Library:
             float(Fraction(a) * Fraction(x) + Fraction(y)) if contracted else a * x + y
         )
 
+    def sum_row(self: Library, task: int, value: float, count: int) -> float:
+        assert task == codes.CSR_SPMV_ROW_SPLIT
+        return legate_sparse._sum(value, count, contracted=contracted)
+
     native = SimpleNamespace(describe_task=lambda _, task: (codes(task).name, False))
     found = Library(
         SimpleNamespace(name=legate_sparse.NAME, raw_handle=1),
@@ -50,6 +54,7 @@ def library(request: Any, monkeypatch: pytest.MonkeyPatch) -> Library:
     monkeypatch.setitem(sys.modules, "legate_sparse", SimpleNamespace(config=module))
     monkeypatch.setitem(sys.modules, "legate_sparse.config", module)
     monkeypatch.setattr(Library, "compute", compute)
+    monkeypatch.setattr(Library, "sum_row", sum_row)
     legate_sparse.register(found)
     found.codes, found.contracted = codes, contracted  # type: ignore[attr-defined]
     return found

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a store a task on several points is passed, and how often.
+
+A point has the elements of its own tile, and what lies near it. Where it sums over rows
+of elements, it has of columns and values what its rows tell, and of the vector what its
+columns tell: an image. A store is passed once for each of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.ir import View
+from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.kernel import Kernel, Load, Op
+from legate_diffuse.kernel.dtypes import RECT
+from legate_diffuse.kernel.operators import ROW_SUMS
+
+# Legate makes images of these, for arrays of one dimension.
+_TELLING: Final = (RECT, "int64")
+
+
+class Passed(NamedTuple):
+    """A store that a task is passed.
+
+    Attributes:
+        store: its number.
+        teller: what tells which elements points have, if anything does.
+        everywhere: whether points have all elements.
+    """
+
+    store: int
+    teller: Passed | None = None
+    everywhere: bool = False
+
+    @property
+    def gathered(self) -> bool:
+        """Whether points have other elements than near their tiles."""
+        return self.everywhere or self.teller is not None
+
+
+def passed_by(
+    lowered: LoweredNest, views: Mapping[int, View], *, tiled: bool
+) -> tuple[Passed, ...]:
+    """Return what is passed for each argument of a kernel.
+
+    A task that is not ``tiled`` has all of its stores.
+    """
+    own = [views[argument] for argument in lowered.arguments]
+    tellers = _tellers(lowered.kernel)
+
+    def passed(number: int) -> Passed:
+        store = own[number].store.id
+        if not (tiled and lowered.kernel.arguments[number].whole):
+            return Passed(store)
+        teller = tellers.get(number)
+        if (
+            teller is None
+            or own[teller].store.dtype not in _TELLING
+            # Legate has no images of parts
+            or not shows_store(own[number])
+            or not shows_store(own[teller])
+        ):
+            return Passed(store, everywhere=True)
+        return Passed(store, passed(teller))
+
+    return tuple(map(passed, range(len(own))))
+
+
+def _tellers(kernel: Kernel) -> dict[int, int | None]:
+    """Return for each whole argument the one that tells what is read of it.
+
+    None if several do.
+    """
+    found: dict[int, int | None] = {}
+    for step in kernel.body:
+        if not (isinstance(step, Op) and step.name in ROW_SUMS):
+            continue
+        rows, columns, values, x = (
+            load.argument
+            for load in map(kernel.body.__getitem__, step.operands)
+            if isinstance(load, Load)
+        )
+        for argument, teller in ((columns, rows), (values, rows), (x, columns)):
+            if found.setdefault(argument, teller) != teller:
+                found[argument] = None
+    return found
