@@ -46,10 +46,10 @@ class GpuCode:
         """Lay out the code of a kernel; `name` is the stem of its functions."""
         # along which loops an element is reduced to is known at the launch only
         words = argument_words(kernel, range(len(kernel.arguments)))
-        self._image = image
+        self._image = ctypes.c_char_p(image)
         self._arguments = (ctypes.c_int64 * len(words))(*words)
         self._code = _Code(
-            ctypes.cast(image, ctypes.c_void_p),
+            ctypes.cast(self._image, ctypes.c_void_p),
             len(image),
             name.encode(),
             THREADS,

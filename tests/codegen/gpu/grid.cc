@@ -5,8 +5,6 @@
 // when a block starts. What would hang or be undefined on a GPU is an error: barriers that some
 // threads never reach, or that they reach at different places, and shuffles without the whole warp.
 
-#include <ucontext.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -40,8 +38,34 @@ constexpr int GARBAGE = 0xA5;
 
 enum class State { READY, AT_BARRIER, AT_SHUFFLE, DONE };
 
+// Saves the registers that a function keeps (System V ABI for x86-64) on the stack, and goes on with
+// another stack. The C library's way asks the system about signals each time.
+asm(R"(
+  .text
+  .type switch_stack, @function
+switch_stack:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+  .size switch_stack, . - switch_stack
+)");
+extern "C" void switch_stack(void** left, void* entered);
+constexpr std::size_t SAVED_REGISTERS = 6;
+
 struct Fibre {
-  ucontext_t context;
+  void* top;
   State state;
   // Where it waits.
   const void* place;
@@ -59,7 +83,7 @@ struct Grid {
   Size blocks, threads, block;
   unsigned current;
   std::vector<Fibre> fibres;
-  ucontext_t scheduler;
+  void* scheduler;
   std::string error;
 };
 
@@ -70,7 +94,7 @@ void wait(State state, const void* place) {
   Fibre& fibre = grid.fibres[grid.current];
   fibre.state = state;
   fibre.place = place;
-  swapcontext(&fibre.context, &grid.scheduler);
+  switch_stack(&fibre.top, grid.scheduler);
 }
 
 void run_thread() {
@@ -82,11 +106,11 @@ void start(Fibre& fibre) {
   if (!fibre.stack) {
     fibre.stack = std::make_unique<char[]>(STACK_BYTES);
   }
-  getcontext(&fibre.context);
-  fibre.context.uc_stack.ss_sp = fibre.stack.get();
-  fibre.context.uc_stack.ss_size = STACK_BYTES;
-  fibre.context.uc_link = &grid.scheduler;
-  makecontext(&fibre.context, run_thread, 0);
+  // as if it had called switch_stack: registers, and where to return to
+  auto** top = reinterpret_cast<void**>(fibre.stack.get() + STACK_BYTES) - 2;
+  *--top = nullptr;
+  *--top = reinterpret_cast<void*>(run_thread);
+  fibre.top = top - SAVED_REGISTERS;
   fibre.state = State::READY;
 }
 
@@ -112,7 +136,7 @@ void run_fibres(std::vector<unsigned>& order, bool shuffles, std::mt19937& rando
       if (fibres[thread].state == State::READY) {
         grid.current = thread;
         moves = true;
-        swapcontext(&grid.scheduler, &fibres[thread].context);
+        switch_stack(&grid.scheduler, fibres[thread].top);
       }
     }
     for (std::size_t warp = 0; warp + WARP <= fibres.size(); warp += WARP) {

@@ -41,9 +41,12 @@ class Image:
     """An emulated image that was loaded."""
 
     def __init__(self, content: bytes) -> None:
-        self._file = tempfile.NamedTemporaryFile(suffix=".so")
-        Path(self._file.name).write_bytes(content)
-        self._launch = ctypes.CDLL(self._file.name).legate_diffuse_emulated_launch
+        with tempfile.TemporaryDirectory() as folder:
+            # it stays in memory
+            place = Path(folder) / "image.so"
+            place.write_bytes(content)
+            library = ctypes.CDLL(str(place))
+        self._launch = library.legate_diffuse_emulated_launch
         self._launch.restype = ctypes.c_char_p
         self._launch.argtypes = [
             ctypes.c_char_p,
