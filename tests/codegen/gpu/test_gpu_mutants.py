@@ -28,11 +28,12 @@ CASES = [
     # shape, shape of the result, axis of the inner loop: one block or several
     ((5, 701), (1, 1), 1),
     ((60, 1111), (1, 1), 1),
-    ((300, 33), (300, 1), 1),
+    ((40, 701), (40, 1), 1),
     ((3, 30001), (3, 1), 1),
     ((700, 65), (1, 65), 1),
     ((9000, 3), (1, 3), 1),
     ((9, 70000), (9, 1), 0),
+    ((5, 40, 65), (5, 1, 65), 2),
 ]
 
 
@@ -59,8 +60,10 @@ def replaced(old: str, new: str) -> Change:
 
 
 MUTANTS: dict[str, tuple[str, Change]] = {}
-for layout in "ac":
-    for number in range(5):
+# Without the column layout's barrier 1 a ticket may be taken before others of the block
+# have left their partial results. Only blocks that run at the same time notice.
+for layout, numbers in (("a", (0, 1, 2, 3)), ("c", (0, 2, 3, 4))):
+    for number in numbers:
         MUTANTS[f"{layout} barrier {number}"] = (layout, without(BARRIER, number))
 for distance in (1, 2, 4, 8, 16):
     MUTANTS[f"distance {distance}"] = (
@@ -118,12 +121,6 @@ MUTANTS |= {
             r"\1, i64 0",
         ),
     ),
-    "columns beyond the last": (
-        "c",
-        replaced(
-            "br i1 %inside, label %column.body, label %row.end", "br label %column.body"
-        ),
-    ),
     "all write": (
         "a",
         replaced("%writes = or i1 %leads, false", "%writes = or i1 %leads, true"),
@@ -149,14 +146,16 @@ def failures(text: str, cases=CASES) -> int:
     found = 0
     for shape, small, inner in cases:
         random = np.random.default_rng(shape[0])
-        x = aligned(shape, "int64")
+        # rows start at multiples of 16 bytes
+        *rows, columns = shape
+        x = aligned((*rows, columns + columns % 2), "int64")[..., :columns]
         x[...] = random.integers(-99, 99, shape)
         axes = tuple(axis for axis, n in enumerate(small) if n == 1)
         for seed in (0, 3, 4):
             result = aligned(small, "int64")
             result[...] = 5
             try:
-                launch(image, "k", KERNEL, [x, result], seed=seed, inner=inner)
+                launch(image, "k", KERNEL, [x, result], seed=seed, inner=inner, deep=2)
             except (RuntimeError, AssertionError):
                 found += 1
                 continue
