@@ -26,6 +26,16 @@ class GpuOperations(Operations):
         """Emit the conversion of a real value."""
         return emit_cast(lines, source, target, value, self._float_to_integer)
 
+    def complex_function(self, name: str, part: str) -> str:
+        """Return the function of an operator over complex numbers.
+
+        What it does rarely is part of it: a call would go through local memory.
+        """
+        helper = super().complex_function(name, part)
+        text = self.declarations[helper]
+        self.declarations[helper] = text.replace(" noinline cold", " alwaysinline")
+        return helper
+
     def _float_to_integer(
         self, lines: Lines, source: str, target: str, value: str
     ) -> str:
