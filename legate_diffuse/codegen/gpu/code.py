@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the native part knows of a GPU kernel.
 
-That is a ``GpuKernelCode`` (mappers/gpu/kernel_code.h).
+That is a ``GpuKernelCode`` (mappers/gpu).
 """
 
 import ctypes

@@ -92,7 +92,7 @@ def compile_cuda(source: str, architecture: int) -> str:
 
     options = (f"-arch=compute_{architecture}".encode(), b"-rdc=true")
     library.nvrtcCreateProgram(
-        ctypes.byref(program), source.encode(), b"maths.cu", 0, None, None
+        ctypes.byref(program), source.encode(), b"maths", 0, None, None
     )
     try:
         passed = (ctypes.c_char_p * len(options))(*options)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameter of a GPU kernel: a block of 64-bit words.
 
-``mappers/gpu/kernel_code.h`` describes it for the launch.
+The native part fills it in at the launch (mappers/gpu).
 """
 
 from typing import Final
