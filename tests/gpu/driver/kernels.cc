@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "fake_driver.h"
@@ -157,6 +158,9 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   if (launches.fails()) return CUDA_ERROR_LAUNCH_FAILED;
+  // An image emulates one grid at a time.
+  static std::mutex mutex;
+  const std::lock_guard lock{mutex};
   const auto* const error = function.image->launch(name, parameters[0], grid_x, grid_y, grid_z,
                                                    block_x, block_y, block_z, seed());
   if (error) std::fprintf(stderr, "fake driver: %s: %s\n", name, error);
