@@ -7,7 +7,8 @@ May import maths, llvm and kernel.
 from typing import Any
 
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
-from legate_diffuse.codegen.compiler import CompiledKernel, Compiler
+from legate_diffuse.codegen.compiler import Compiler
+from legate_diffuse.codegen.kernel_compiler import CompiledKernel
 from legate_diffuse.maths.libm import MathMode
 
 __all__ = [

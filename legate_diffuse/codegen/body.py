@@ -11,7 +11,7 @@ from legate_diffuse.codegen.float_code import FloatCode
 from legate_diffuse.codegen.guarded import Guarded, checked
 from legate_diffuse.codegen.index import emit_index
 from legate_diffuse.codegen.memory import Memory
-from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.codegen.operations import Operations, Parts, constant_parts
 from legate_diffuse.codegen.quotients import (
     Divisor,
     emit_divisor,
@@ -30,7 +30,7 @@ from legate_diffuse.codegen.remainder import Remainder, lanes_below
 from legate_diffuse.codegen.square_roots import emit_square_root
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import operators
-from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE
+from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS
 from legate_diffuse.kernel.ir import (
     Argument,
     Constant,
@@ -45,7 +45,7 @@ from legate_diffuse.kernel.ir import (
 )
 from legate_diffuse.kernel.reductions import identity
 from legate_diffuse.llvm.lines import Lines
-from legate_diffuse.llvm.types import LLVM_TYPE, literal, literal_of_bits
+from legate_diffuse.llvm.types import LLVM_TYPE, literal
 from legate_diffuse.maths.calls import MathsCalls
 
 _METADATA: Final = (memory.METADATA, guarded.METADATA, row_sum.METADATA)
@@ -321,7 +321,7 @@ class _BodyEmitter:
                 number += self._kernel.indices.index(dimension)
                 return (emit_index(self._before, lines, number),)
             case Constant(dtype, bits):
-                return _constant(dtype, bits)
+                return constant_parts(dtype, bits)
             case Op(name, dtype, numbers) if name in operators.ROW_SUMS:
                 return self._row_sum(name, dtype, numbers)
             case Op(name, dtype, numbers):
@@ -366,12 +366,3 @@ class _BodyEmitter:
 
     def _float_code(self, lines: Lines, dtype: str) -> FloatCode:
         return FloatCode(lines, dtype, lines.lanes, self._operations.declarations)
-
-
-def _constant(dtype: str, bits: int) -> Parts:
-    if dtype not in COMPONENT:
-        return (literal_of_bits(dtype, bits),)
-    part = COMPONENT[dtype]
-    shift = 8 * ITEMSIZE[part]
-    low = bits & ((1 << shift) - 1)
-    return (literal_of_bits(part, low), literal_of_bits(part, bits >> shift))

@@ -11,6 +11,8 @@ float32 whose last bit says whether anything was cut off ("rounding to odd"), so
 the float16 is rounded as if in one step.
 """
 
+from collections.abc import Callable
+
 from legate_diffuse.kernel.dtypes import FLOATS, HALF, ITEMSIZE, SIGNED
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE, literal
@@ -18,25 +20,37 @@ from legate_diffuse.llvm.types import LLVM_TYPE, literal
 _CUT_BITS = 52 - 23
 """By how many bits the fraction of a float64 is longer than that of a float32."""
 
+FloatToInteger = Callable[[Lines, str, str, str], str]
+"""Emits the conversion of a float32 or float64 to an integer type."""
 
-def emit_cast(lines: Lines, source: str, target: str, value: str) -> str:
-    """Emit the conversion of `value` and return its result."""
+
+def emit_cast(
+    lines: Lines,
+    source: str,
+    target: str,
+    value: str,
+    float_to_integer: FloatToInteger | None = None,
+) -> str:
+    """Emit the conversion of `value` and return its result.
+
+    `float_to_integer` stands in for x86-64's conversions.
+    """
     if source == target:
         return value
     if source == HALF:
-        single = _convert(lines, "fpext", HALF, "float32", value)
-        return emit_cast(lines, "float32", target, single)
+        single = convert(lines, "fpext", HALF, "float32", value)
+        return emit_cast(lines, "float32", target, single, float_to_integer)
     if target == HALF:
         if source != "float32":
             wide = emit_cast(lines, source, "float64", value)
             value = _round_to_odd(lines, wide)
-        return _convert(lines, "fptrunc", "float32", HALF, value)
+        return convert(lines, "fptrunc", "float32", HALF, value)
     if target == "bool":
         return _to_bool(lines, source, value)
     if target in FLOATS:
         return _to_float(lines, source, target, value)
     if source in FLOATS:
-        return _float_to_integer(lines, source, target, value)
+        return (float_to_integer or _float_to_integer)(lines, source, target, value)
     return _resize(lines, source, target, value)
 
 
@@ -51,7 +65,7 @@ def _round_to_odd(lines: Lines, value: str) -> str:
     last = lines.let(f"and {bits} {carried}, {literal('int64', 1 << _CUT_BITS)}")
     odd = lines.let(f"or {bits} {kept}, {last}")
     number = lines.let(f"bitcast {bits} {odd} to {double}")
-    return _convert(lines, "fptrunc", "float64", "float32", number)
+    return convert(lines, "fptrunc", "float64", "float32", number)
 
 
 def _to_bool(lines: Lines, source: str, value: str) -> str:
@@ -65,16 +79,16 @@ def _to_float(lines: Lines, source: str, target: str, value: str) -> str:
         step = "fpext" if target == "float64" else "fptrunc"
     else:
         step = "sitofp" if source in SIGNED else "uitofp"
-    return _convert(lines, step, source, target, value)
+    return convert(lines, step, source, target, value)
 
 
 def _resize(lines: Lines, source: str, target: str, value: str) -> str:
     if source != "bool" and ITEMSIZE[source] == ITEMSIZE[target]:
         return value
     if source != "bool" and ITEMSIZE[source] > ITEMSIZE[target]:
-        return _convert(lines, "trunc", source, target, value)
+        return convert(lines, "trunc", source, target, value)
     step = "sext" if source in SIGNED else "zext"
-    return _convert(lines, step, source, target, value)
+    return convert(lines, step, source, target, value)
 
 
 def _float_to_integer(lines: Lines, source: str, target: str, value: str) -> str:
@@ -84,7 +98,7 @@ def _float_to_integer(lines: Lines, source: str, target: str, value: str) -> str
         return _float_to_uint64(lines, source, value)
     middle = "int64" if target == "uint32" else "int32"
     wide = _float_to_signed(lines, source, middle, value)
-    return _convert(lines, "trunc", middle, target, wide)
+    return convert(lines, "trunc", middle, target, wide)
 
 
 def _float_to_signed(lines: Lines, source: str, target: str, value: str) -> str:
@@ -100,7 +114,7 @@ def _float_to_signed(lines: Lines, source: str, target: str, value: str) -> str:
         above = lines.let(f"fcmp oge {kind} {value}, {low}")
     flags = lines.vector("i1")
     held = lines.let(f"and {flags} {below}, {above}")
-    number = _convert(lines, "fptosi", source, target, value)
+    number = convert(lines, "fptosi", source, target, value)
     result = lines.vector(LLVM_TYPE[target])
     indefinite = literal(target, -int(limit))
     return lines.let(f"select {flags} {held}, {result} {number}, {result} {indefinite}")
@@ -120,6 +134,7 @@ def _float_to_uint64(lines: Lines, source: str, value: str) -> str:
     return lines.let(f"select {flags} {large}, {result} {high}, {result} {low}")
 
 
-def _convert(lines: Lines, step: str, source: str, target: str, value: str) -> str:
+def convert(lines: Lines, step: str, source: str, target: str, value: str) -> str:
+    """Emit LLVM's instruction `step` from one type to another."""
     given, wanted = lines.vector(LLVM_TYPE[source]), lines.vector(LLVM_TYPE[target])
     return lines.let(f"{step} {given} {value} to {wanted}")

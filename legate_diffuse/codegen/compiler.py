@@ -2,16 +2,14 @@
 """From a kernel to the address of its machine code."""
 
 import os
-import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.elf import symbols_of
-from legate_diffuse.codegen.machine import Machine, MachineCode
+from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
+from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.kernel.operators import POWER
@@ -23,28 +21,8 @@ _NAME: Final = "kernel"
 """Stands for the symbol of the kernel's code, which is made from the object's key."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledKernel:
-    """Machine code that stays valid until the compiler forgets the kernel.
-
-    `address` is of a ``KernelCode`` (mappers/program/row_driver.h). `compiled` is False
-    when the object came from disk.
-    """
-
-    address: int
-    name: str
-    compiled: bool
-    code: MachineCode
-
-
-class Compiler:
-    """Compiles kernels for the machine that it runs on, each one once.
-
-    Attributes:
-        kernels_compiled: kernels for which LLVM ran.
-        disk_hits: kernels whose object came from the disk cache.
-        compile_seconds: time spent in `compile`, disk hits included.
-    """
+class Compiler(KernelCompiler):
+    """Compiles kernels for the machine that it runs on."""
 
     def __init__(
         self,
@@ -53,11 +31,7 @@ class Compiler:
         fast_math: bool = False,
     ) -> None:
         """Prepare without importing LLVM; no `cache` means no cache on disk."""
-        self.kernels_compiled = 0
-        self.disk_hits = 0
-        self.compile_seconds = 0.0
-        self._cache = cache
-        self._kernels: dict[Kernel, CompiledKernel] = {}
+        super().__init__(cache)
         self._machine: Machine | None = None
         self._mode = mode
         self._fast_math = fast_math
@@ -94,38 +68,6 @@ class Compiler:
             or any(ROUTINES[name].ulps for name in routines_of(kernel))
         )
 
-    def compile(self, kernel: Kernel) -> CompiledKernel:
-        """Return the machine code of a verified `kernel`.
-
-        Raises:
-            RuntimeError: LLVM rejects the generated code.
-        """
-        made = self._get(kernel, generate=True)
-        assert made is not None
-        return made
-
-    def find(self, kernel: Kernel) -> CompiledKernel | None:
-        """Return the machine code of a verified `kernel` if it was compiled before."""
-        return self._get(kernel, generate=False)
-
-    def forget(self, kernel: Kernel) -> MachineCode | None:
-        """Return the machine code of a kernel, to be freed when nothing runs it."""
-        known = self._kernels.pop(kernel, None)
-        return None if known is None else known.code
-
-    def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
-        known = self._kernels.get(kernel)
-        if known is not None or (self._cache is None and not generate):
-            return known
-        started = time.perf_counter()
-        if self._machine is None:
-            self._machine = Machine(self._mode, self._fast_math)
-        made = self._make(self._machine, kernel, generate)
-        if made is not None:
-            self._kernels[kernel] = made
-        self.compile_seconds += time.perf_counter() - started
-        return made
-
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""
         for variant, assembly in enumerate(machine.routine_assemblies(name)):
@@ -151,25 +93,10 @@ class Compiler:
             payload, _ = self._make_object(key, lambda: generate(assembly), *symbols)
         return payload
 
-    def _make_object(
-        self, key: str, generate: Callable[[], bytes], *symbols: str
-    ) -> tuple[bytes, bool]:
-        """Generate an object and store it, unless another process does so now.
-
-        Returns the object, and whether it was generated here.
-        """
-        with nullcontext() if self._cache is None else self._cache.claim(key):
-            payload = self._load(key, *symbols)
-            if payload is not None:
-                return payload, False
-            payload = generate()
-            if self._cache is not None:
-                self._cache.store(key, payload)
-            return payload, True
-
-    def _make(
-        self, machine: Machine, kernel: Kernel, generate: bool
-    ) -> CompiledKernel | None:
+    def _make(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
+        if self._machine is None:
+            self._machine = Machine(self._mode, self._fast_math)
+        machine = self._machine
         wanted = (
             routines_of(kernel) - self._routines
             if self._mode is MathMode.VECTOR
@@ -190,14 +117,8 @@ class Compiler:
             payload, compiled = self._make_object(
                 key, lambda: machine.generate(named), name
             )
-        self.kernels_compiled += compiled
-        self.disk_hits += not compiled
         code = machine.link(payload)
         return CompiledKernel(code.address(name), name, compiled, code)
 
-    def _load(self, key: str, *symbols: str) -> bytes | None:
-        """Return an object from disk, if it defines what is expected of it."""
-        payload = None if self._cache is None else self._cache.load(key)
-        if payload is None or not symbols_of(payload).issuperset(symbols):
-            return None
-        return payload
+    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
+        return symbols_of(payload).issuperset(symbols)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LLVM module of one kernel: its loop over vectors, and what drives it."""
 
+from collections.abc import Container
 from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant, updated
@@ -77,12 +78,11 @@ def llvm_module(
     )
 
 
-def _code(kernel: Kernel, name: str, lanes: int) -> list[str]:
-    """Return the ``KernelCode``, and the description of the arguments."""
-    updates = updated(kernel)
-    most = POINTS_PER_CALL if reductions(kernel) else _ANY_NUMBER
-    indices = sum(1 << dimension for dimension in kernel.indices)
-    count = len(kernel.arguments) + len(kernel.indices)
+def argument_words(kernel: Kernel, updates: Container[int]) -> list[int]:
+    """Return the ``KernelArgument`` of each argument and index of a kernel.
+
+    `updates` are the reducing arguments that may have an element for each point.
+    """
     words = []
     for number, argument in enumerate(kernel.arguments):
         flags = _READ * argument.reads | _WRITE * argument.writes
@@ -91,6 +91,21 @@ def _code(kernel: Kernel, name: str, lanes: int) -> list[str]:
             flags = _UPDATED if number in updates else _INVARIANT
         words += [ITEMSIZE[argument.dtype], flags]
     words += [1, _INDEX] * len(kernel.indices)
+    return words
+
+
+def index_bits(kernel: Kernel) -> int:
+    """Return the bits of the dimensions whose indices a kernel uses."""
+    return sum(1 << dimension for dimension in kernel.indices)
+
+
+def _code(kernel: Kernel, name: str, lanes: int) -> list[str]:
+    """Return the ``KernelCode``, and the description of the arguments."""
+    updates = updated(kernel)
+    most = POINTS_PER_CALL if reductions(kernel) else _ANY_NUMBER
+    indices = index_bits(kernel)
+    count = len(kernel.arguments) + len(kernel.indices)
+    words = argument_words(kernel, updates)
     values = ", ".join(f"i64 {word}" for word in words)
     update = "@update" if updates else "null"
     return [

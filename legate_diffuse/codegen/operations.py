@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.complex_arithmetic import (
@@ -24,7 +24,6 @@ from legate_diffuse.llvm.types import (
     LLVM_TYPE,
     literal_of_bits,
 )
-from legate_diffuse.maths.calls import MathsCalls
 from legate_diffuse.maths.float_parts import emit_float_part
 from legate_diffuse.maths.simple_powers import emit_power
 
@@ -68,6 +67,22 @@ _FLOAT_COMPARISON: Final = {
 }
 
 
+class Maths(Protocol):
+    """Calls of maths functions (see `legate_diffuse.maths.calls.MathsCalls`)."""
+
+    simplifies_powers: bool
+
+    def call(
+        self,
+        lines: Lines,
+        operator: str,
+        dtypes: tuple[str, ...],
+        operands: Sequence[str],
+    ) -> str:
+        """Emit `operator` over operands of types `dtypes` and return its result."""
+        ...
+
+
 class Operations:
     """Emits operators, and collects the functions that they call.
 
@@ -75,7 +90,7 @@ class Operations:
         declarations: declarations and definitions of these functions, by name.
     """
 
-    def __init__(self, maths: MathsCalls, lanes: int, fast_math: bool) -> None:
+    def __init__(self, maths: Maths, lanes: int, fast_math: bool) -> None:
         """Prepare to emit operators over vectors of `lanes` values."""
         self.declarations: dict[str, str] = {}
         self._maths = maths
@@ -103,8 +118,12 @@ class Operations:
             parts = [*operands[0], *operands[1]]
             return self._complex_arithmetic(lines, name, dtype, parts)
         if name == "cast":
-            return (emit_cast(lines, dtypes[0], dtype, operands[0][0]),)
+            return (self.cast(lines, dtypes[0], dtype, operands[0][0]),)
         return (self._real(lines, name, dtypes, [parts[0] for parts in operands]),)
+
+    def cast(self, lines: Lines, source: str, target: str, value: str) -> str:
+        """Emit the conversion of a real value."""
+        return emit_cast(lines, source, target, value)
 
     def _complex_arithmetic(
         self, lines: Lines, name: str, dtype: str, parts: list[str]
@@ -166,7 +185,7 @@ class Operations:
         if name == "remainder":
             return emit_remainder(lines, dtype, x, operands[1])
         if name == "gcd":
-            helper = f"@gcd.{dtype}"
+            helper = f"@gcd.{dtype}.{lines.lanes}"
             self.declarations[helper] = gcd_function(helper, dtype, lines.lanes)
             return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
         if name == POWER:
@@ -191,6 +210,16 @@ class Operations:
         parameters = ", ".join([kind] * arity)
         self.declarations[function] = f"declare {kind} {function}({parameters})"
         return function
+
+
+def constant_parts(dtype: str, bits: int) -> Parts:
+    """Return vectors that repeat the value with a bit pattern."""
+    if dtype not in COMPONENT:
+        return (literal_of_bits(dtype, bits),)
+    part = COMPONENT[dtype]
+    shift = 8 * ITEMSIZE[part]
+    low = bits & ((1 << shift) - 1)
+    return (literal_of_bits(part, low), literal_of_bits(part, bits >> shift))
 
 
 def _literal_of_ones(dtype: str) -> str:

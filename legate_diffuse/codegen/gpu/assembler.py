@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the LLVM assembly of a kernel to a cubin."""
+
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+from legate_diffuse.codegen.gpu import functions, libraries
+from legate_diffuse.codegen.gpu.functions import Functions
+from legate_diffuse.codegen.gpu.module import TRIPLE
+
+_KNOWN: Final = (70, 75, 80, 86, 89, 90, 100)
+"""Architectures for which code is generated; others get that of an older one."""
+
+_LEVEL: Final = 3
+"""Of optimisation."""
+
+
+class Assembler(Protocol):
+    """Makes an image of LLVM assembly, which the driver of a device loads."""
+
+    def salt(self) -> str:
+        """Return what images depend on, apart from the assembly."""
+        ...
+
+    def image(self, assembly: str) -> bytes:
+        """Return the image.
+
+        Raises:
+            RuntimeError: the assembly is rejected, or a library is missing.
+        """
+        ...
+
+
+class CubinAssembler:
+    """Makes cubins with LLVM, NVRTC and nvJitLink."""
+
+    def __init__(self, architecture: str) -> None:
+        """Prepare for an architecture, such as ``sm_90``, without importing LLVM.
+
+        Raises:
+            ValueError: it is no architecture.
+        """
+        self._real = libraries.architecture_number(architecture)
+        self._virtual = max([each for each in _KNOWN if each <= self._real], default=70)
+        self._functions: dict[frozenset[str], Functions] = {}
+
+    def salt(self) -> str:
+        """Return what cubins depend on, apart from the assembly."""
+        import llvmlite
+
+        return repr((llvmlite.__version__, libraries.versions(), self._real, _LEVEL))
+
+    def image(self, assembly: str) -> bytes:
+        """Return the cubin.
+
+        Raises:
+            RuntimeError: the assembly is rejected, or a library is missing.
+        """
+        content, _ = libraries.assemble(self.ptx(assembly), self._real)
+        return content
+
+    def ptx(self, assembly: str) -> str:
+        """Return the PTX, with all functions that it calls.
+
+        Raises:
+            RuntimeError: the assembly is rejected, or a library is missing.
+        """
+        names = functions.called(assembly)
+        if not names:
+            return self._generate(assembly)
+        if names not in self._functions:
+            self._functions[names] = functions.functions_of(
+                names, lambda source: libraries.compile_cuda(source, self._virtual)
+            )
+        found = self._functions[names]
+        ptx = self._generate(functions.defined(assembly, found))
+        return functions.linked(ptx, found)
+
+    def optimised(self, assembly: str) -> Any:
+        """Return LLVM's module after all passes, before instructions are selected."""
+        llvm = self._llvm
+        module = llvm.parse_assembly(assembly)
+        module.data_layout = str(self._machine.target_data)
+        module.verify()
+        options = llvm.create_pipeline_tuning_options(speed_level=_LEVEL)
+        builder = llvm.create_pass_builder(self._machine, options)
+        builder.getModulePassManager().run(module, builder)
+        return module
+
+    def _generate(self, assembly: str) -> str:
+        text: str = self._machine.emit_assembly(self.optimised(assembly))
+        return text
+
+    @cached_property
+    def _llvm(self) -> Any:
+        from llvmlite import binding as llvm
+
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        return llvm
+
+    @cached_property
+    def _machine(self) -> Any:
+        target = self._llvm.Target.from_triple(TRIPLE)
+        return target.create_target_machine(cpu=f"sm_{self._virtual}", opt=_LEVEL)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the native part knows of a GPU kernel.
+
+That is a ``GpuKernelCode`` (mappers/gpu/kernel_code.h).
+"""
+
+import ctypes
+from typing import Final
+
+from legate_diffuse.codegen.gpu.parameters import count_of
+from legate_diffuse.codegen.gpu.shape import (
+    THREADS,
+    block_x,
+    lanes_of,
+    partial_words,
+)
+from legate_diffuse.codegen.module import argument_words, index_bits
+from legate_diffuse.kernel.ir import Kernel
+
+
+class _Code(ctypes.Structure):
+    _fields_ = (
+        ("image", ctypes.c_void_p),
+        ("image_bytes", ctypes.c_int64),
+        ("name", ctypes.c_char_p),
+        ("threads", ctypes.c_int64),
+        ("block_x", ctypes.c_int64),
+        ("lanes", ctypes.c_int64),
+        ("reduces", ctypes.c_int64),
+        ("partial_words", ctypes.c_int64),
+        ("num_arguments", ctypes.c_int64),
+        ("num_scalars", ctypes.c_int64),
+        ("indices", ctypes.c_int64),
+        ("arguments", ctypes.c_void_p),
+    )
+
+
+# what is not freed may be launched until the process ends
+_kept: Final[set["GpuCode"]] = set()
+
+
+class GpuCode:
+    """The image of a kernel, which stays where it is until it is freed."""
+
+    def __init__(self, kernel: Kernel, name: str, image: bytes) -> None:
+        """Lay out the code of a kernel; `name` is the stem of its functions."""
+        # along which loops an element is reduced to is known at the launch only
+        words = argument_words(kernel, range(len(kernel.arguments)))
+        self._image = ctypes.c_char_p(image)
+        self._arguments = (ctypes.c_int64 * len(words))(*words)
+        self._code = _Code(
+            ctypes.cast(self._image, ctypes.c_void_p),
+            len(image),
+            name.encode(),
+            THREADS,
+            block_x(kernel),
+            lanes_of(kernel),
+            int(partial_words(kernel) > 0),
+            partial_words(kernel),
+            count_of(kernel),
+            len(kernel.scalars),
+            index_bits(kernel),
+            ctypes.cast(self._arguments, ctypes.c_void_p),
+        )
+        _kept.add(self)
+
+    @property
+    def address(self) -> int:
+        """The address of the ``GpuKernelCode``."""
+        return ctypes.addressof(self._code)
+
+    def free(self) -> None:
+        """Give the memory back; nothing may use it any more."""
+        _kept.discard(self)

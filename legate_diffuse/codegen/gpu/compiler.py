@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a kernel to the address of its code for a GPU."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.gpu.assembler import Assembler, CubinAssembler
+from legate_diffuse.codegen.gpu.code import GpuCode
+from legate_diffuse.codegen.gpu.module import gpu_module
+from legate_diffuse.codegen.gpu.refusal import NotOnGpuError, refusal
+from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
+from legate_diffuse.kernel.dtypes import INTEGERS
+from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.kernel.operators import (
+    COMPLEX_ARITHMETIC,
+    MATHS_OF_ONE,
+    MATHS_OF_TWO,
+    POWER,
+)
+
+_ROUNDED: Final = MATHS_OF_ONE | MATHS_OF_TWO | COMPLEX_ARITHMETIC | {POWER}
+"""Operators that nvcc may have compiled to other instructions in the original tasks."""
+
+_NAME: Final = "kernel"
+"""Stands for the stem of the functions' names, which is made from the image's key."""
+
+_MAGIC: Final = b"\x7fELF"
+
+
+class GpuCompiler(KernelCompiler):
+    """Compiles kernels for one architecture of GPUs."""
+
+    def __init__(self, assembler: Assembler, cache: ObjectCache | None = None) -> None:
+        """Prepare without importing LLVM; no `cache` means no cache on disk."""
+        super().__init__(cache)
+        self._assembler = assembler
+
+    @classmethod
+    def from_environment(
+        cls, architecture: str, environment: Mapping[str, str] = os.environ
+    ) -> "GpuCompiler":
+        """Return a compiler for an architecture, such as ``sm_90``.
+
+        Raises:
+            ValueError: it is no architecture of a GPU.
+        """
+        cache = ObjectCache(default_folder(environment))
+        return cls(CubinAssembler(architecture), cache)
+
+    def keeps_bits(self, kernel: Kernel) -> bool:
+        """Return whether a kernel's results have the bits of the original tasks'.
+
+        Sums and products of floats are combined in another order, and nvcc may have
+        contracted functions in another way.
+        """
+        return not any(
+            argument.reduces in ("add", "mul") and argument.dtype not in INTEGERS
+            for argument in kernel.arguments
+        ) and not any(
+            isinstance(step, Op) and step.name in _ROUNDED for step in kernel.body
+        )
+
+    def _make(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
+        reason = refusal(kernel)
+        if reason is not None:
+            if not generate:
+                return None
+            raise NotOnGpuError(reason)
+        assembly = gpu_module(kernel, _NAME)
+        salted = f"{self._assembler.salt()}\n{assembly}"
+        key = hashlib.sha256(salted.encode()).hexdigest()
+        name = f"legate_diffuse_{key[:32]}"
+        image, compiled = self._load(key), False
+        if image is None:
+            if not generate:
+                return None
+            named = assembly.replace(f"@{_NAME}_", f"@{name}_")
+            image, compiled = self._make_object(
+                key, lambda: self._assembler.image(named)
+            )
+        code = GpuCode(kernel, name, image)
+        return CompiledKernel(code.address, name, compiled, code)
+
+    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
+        return payload.startswith(_MAGIC)

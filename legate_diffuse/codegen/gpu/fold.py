@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values that one thread reduces, and how two of them are combined.
+
+Components are vectors of one element, in the type in which they are combined. In shared
+memory and in partial results a component is one word of 64 bits.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from legate_diffuse.codegen.casts import emit_cast
+from legate_diffuse.codegen.gpu.memory import POINTER
+from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.reduction import (
+    accumulation_type,
+    combination,
+    multiplies_complex,
+    product,
+)
+from legate_diffuse.kernel.dtypes import COMPLEX, COMPONENT, ITEMSIZE
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.reductions import identity
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE, literal, memory_type
+
+_BITS_OF_HALF: Final = 32
+"""What a warp exchanges at a time."""
+
+
+class Fold:
+    """One reduction of a kernel.
+
+    Attributes:
+        argument: the number of the argument.
+        count: its components.
+        word: the first of its words among those of all reductions.
+        stored: the type of a component in memory.
+        dtype: the type of a component while it is combined.
+        kind: the LLVM type of a component.
+    """
+
+    def __init__(self, kernel: Kernel, argument: int, word: int, lanes: int) -> None:
+        """Prepare for accumulators of `lanes` values."""
+        reducing = kernel.arguments[argument]
+        assert reducing.reduces is not None
+        self.argument = argument
+        self.count = 1 + (reducing.dtype in COMPLEX)
+        self.word = word
+        self.stored = COMPONENT.get(reducing.dtype, reducing.dtype)
+        self.dtype = accumulation_type(self.stored)
+        self.multiplies_complex = multiplies_complex(reducing)
+        self._operator = reducing.reduces
+        self._element = LLVM_TYPE[self.dtype]
+        self.kind = f"<1 x {self._element}>"
+        self._lanes = lanes
+
+    def accumulators(self) -> list[str]:
+        """Return the variables in which a thread accumulates, one for each lane."""
+        return [
+            f"  {place} = alloca {self.kind}"
+            for lane in range(self._lanes)
+            for place in self._places(lane)
+        ]
+
+    def clear(self) -> list[str]:
+        """Return what lets the accumulators start from the identity."""
+        return [
+            f"  store {self.kind} {start}, ptr {place}"
+            for lane in range(self._lanes)
+            for start, place in zip(self.identity(), self._places(lane), strict=True)
+        ]
+
+    def identity(self) -> Parts:
+        """Return what changes nothing."""
+        numbers = (identity(self._operator, self.stored), 0)
+        return tuple(literal(self.dtype, each) for each in numbers[: self.count])
+
+    def accumulate(self, lines: Lines, values: Parts) -> None:
+        """Emit the combination of accumulators and the values of all lanes."""
+        given = lines.vector(LLVM_TYPE[self.stored])
+        for lane in range(lines.lanes):
+            one = Lines(1, f"{lines.new_label('lane')}.")
+            new = []
+            for value in values:
+                part = one.shuffle(given, value, "poison", [lane])
+                new.append(emit_cast(one, self.stored, self.dtype, part))
+            old = self.load(one, lane)
+            for place, x in zip(
+                self._places(lane), self.combine(one, old, new), strict=True
+            ):
+                one.do(f"store {self.kind} {x}, ptr {place}")
+            lines.text.extend(one.text)
+
+    def load(self, lines: Lines, lane: int) -> Parts:
+        """Emit the accumulators of a lane."""
+        return tuple(
+            lines.let(f"load {self.kind}, ptr {place}") for place in self._places(lane)
+        )
+
+    def of_all_lanes(self, lines: Lines) -> Parts:
+        """Emit the combination of a thread's accumulators."""
+        total = self.load(lines, 0)
+        for lane in range(1, self._lanes):
+            total = self.combine(lines, total, self.load(lines, lane))
+        return total
+
+    def combine(self, lines: Lines, old: Sequence[str], new: Sequence[str]) -> Parts:
+        """Emit the components of `old operator new`."""
+        if self.multiplies_complex:
+            return tuple(lines.let(x) for x in product(lines, self.dtype, old, new))
+        kind = self.kind
+        steps = [
+            combination(lines, self._operator, self.dtype, kind, before, value)
+            for before, value in zip(old, new, strict=True)
+        ]
+        return tuple(lines.let(step) for step in steps)
+
+    def update(self, lines: Lines, place: str, values: Parts) -> None:
+        """Emit the combination of the element at `place` and values."""
+        kind = f"<1 x {memory_type(self.stored)}>"
+        size, places, old = ITEMSIZE[self.stored], [], []
+        for part in range(self.count):
+            at = lines.let(f"getelementptr i8, {POINTER} {place}, i64 {part * size}")
+            value = lines.let(f"load {kind}, {POINTER} {at}, align {size}")
+            if self.stored == "bool":
+                value = lines.let(f"icmp ne {kind} {value}, zeroinitializer")
+            places.append(at)
+            old.append(emit_cast(lines, self.stored, self.dtype, value))
+        new = self.combine(lines, old, values)
+        for at, value in zip(places, new, strict=True):
+            value = emit_cast(lines, self.dtype, self.stored, value)
+            if self.stored == "bool":
+                value = lines.let(f"zext <1 x i1> {value} to {kind}")
+            lines.do(f"store {kind} {value}, {POINTER} {at}, align {size}")
+
+    def to_word(self, lines: Lines, value: str) -> str:
+        """Emit the word of a component."""
+        bits = self._bits()
+        number = lines.let(f"bitcast {self.kind} {value} to i{bits}")
+        return number if bits == 64 else lines.let(f"zext i{bits} {number} to i64")
+
+    def from_word(self, lines: Lines, word: str) -> str:
+        """Emit the component of a word."""
+        bits = self._bits()
+        if bits < 64:
+            word = lines.let(f"trunc i64 {word} to i{bits}")
+        return lines.let(f"bitcast i{bits} {word} to {self.kind}")
+
+    def shuffled(self, lines: Lines, value: str, function: str, distance: int) -> str:
+        """Emit the component of the thread that is `distance` further in the warp."""
+        word = self.to_word(lines, value)
+        halves = []
+        for start in range(0, max(self._bits(), _BITS_OF_HALF), _BITS_OF_HALF):
+            part = lines.let(f"lshr i64 {word}, {start}") if start else word
+            half = lines.let(f"trunc i64 {part} to i32")
+            other = lines.let(
+                f"call i32 {function}(i32 -1, i32 {half}, i32 {distance}, i32 31)"
+            )
+            halves.append(lines.let(f"zext i32 {other} to i64"))
+        if len(halves) > 1:
+            high = lines.let(f"shl i64 {halves[1]}, {_BITS_OF_HALF}")
+            halves[0] = lines.let(f"or i64 {halves[0]}, {high}")
+        return self.from_word(lines, halves[0])
+
+    def phi(self, lines: Lines, arrivals: Sequence[tuple[Parts, str]]) -> Parts:
+        """Emit the values that come from one of several blocks."""
+        found = []
+        for part in range(self.count):
+            ways = ", ".join(
+                f"[ {parts[part]}, %{label} ]" for parts, label in arrivals
+            )
+            found.append(lines.let(f"phi {self.kind} {ways}"))
+        return tuple(found)
+
+    def _bits(self) -> int:
+        return 1 if self.dtype == "bool" else 8 * ITEMSIZE[self.dtype]
+
+    def _places(self, lane: int) -> list[str]:
+        return [f"%acc{self.word + part}.{lane}" for part in range(self.count)]
+
+
+def folds_of(kernel: Kernel, lanes: int) -> list[Fold]:
+    """Return the reductions of a kernel, in the order of their arguments."""
+    folds: list[Fold] = []
+    for number, argument in enumerate(kernel.arguments):
+        if argument.reduces is not None:
+            word = folds[-1].word + folds[-1].count if folds else 0
+            folds.append(Fold(kernel, number, word, lanes))
+    return folds

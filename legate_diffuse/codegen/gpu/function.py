@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One function of a GPU kernel: loops around the points that a thread computes.
+
+::
+
+    for each slice, from the grid's z on                       (reductions only)
+        for each row of the slice, from the grid's y on
+            find the row of each argument
+            for each vector of points of the row, from the grid's x on
+                compute
+            the same for the last points, which do not fill a vector
+        combine what the threads have reduced, and update the elements of the slice
+
+Rows are counted over the outer loops, the first of them fastest. A slice has the rows
+that are reduced to the same elements; without reductions there is one. In the layout
+for columns a thread has one point of each row, which has an element of its own.
+"""
+
+from typing import Final
+
+from legate_diffuse.codegen.gpu.combining import Combining, Values
+from legate_diffuse.codegen.gpu.fold import folds_of
+from legate_diffuse.codegen.gpu.maths import GpuMaths
+from legate_diffuse.codegen.gpu.memory import POINTER, Layout
+from legate_diffuse.codegen.gpu.operations import GpuOperations
+from legate_diffuse.codegen.gpu.parameters import (
+    PARTIALS,
+    POINTERS,
+    ROWS,
+    SLICES,
+    STORES,
+    TICKETS,
+    count_of,
+    emit_word,
+    stride_word,
+    words_of,
+)
+from legate_diffuse.codegen.gpu.points import Points
+from legate_diffuse.codegen.gpu.shape import lanes_of
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.llvm.lines import Lines
+
+_REGISTERS: Final = tuple(
+    f"{name}.{axis}" for name in ("tid", "ntid") for axis in "xy"
+) + tuple(f"{name}.{axis}" for name in ("ctaid", "nctaid") for axis in "xyz")
+
+METADATA: Final = '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}'
+"""What marks the loop that finds a row; most rows are found at once."""
+
+
+class Function:
+    """Emits a function, and collects what it declares.
+
+    Attributes:
+        declarations: declarations and definitions, by name.
+    """
+
+    def __init__(self, kernel: Kernel, layout: Layout, maths: GpuMaths) -> None:
+        """Prepare for one of the layouts of a kernel."""
+        self.declarations = {
+            name: f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"
+            for name in _REGISTERS
+        }
+        self._kernel = kernel
+        self._layout = layout
+        self._maths = maths
+        self._lanes = lanes_of(kernel) if layout is Layout.ALIGNED else 1
+        self._folds = folds_of(kernel, self._lanes)
+        reduced = {fold.argument for fold in self._folds}
+        self._moving = [n for n in range(count_of(kernel)) if n not in reduced]
+
+    def emit(self, stem: str) -> str:
+        """Return the text of the function, whose name is `stem` and a suffix."""
+        name = f"{stem}_{self._layout.value}"
+        words = words_of(self._kernel)
+        columns = self._layout is Layout.COLUMNS
+        points = self._column() if columns else self._row()
+        found = self._find("row", self._moving, "%row.number", "row.found")
+        text = [
+            f"define ptx_kernel void @{name}"
+            f"(ptr byval([{words} x i64]) align 16 %parameter) #1 {{",
+            "entry:",
+            *self._entry(),
+        ]
+        if not self._folds:
+            text += [
+                "  br label %rows.test",
+                *_rows("entry", [*found, *points]),
+                "rows.end:",
+            ]
+        else:
+            combining = Combining(self._folds, self._layout, name)
+            self.declarations |= combining.declarations
+            text += [
+                *combining.entry(),
+                *(line for fold in self._folds for line in fold.accumulators()),
+                "  br label %slices.test",
+                "slices.test:",
+                "  %slice = phi i64 [ %ctaid.z, %entry ], [ %slice.next, %slice.end ]",
+                "  %slice.more = icmp ult i64 %slice, %slices",
+                "  br i1 %slice.more, label %slice.start, label %exit",
+                "slice.start:",
+                "  %slice.first = mul i64 %slice, %rows",
+                *(line for fold in self._folds for line in fold.clear()),
+                "  br label %rows.test",
+                *_rows("slice.start", [*found, *points]),
+                "rows.end:",
+                *combining.emit(self._update),
+                "  %slice.next = add i64 %slice, %nctaid.z",
+                "  br label %slices.test",
+                "exit:",
+            ]
+        return "\n".join([*text, "  ret void", "}"])
+
+    def _entry(self) -> list[str]:
+        """Return where the thread is in the block and the block in the grid."""
+        lines = Lines(1, "e", "entry")
+        for name in _REGISTERS:
+            half = lines.let(f"call i32 @llvm.nvvm.read.ptx.sreg.{name}()")
+            lines.do(f"%{name} = zext i32 {half} to i64")
+        for axis in "xy":
+            before = lines.let(f"mul i64 %ctaid.{axis}, %ntid.{axis}")
+            lines.do(f"%first.{axis} = add i64 {before}, %tid.{axis}")
+            lines.do(f"%step.{axis} = mul i64 %nctaid.{axis}, %ntid.{axis}")
+        words = {"extent": 0, "rows": ROWS}
+        if self._folds:
+            words |= {"slices": SLICES, "stores": STORES}
+        for name, word in words.items():
+            _name(lines, name, "i64", word)
+        for name, word in {"partials": PARTIALS, "tickets": TICKETS}.items():
+            if self._folds:
+                _name(lines, name, POINTER, word)
+        if self._layout is Layout.COLUMNS:
+            lines.do("%inside = icmp ult i64 %first.x, %extent")
+        for number in range(count_of(self._kernel)):
+            kind = _kind(self._kernel, number)
+            _name(lines, f"base{number}", kind, POINTERS + number)
+        if not self._folds:
+            lines.do("%slice.first = add i64 0, 0")
+        return lines.text
+
+    def _row(self) -> list[str]:
+        """Return the loops over the points of a row, from block `row.start` on."""
+        text, whole = ["row.start:"], "0"
+        before = "row.start"
+        if self._lanes > 1:
+            whole = "%whole"
+            text += [
+                f"  %whole = and i64 %extent, {-self._lanes}",
+                f"  %vector.first = mul i64 %first.x, {self._lanes}",
+                f"  %vector.step = mul i64 %step.x, {self._lanes}",
+                *self._loop("vector", self._lanes, before, "%whole", "tail"),
+                "tail:",
+            ]
+            before = "tail"
+        return [
+            *text,
+            f"  %point.first = add i64 %first.x, {whole}",
+            "  %point.step = add i64 %step.x, 0",
+            *self._loop("point", 1, before, "%extent", "row.end"),
+        ]
+
+    def _loop(
+        self, name: str, lanes: int, before: str, end: str, after: str
+    ) -> list[str]:
+        """Return a loop over vectors of points, after block `before`."""
+        return [
+            f"  br label %{name}.test",
+            f"{name}.test:",
+            f"  %{name} = phi i64 [ %{name}.first, %{before} ], "
+            f"[ %{name}.next, %{name}.end ]",
+            f"  %{name}.more = icmp slt i64 %{name}, {end}",
+            f"  br i1 %{name}.more, label %{name}.body, label %{after}",
+            f"{name}.body:",
+            *self._computed(lanes, name),
+            f"  br label %{name}.end",
+            f"{name}.end:",
+            f"  %{name}.next = add i64 %{name}, %{name}.step",
+            f"  br label %{name}.test",
+        ]
+
+    def _column(self) -> list[str]:
+        """Return the one point of a row, from block `row.start` on."""
+        return [
+            "row.start:",
+            "  %column = add i64 %first.x, 0",
+            "  br i1 %inside, label %column.body, label %row.end",
+            "column.body:",
+            *self._computed(1, "column"),
+            "  br label %row.end",
+        ]
+
+    def _computed(self, lanes: int, x: str) -> list[str]:
+        """Return the body of the kernel at the points from `x` on."""
+        lines = Lines(lanes, f"{x}.v", f"{x}.body")
+        points = Points(self._kernel, self._layout, lines, self._maths, f"%{x}")
+        for fold in self._folds:
+            if fold.multiplies_complex:
+                one = GpuOperations(self._maths, 1, fast_math=False)
+                one.complex_function("complex_mul", fold.dtype)
+                self.declarations |= one.declarations
+            fold.accumulate(lines, points.reduced[fold.argument])
+        if self._folds:
+            lines.do(f"%{x}.stores = icmp ne i64 %stores, 0")
+            lines.do(f"br i1 %{x}.stores, label %{x}.store, label %{x}.stored")
+            lines.block(f"{x}.store")
+        points.store()
+        if self._folds:
+            lines.do(f"br label %{x}.stored")
+            lines.block(f"{x}.stored")
+        self.declarations |= points.operations.declarations
+        return lines.text
+
+    def _update(self, lines: Lines, values: Values) -> None:
+        """Emit the update of the elements of a slice, from block `write` on."""
+        reducing = [fold.argument for fold in self._folds]
+        lines.text += self._find("element", reducing, "%slice.first", "write")
+        lines.block("element.start")
+        for fold, parts in zip(self._folds, values, strict=True):
+            number = fold.argument
+            place = f"%element{number}"
+            # another launch of the kernel reduces to what is missing in this one
+            there = lines.let(f"icmp ne {POINTER} %base{number}, null")
+            update, done = f"element{number}.update", f"element{number}.done"
+            lines.do(f"br i1 {there}, label %{update}, label %{done}")
+            lines.block(update)
+            if self._layout is Layout.COLUMNS:
+                stride = emit_word(lines, stride_word(self._kernel, number))
+                offset = lines.let(f"mul i64 %first.x, {stride}")
+                moved = f"{POINTER} {place}, i64 {offset}"
+                place = lines.let(f"getelementptr i8, {moved}")
+            fold.update(lines, place, parts)
+            lines.do(f"br label %{done}")
+            lines.block(done)
+
+    def _find(
+        self, name: str, arguments: list[int], number: str, before: str
+    ) -> list[str]:
+        """Return what finds the place of arguments in a row, after block `before`.
+
+        The row with a number has coordinates along the outer loops; those that are left
+        when nothing is left of the number are 0. Ends before block `name.start`.
+        """
+        text = [
+            f"  br label %{name}.test",
+            f"{name}.test:",
+            f"  %{name}.loop = phi i64 [ 1, %{before} ], "
+            f"[ %{name}.loop.next, %{name}.step ]",
+            f"  %{name}.rest = phi i64 [ {number}, %{before} ], "
+            f"[ %{name}.rest.next, %{name}.step ]",
+        ]
+        for argument in arguments:
+            kind = _kind(self._kernel, argument)
+            text.append(
+                f"  %{name}{argument} = phi {kind} [ %base{argument}, %{before} ], "
+                f"[ %{name}{argument}.next, %{name}.step ]"
+            )
+        text += [
+            f"  %{name}.more = icmp ne i64 %{name}.rest, 0",
+            f"  br i1 %{name}.more, label %{name}.step, label %{name}.start",
+            f"{name}.step:",
+            f"  %{name}.at = getelementptr i64, ptr %parameter, i64 %{name}.loop",
+            f"  %{name}.extent = load i64, ptr %{name}.at, align 8",
+            f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent",
+            f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
+            f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
+        ]
+        for argument in arguments:
+            stem = f"%{name}{argument}"
+            word = stride_word(self._kernel, argument)
+            text += [
+                f"  {stem}.at = getelementptr i64, ptr %{name}.at, i64 {word}",
+                f"  {stem}.stride = load i64, ptr {stem}.at, align 8",
+                f"  {stem}.moved = mul i64 %{name}.place, {stem}.stride",
+                f"  {stem}.next = add i64 {stem}, {stem}.moved"
+                if argument >= len(self._kernel.arguments)
+                else f"  {stem}.next = getelementptr i8, {POINTER} {stem}, "
+                f"i64 {stem}.moved",
+            ]
+        return [
+            *text,
+            f"  %{name}.loop.next = add i64 %{name}.loop, 1",
+            f"  br label %{name}.test, !llvm.loop !0",
+        ]
+
+
+def _kind(kernel: Kernel, number: int) -> str:
+    """Return the LLVM type of a pointer; those of indices are numbers."""
+    return "i64" if number >= len(kernel.arguments) else POINTER
+
+
+def _name(lines: Lines, name: str, kind: str, word: int) -> None:
+    """Emit the load of a word, under a name."""
+    lines.do(f"%{name}.at = getelementptr i64, ptr %parameter, i64 {word}")
+    lines.do(f"%{name} = load {kind}, ptr %{name}.at, align 8")
+
+
+def _rows(before: str, body: list[str]) -> list[str]:
+    """Return the loop over the rows of a slice, after block `before`."""
+    return [
+        "rows.test:",
+        f"  %row = phi i64 [ %first.y, %{before} ], [ %row.next, %row.end ]",
+        "  %rows.more = icmp slt i64 %row, %rows",
+        "  br i1 %rows.more, label %row.found, label %rows.end",
+        "row.found:",
+        "  %row.number = add i64 %row, %slice.first",
+        *body,
+        "row.end:",
+        "  %row.next = add i64 %row, %step.y",
+        "  br label %rows.test",
+    ]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loads and stores of the elements that a GPU thread computes at a time."""
+
+from enum import Enum
+from typing import Final
+
+from legate_diffuse.codegen.arguments import invariant
+from legate_diffuse.codegen.gpu.parameters import emit_word, stride_word
+from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
+from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import memory_type
+
+POINTER: Final = "ptr addrspace(1)"
+
+
+class Layout(Enum):
+    """What a function of a kernel may take for granted; the suffix of its name."""
+
+    ALIGNED = "a"
+    """Unit strides, and rows that start at multiples of 16 bytes."""
+    UNIT = "u"
+    """Unit strides along the inner loop, or 0 for arguments that are `invariant`."""
+    STRIDED = "s"
+    """Nothing."""
+    COLUMNS = "c"
+    """Nothing; elements are reduced to along the outer loops."""
+
+
+class Memory:
+    """Emits loads and stores; rows are at `%row` and the argument's number."""
+
+    def __init__(self, kernel: Kernel, layout: Layout) -> None:
+        """Prepare for one function of a kernel."""
+        self._kernel = kernel
+        self._layout = layout
+
+    def index(self, lines: Lines, number: int, x: str) -> str:
+        """Emit the indices, from point `x` of the row on, that come as an argument."""
+        stride = emit_word(lines, stride_word(self._kernel, number))
+        kind = lines.vector("i64")
+        first = lines.let(f"mul i64 {x}, {stride}")
+        first = lines.let(f"add i64 %row{number}, {first}")
+        start = _repeated(lines, "i64", first)
+        if lines.lanes == 1:
+            return start
+        places = ", ".join(f"i64 {lane}" for lane in range(lines.lanes))
+        steps = lines.let(f"mul {kind} {_repeated(lines, 'i64', stride)}, <{places}>")
+        return lines.let(f"add {kind} {start}, {steps}")
+
+    def load(self, lines: Lines, argument: int, x: str) -> Parts:
+        """Load the elements of an argument from point `x` of the row on."""
+        dtype = self._kernel.arguments[argument].dtype
+        place = self._place(lines, argument, x)
+        aligned = self._layout is Layout.ALIGNED
+        if not aligned or invariant(self._kernel, argument):
+            return _one(lines, dtype, POINTER, place)
+        part = COMPONENT.get(dtype, dtype)
+        count = (1 + (dtype in COMPONENT)) * lines.lanes
+        kind = f"<{count} x {memory_type(part)}>"
+        align = lines.lanes * ITEMSIZE[dtype]
+        loaded = lines.let(f"load {kind}, {POINTER} {place}, align {align}")
+        if dtype not in COMPONENT:
+            return (_from_memory(lines, dtype, loaded),)
+        return tuple(
+            lines.shuffle(kind, loaded, "poison", range(n, count, 2)) for n in range(2)
+        )
+
+    def store(self, lines: Lines, argument: int, parts: Parts, x: str) -> None:
+        """Store the elements of an argument from point `x` of the row on."""
+        dtype = self._kernel.arguments[argument].dtype
+        part = COMPONENT.get(dtype, dtype)
+        place = self._place(lines, argument, x)
+        vector, value = lines.vector(memory_type(part)), parts[0]
+        if dtype == "bool":
+            value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
+        # else complex numbers lie where their parts may
+        aligned = self._layout is Layout.ALIGNED
+        align = lines.lanes * ITEMSIZE[dtype] if aligned else ITEMSIZE[part]
+        if dtype in COMPONENT:
+            order = [n + half for n in range(lines.lanes) for half in (0, lines.lanes)]
+            value = lines.shuffle(vector, value, parts[1], order)
+            vector = f"<{2 * lines.lanes} x {memory_type(part)}>"
+        lines.do(f"store {vector} {value}, {POINTER} {place}, align {align}")
+
+    def _place(self, lines: Lines, argument: int, x: str) -> str:
+        row = f"{POINTER} %row{argument}"
+        if self._layout in (Layout.STRIDED, Layout.COLUMNS):
+            stride = emit_word(lines, stride_word(self._kernel, argument))
+            offset = lines.let(f"mul i64 {x}, {stride}")
+            return lines.let(f"getelementptr i8, {row}, i64 {offset}")
+        if invariant(self._kernel, argument):
+            return f"%row{argument}"
+        size = ITEMSIZE[self._kernel.arguments[argument].dtype]
+        return lines.let(f"getelementptr inbounds [{size} x i8], {row}, i64 {x}")
+
+
+def scalar(lines: Lines, dtype: str, word: int) -> Parts:
+    """Load a scalar from a kernel's parameter."""
+    place = lines.let(f"getelementptr i64, ptr %parameter, i64 {word}")
+    return _one(lines, dtype, "ptr", place)
+
+
+def _one(lines: Lines, dtype: str, pointer: str, place: str) -> Parts:
+    """Load one element and repeat it in all lanes."""
+    part = COMPONENT.get(dtype, dtype)
+    element, size = memory_type(part), ITEMSIZE[part]
+    parts = []
+    for number in range(1 + (dtype in COMPONENT)):
+        at = place
+        if number:
+            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {size}")
+        one = lines.let(f"load {element}, {pointer} {at}, align {size}")
+        value = _repeated(lines, element, one)
+        parts.append(_from_memory(lines, part, value))
+    return tuple(parts)
+
+
+def _repeated(lines: Lines, element: str, value: str) -> str:
+    kind = lines.vector(element)
+    first = lines.let(f"insertelement {kind} poison, {element} {value}, i64 0")
+    if lines.lanes == 1:
+        return first
+    return lines.shuffle(kind, first, "poison", [0] * lines.lanes)
+
+
+def _from_memory(lines: Lines, dtype: str, value: str) -> str:
+    if dtype != "bool":
+        return value
+    return lines.let(f"icmp ne {lines.vector('i8')} {value}, zeroinitializer")

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The LLVM module of a kernel for GPUs: a function for each layout of its arguments."""
+
+from legate_diffuse.codegen.gpu.function import METADATA, Function
+from legate_diffuse.codegen.gpu.maths import GpuMaths
+from legate_diffuse.codegen.gpu.memory import Layout
+from legate_diffuse.codegen.gpu.shape import THREADS, partial_words
+from legate_diffuse.kernel.ir import Kernel
+
+TRIPLE = "nvptx64-nvidia-cuda"
+
+
+def layouts(kernel: Kernel) -> list[Layout]:
+    """Return the layouts of a kernel that have functions."""
+    found = [Layout.ALIGNED, Layout.UNIT, Layout.STRIDED]
+    return [*found, Layout.COLUMNS] if partial_words(kernel) else found
+
+
+def gpu_module(kernel: Kernel, name: str) -> str:
+    """Return the module, in LLVM assembly, whose functions have `name` as their stem.
+
+    Maths functions are declared only (see `legate_diffuse.codegen.gpu.maths`).
+    """
+    maths = GpuMaths()
+    declarations: dict[str, str] = {}
+    texts = []
+    for layout in layouts(kernel):
+        function = Function(kernel, layout, maths)
+        texts.append(function.emit(name))
+        for key, text in function.declarations.items():
+            # each function has shared memory of its own
+            declarations[text if "addrspace(3)" in text else key] = text
+    return "\n".join(
+        [
+            f'target triple = "{TRIPLE}"',
+            *declarations.values(),
+            *maths.declarations.values(),
+            *texts,
+            "attributes #0 = { nounwind }",
+            f'attributes #1 = {{ nounwind "nvvm.maxntid"="{THREADS}" }}',
+            METADATA,
+            "",
+        ]
+    )

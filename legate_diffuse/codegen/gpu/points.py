@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a GPU thread computes at the points that it takes at a time."""
+
+from legate_diffuse.codegen.gpu.maths import GpuMaths
+from legate_diffuse.codegen.gpu.memory import Layout, Memory, scalar
+from legate_diffuse.codegen.gpu.operations import GpuOperations
+from legate_diffuse.codegen.gpu.parameters import scalar_word
+from legate_diffuse.codegen.operations import Parts, constant_parts
+from legate_diffuse.kernel.ir import (
+    Constant,
+    Index,
+    Kernel,
+    Load,
+    Op,
+    Pure,
+    Reduce,
+    Scalar,
+    Store,
+)
+from legate_diffuse.llvm.lines import Lines
+
+
+class Points:
+    """Emits the body of a kernel at `lines.lanes` points, from `x` of a row on.
+
+    Attributes:
+        reduced: the values to be reduced, by argument.
+        operations: what emits the operators.
+    """
+
+    def __init__(
+        self, kernel: Kernel, layout: Layout, lines: Lines, maths: GpuMaths, x: str
+    ) -> None:
+        """Emit everything but the stores into `lines`."""
+        self.reduced: dict[int, Parts] = {}
+        self.operations = GpuOperations(maths, lines.lanes, fast_math=False)
+        self._kernel = kernel
+        self._memory = Memory(kernel, layout)
+        self._lines = lines
+        self._x = x
+        self._values: list[Parts] = []
+        self._stores: list[Store] = []
+        for step in kernel.body:
+            if isinstance(step, Store):
+                self._stores.append(step)
+            elif isinstance(step, Reduce):
+                self.reduced[step.argument] = self._values[step.value]
+            else:
+                self._values.append(self._pure(step))
+
+    def store(self) -> None:
+        """Emit the stores."""
+        for step in self._stores:
+            value = self._values[step.value]
+            self._memory.store(self._lines, step.argument, value, self._x)
+
+    def _pure(self, step: Pure) -> Parts:
+        kernel, lines = self._kernel, self._lines
+        match step:
+            case Load(argument):
+                return self._memory.load(lines, argument, self._x)
+            case Scalar(index):
+                word = scalar_word(kernel, index)
+                return scalar(lines, kernel.scalars[index], word)
+            case Index(dimension):
+                number = len(kernel.arguments) + kernel.indices.index(dimension)
+                return (self._memory.index(lines, number, self._x),)
+            case Constant(dtype, bits):
+                return constant_parts(dtype, bits)
+            case Op(name, dtype, numbers):
+                dtypes = tuple(kernel.dtype_of(number) for number in numbers)
+                operands = [self._values[number] for number in numbers]
+                return self.operations.emit(lines, name, dtype, dtypes, operands)

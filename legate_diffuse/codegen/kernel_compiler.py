@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compilers for all targets do: each kernel once, with a cache on disk."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+from legate_diffuse.codegen.cache import ObjectCache
+from legate_diffuse.kernel.ir import Kernel
+
+
+class Code(Protocol):
+    """What a kernel was compiled to."""
+
+    def free(self) -> None:
+        """Give the memory back; nothing may use it any more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """Code that stays valid until the compiler forgets the kernel.
+
+    `address` is of what the native part runs: a ``KernelCode``
+    (mappers/program/row_driver.h), or that of another target. `compiled` is False when
+    the code came from disk.
+    """
+
+    address: int
+    name: str
+    compiled: bool
+    code: Code
+
+
+class KernelCompiler(ABC):
+    """Compiles kernels, each one once.
+
+    Attributes:
+        kernels_compiled: kernels for which code was generated.
+        disk_hits: kernels whose code came from the disk cache.
+        compile_seconds: time spent in `compile`, disk hits included.
+    """
+
+    def __init__(self, cache: ObjectCache | None) -> None:
+        """Prepare; no `cache` means no cache on disk."""
+        self.kernels_compiled = 0
+        self.disk_hits = 0
+        self.compile_seconds = 0.0
+        self._cache = cache
+        self._kernels: dict[Kernel, CompiledKernel] = {}
+
+    @abstractmethod
+    def keeps_bits(self, kernel: Kernel) -> bool:
+        """Return whether a kernel's results have the bits of the original tasks'."""
+
+    def compile(self, kernel: Kernel) -> CompiledKernel:
+        """Return the code of a verified `kernel`.
+
+        Raises:
+            RuntimeError: there is no code for the kernel; the message says why.
+        """
+        made = self._get(kernel, generate=True)
+        assert made is not None
+        return made
+
+    def find(self, kernel: Kernel) -> CompiledKernel | None:
+        """Return the code of a verified `kernel` if it was compiled before."""
+        return self._get(kernel, generate=False)
+
+    def forget(self, kernel: Kernel) -> Code | None:
+        """Return the code of a kernel, to be freed when nothing runs it."""
+        known = self._kernels.pop(kernel, None)
+        return None if known is None else known.code
+
+    @abstractmethod
+    def _make(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
+        """Return the code of a kernel; without `generate`, only if it is on disk."""
+
+    @abstractmethod
+    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
+        """Return whether an object from disk defines what is expected of it."""
+
+    def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
+        known = self._kernels.get(kernel)
+        if known is not None or (self._cache is None and not generate):
+            return known
+        started = time.perf_counter()
+        made = self._make(kernel, generate)
+        if made is not None:
+            self._kernels[kernel] = made
+            self.kernels_compiled += made.compiled
+            self.disk_hits += not made.compiled
+        self.compile_seconds += time.perf_counter() - started
+        return made
+
+    def _load(self, key: str, *symbols: str) -> bytes | None:
+        """Return an object from disk, if it defines what is expected of it."""
+        payload = None if self._cache is None else self._cache.load(key)
+        if payload is None or not self._is_intact(payload, symbols):
+            return None
+        return payload
+
+    def _make_object(
+        self, key: str, generate: Callable[[], bytes], *symbols: str
+    ) -> tuple[bytes, bool]:
+        """Generate an object and store it, unless another process does so now.
+
+        Returns the object, and whether it was generated here.
+        """
+        with nullcontext() if self._cache is None else self._cache.claim(key):
+            payload = self._load(key, *symbols)
+            if payload is not None:
+                return payload, False
+            payload = generate()
+            if self._cache is not None:
+                self._cache.store(key, payload)
+            return payload, True

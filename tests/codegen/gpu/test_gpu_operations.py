@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every element-wise kind that the table covers has the bits of the CPU's kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from batches import Batch
+from launches import aligned
+from test_operations import (
+    ELEMENT_WISE,
+    assert_same,
+    kernel_of,
+    name,
+    operands_of,
+    scalars_of,
+)
+
+from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, HALF, INTEGERS
+
+
+def converts_floats(kind) -> bool:
+    """Whether floats become integers, for which GPUs have another rule."""
+    floats = (HALF, *FLOATS, *COMPLEX)
+    return any(each in floats for each in kind.inputs) and any(
+        each in INTEGERS for each in kind.outputs
+    )
+
+
+@pytest.fixture(scope="module")
+def batch() -> Batch:
+    return Batch([kernel_of(kind) for kind in ELEMENT_WISE])
+
+
+def placed(array: np.ndarray, layout: str) -> np.ndarray:
+    """Return the same elements in memory of a layout."""
+    if layout == "strided":
+        room = aligned((3 * array.size,), array.dtype.name)
+        made = room[::-3][: array.size]
+    else:
+        offset = array.itemsize if layout == "shifted" else 0
+        made = aligned(array.shape, array.dtype.name, offset)
+    made[...] = array
+    return made
+
+
+def moderate(kind, operands):
+    """Return what integers can hold of operands that become integers."""
+    if not converts_floats(kind):
+        return operands
+    limit = 100 if any("8" in each for each in kind.outputs) else 30000
+    least = 0 if any(each.startswith("u") for each in kind.outputs) else -limit
+    held = [np.abs(np.nan_to_num(each.real)) <= limit for each in operands]
+    held += [np.nan_to_num(each.real) >= least for each in operands]
+    keep = np.logical_and.reduce(held)
+    return [each[keep] for each in operands]
+
+
+@pytest.mark.parametrize("layout", ["aligned", "shifted", "strided"])
+@pytest.mark.parametrize("kind", ELEMENT_WISE, ids=name)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_agrees_with_the_cpu(run, batch, kind, layout) -> None:
+    kernel = kernel_of(kind)
+    operands = moderate(kind, operands_of(kind))
+    for scalars in scalars_of(kind):
+        expected = [np.zeros(operands[0].shape, dtype) for dtype in kind.outputs]
+        run(kernel, [*operands, *expected], scalars)
+        given = [placed(each, layout) for each in operands]
+        results = [placed(np.zeros_like(each), layout) for each in expected]
+        batch.run(kernel, [*given, *results], scalars)
+        for result, values in zip(results, expected, strict=True):
+            assert_same(result, values)
