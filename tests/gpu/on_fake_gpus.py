@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program in this process, whose GPUs are the CPU: see ``fake_gpus.py``.
 
-The program runs in a scope that has CPUs only. What the native part submits, or asks
-of Legate's scope, it does in one that has the GPUs only.
+Tasks that are not fused are made in a scope of Legate's that has CPUs only.
 
 Arguments: a file for the counters, the program, and its arguments.
 """
@@ -13,19 +12,45 @@ import ctypes
 import json
 import runpy
 import sys
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import legate.core
 from fake_gpus import DRIVER
-from legate.core import Scope, TaskTarget, get_legate_runtime
 
-import legate_diffuse
+# before Legate's libraries: see reductions.cc
+driver: Final = ctypes.CDLL(DRIVER, mode=ctypes.RTLD_GLOBAL)
 
-TESTS = Path(__file__).parents[1]
-ON_GPUS = ("submit_program", "launch_policy", "scope_runs_kernels", "scratch_bytes")
+import legate.core  # noqa: E402
+from legate.core import Scope, TaskTarget  # noqa: E402
+
+import legate_diffuse  # noqa: E402
+from legate_diffuse import _native  # noqa: E402
+
+TESTS: Final = Path(__file__).parents[1]
+# What makes a task, or an operation that runs where tasks do.
+MAKES: Final = ("create_auto_task", "create_manual_task", "issue_copy", "issue_fill")
+
+
+class OnCpus:
+    """Stands in for Legate's runtime, whose own tasks run on CPUs."""
+
+    def __init__(self, runtime: Any) -> None:
+        self._runtime = runtime
+        self._cpus = runtime.machine.only(TaskTarget.CPU)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._runtime, name)
+        if name not in MAKES:
+            return found
+
+        def on_cpus(*arguments: Any, **options: Any) -> Any:
+            with Scope(machine=self._cpus):
+                return found(*arguments, **options)
+
+        # the scope is no concern of the window's
+        return lambda *arguments, **options: _native.call(
+            lambda: on_cpus(*arguments, **options)
+        )
 
 
 def emulate_kernels() -> None:
@@ -36,39 +61,18 @@ def emulate_kernels() -> None:
     emulated.install()
 
 
-def submit_to(machine: Any) -> None:
-    """Let fused tasks run on a machine."""
-    from legate_diffuse import _native
-
-    def on_machine(function: Callable[..., Any]) -> Callable[..., Any]:
-        def scoped(*arguments: Any) -> Any:
-            with Scope(machine=machine):
-                return function(*arguments)
-
-        @wraps(function)
-        def called(*arguments: Any) -> Any:
-            # the scope is no concern of the window's
-            return _native.call(scoped, *arguments)
-
-        return called
-
-    for name in ON_GPUS:
-        setattr(_native, name, on_machine(getattr(_native, name)))
-
-
 def main() -> None:
     """Run the program, and write down the counters when it has ended."""
     report, program, *arguments = sys.argv[1:]
-    runtime = get_legate_runtime()
-    machine = runtime.machine
-    emulate_kernels()
-    submit_to(machine.only(TaskTarget.GPU))
+    if legate_diffuse.stats() is not None:
+        from legate_diffuse.interpose.originals import real
+
+        emulate_kernels()
+        real.runtime = OnCpus(real.runtime)
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(Path(program).parent))
-    with Scope(machine=machine.only(TaskTarget.CPU)):
-        runpy.run_path(program, run_name="__main__")
-        legate.core.get_legate_runtime().issue_execution_fence(block=True)
-    driver = ctypes.CDLL(DRIVER)
+    runpy.run_path(program, run_name="__main__")
+    legate.core.get_legate_runtime().issue_execution_fence(block=True)
     counters = {
         **legate_diffuse.stats(),
         "loads": driver.fake_driver_loads(),

@@ -2,8 +2,12 @@
 
 // The symbols of the library, and the table behind cuGetProcAddress.
 
+#include <array>
+#include <cstdio>
+#include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "fake_driver.h"
 
@@ -16,8 +20,32 @@ namespace fake_driver {
 
 namespace {
 
-CUresult not_supported() {
+constexpr std::size_t MAX_MISSING = 512;
+
+std::array<std::string, MAX_MISSING> missing_names;
+
+template <std::size_t NUMBER>
+CUresult missing() {
+  std::fprintf(stderr, "fake driver: there is no %s\n", missing_names[NUMBER].c_str());
   return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+template <std::size_t... NUMBERS>
+void* missing_function(std::size_t number, std::index_sequence<NUMBERS...>) {
+  constexpr std::array<CUresult (*)(), MAX_MISSING> FUNCTIONS{missing<NUMBERS>...};
+
+  return reinterpret_cast<void*>(FUNCTIONS.at(number));
+}
+
+// What is not there fails when it is called, and says so: Realm wants every entry point that it
+// might call.
+void* find_missing(const std::string& name) {
+  static std::size_t count = 0;
+  static std::mutex mutex;
+  const std::lock_guard lock{mutex};
+
+  missing_names.at(count) = name;
+  return missing_function(count++, std::make_index_sequence<MAX_MISSING>{});
 }
 
 CUresult get_address(const char* name, void** function, int version, cuuint64_t flags,
@@ -33,7 +61,6 @@ std::unordered_map<std::string, void*> make_table() {
   return table;
 }
 
-// What is not there fails when it is called: Realm wants every entry point that it might call.
 void* find(std::string name, int version) {
   static const auto table = make_table();
   constexpr int CUDA_13 = 13000;
@@ -43,7 +70,7 @@ void* find(std::string name, int version) {
   }
   if (name == "cuCtxGetDevice" && version >= CUDA_13) name += "13";
   const auto found = table.find(name);
-  return found == table.end() ? reinterpret_cast<void*>(not_supported) : found->second;
+  return found == table.end() ? find_missing(name) : found->second;
 }
 
 CUresult get_address(const char* name, void** function, int version, cuuint64_t,

@@ -16,6 +16,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace fake_driver {
@@ -39,6 +40,11 @@ inline CUresult succeed() {
 std::vector<Entry> device_entries();
 std::vector<Entry> memory_entries();
 std::vector<Entry> kernel_entries();
+
+// A function of the driver that is called with the parameters of its launches, as cuLaunchKernel
+// has them.
+using Body = std::function<void(void** parameters, void** extra)>;
+void* make_function(Body body);
 
 // Runs one of Realm's own kernels; false if there is no such kernel.
 bool run_kernel_of_realm(const char* name, void** parameters);
