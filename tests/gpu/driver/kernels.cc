@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "device_memory.h"
 #include "fake_driver.h"
 
 namespace fake_driver {
@@ -154,6 +155,7 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
                        void** parameters, void** extra) {
   const auto& function = *reinterpret_cast<const Function*>(handle);
   const auto* const name = function.name.c_str();
+  const Access access;
 
   if (function.body) {
     function.body(parameters, extra);

@@ -2,13 +2,12 @@
 
 // Memory of the device and of the host, copies and fills.
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+#include "device_memory.h"
 #include "fake_driver.h"
 
 namespace fake_driver {
@@ -36,11 +35,17 @@ CUresult free_host(void* memory) {
 }
 
 CUresult allocate(CUdeviceptr* address, std::size_t size) {
-  return allocate_host(reinterpret_cast<void**>(address), size, 0);
+  auto* const memory = map_memory(size);
+
+  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  guard_memory(memory, size);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  return CUDA_SUCCESS;
 }
 
+// The host may touch it as well.
 CUresult allocate_managed(CUdeviceptr* address, std::size_t size, unsigned) {
-  return allocate(address, size);
+  return allocate_host(reinterpret_cast<void**>(address), size, 0);
 }
 
 CUresult allocate_on_stream(CUdeviceptr* address, std::size_t size, CUstream) {
@@ -48,7 +53,8 @@ CUresult allocate_on_stream(CUdeviceptr* address, std::size_t size, CUstream) {
 }
 
 CUresult free_memory(CUdeviceptr address) {
-  return free_host(at(address));
+  unmap_memory(at(address), 0);
+  return CUDA_SUCCESS;
 }
 
 CUresult free_on_stream(CUdeviceptr address, CUstream) {
@@ -79,21 +85,28 @@ CUresult allocation_granularity(std::size_t* bytes, const CUmemAllocationProp*,
 // Addresses have memory from the beginning.
 CUresult reserve_addresses(CUdeviceptr* address, std::size_t size, std::size_t, CUdeviceptr,
                            unsigned long long) {
-  auto* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-  *address = reinterpret_cast<CUdeviceptr>(memory);
-  return memory == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+  *address = reinterpret_cast<CUdeviceptr>(map_memory(size));
+  return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult free_addresses(CUdeviceptr address, std::size_t size) {
-  munmap(at(address), size);
+  unmap_memory(at(address), size);
   return CUDA_SUCCESS;
 }
 
+// What is all of a handle: whether the memory is the device's.
+constexpr CUmemGenericAllocationHandle OF_DEVICE = 1;
+constexpr CUmemGenericAllocationHandle OF_HOST = 2;
+
 CUresult create_memory(CUmemGenericAllocationHandle* handle, std::size_t,
-                       const CUmemAllocationProp*, unsigned long long) {
-  *handle = 1;
+                       const CUmemAllocationProp* properties, unsigned long long) {
+  *handle = properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? OF_DEVICE : OF_HOST;
+  return CUDA_SUCCESS;
+}
+
+CUresult map_created(CUdeviceptr address, std::size_t size, std::size_t,
+                     CUmemGenericAllocationHandle handle, unsigned long long) {
+  if (handle == OF_DEVICE) guard_memory(at(address), size);
   return CUDA_SUCCESS;
 }
 
@@ -109,6 +122,8 @@ CUresult memory_handle(CUipcMemHandle* handle, CUdeviceptr) {
 }
 
 CUresult copy(CUdeviceptr to, CUdeviceptr from, std::size_t size) {
+  const Access access;
+
   std::memmove(at(to), at(from), size);
   return CUDA_SUCCESS;
 }
@@ -124,6 +139,8 @@ char* row(CUmemorytype type, const void* host, CUdeviceptr device, std::size_t o
 }
 
 CUresult copy_3d(const CUDA_MEMCPY3D* how, CUstream) {
+  const Access access;
+
   for (std::size_t z = 0; z < how->Depth; ++z) {
     for (std::size_t y = 0; y < how->Height; ++y) {
       const auto from = ((how->srcZ + z) * how->srcHeight + how->srcY + y) * how->srcPitch;
@@ -138,6 +155,8 @@ CUresult copy_3d(const CUDA_MEMCPY3D* how, CUstream) {
 }
 
 CUresult copy_2d(const CUDA_MEMCPY2D* how, CUstream) {
+  const Access access;
+
   for (std::size_t y = 0; y < how->Height; ++y) {
     const auto from = (how->srcY + y) * how->srcPitch + how->srcXInBytes;
     const auto to = (how->dstY + y) * how->dstPitch + how->dstXInBytes;
@@ -150,6 +169,8 @@ CUresult copy_2d(const CUDA_MEMCPY2D* how, CUstream) {
 
 template <typename Value>
 CUresult fill(CUdeviceptr address, Value value, std::size_t count, CUstream) {
+  const Access access;
+
   std::fill_n(reinterpret_cast<Value*>(address), count, value);
   return CUDA_SUCCESS;
 }
@@ -181,7 +202,7 @@ std::vector<Entry> memory_entries() {
           entry("cuMemAddressReserve", reserve_addresses),
           entry("cuMemAddressFree", free_addresses),
           entry("cuMemCreate", create_memory),
-          entry("cuMemMap", succeed),
+          entry("cuMemMap", map_created),
           entry("cuMemUnmap", succeed),
           entry("cuMemSetAccess", succeed),
           entry("cuMemRelease", succeed),
