@@ -28,7 +28,13 @@ void visit_contexts(const Driver& cuda, const Function& function) {
     if (is_active == 0) continue;
     check(cuda, cuda.retain_context(&context, device), "cuDevicePrimaryCtxRetain");
     check(cuda, cuda.push_context(context), "cuCtxPushCurrent");
-    function();
+    try {
+      function();
+    } catch (...) {
+      cuda.pop_context(&context);
+      cuda.release_context(device);
+      throw;
+    }
     check(cuda, cuda.pop_context(&context), "cuCtxPopCurrent");
     check(cuda, cuda.release_context(device), "cuDevicePrimaryCtxRelease");
   }
@@ -36,34 +42,46 @@ void visit_contexts(const Driver& cuda, const Function& function) {
 
 }  // namespace
 
+// What fails once is tried again: Python takes an exception that does not come again for one from
+// outside (launch/failure.py).
 GpuKernel::GpuKernel(const GpuKernelCode& code) : code_{code} {
+  try {
+    load();
+  } catch (const DriverError&) {
+    load();
+  }
+}
+
+void GpuKernel::load() {
   const auto& cuda = driver();
 
-  check(cuda, cuda.load_library(&library_, code.image, nullptr, nullptr, 0, nullptr, nullptr, 0),
+  check(cuda, cuda.load_library(&library_, code_.image, nullptr, nullptr, 0, nullptr, nullptr, 0),
         "cuLibraryLoadData");
   try {
-    for (std::size_t variant = 0; variant < kernels_.size(); ++variant) {
-      const auto needed =
-          code.reduces != 0 || variant != static_cast<std::size_t>(GridVariant::COLUMNS);
-      const auto name = std::string{code.name} + VARIANT_SUFFIXES[variant];
-
-      if (!needed) continue;
-      check(cuda, cuda.get_kernel(&kernels_[variant], library_, name.c_str()),
-            "cuLibraryGetKernel");
-    }
-    // The driver loads lazily: what it refuses it is to refuse now, while the original tasks can
-    // run instead.
-    visit_contexts(cuda, [&] {
-      for (auto* const kernel : kernels_) {
-        Driver::Function function{};
-
-        if (kernel) check(cuda, cuda.get_function(&function, kernel), "cuKernelGetFunction");
-      }
-    });
+    find_functions(cuda);
   } catch (...) {
     cuda.unload_library(library_);
     throw;
   }
+}
+
+void GpuKernel::find_functions(const Driver& cuda) {
+  for (std::size_t variant = 0; variant < kernels_.size(); ++variant) {
+    const auto by_columns = variant == static_cast<std::size_t>(GridVariant::COLUMNS);
+    const auto name = std::string{code_.name} + VARIANT_SUFFIXES[variant];
+
+    if (by_columns && code_.reduces == 0) continue;
+    check(cuda, cuda.get_kernel(&kernels_[variant], library_, name.c_str()), "cuLibraryGetKernel");
+  }
+  // The driver loads lazily: what it refuses it is to refuse now, while the original tasks can run
+  // instead.
+  visit_contexts(cuda, [&] {
+    for (auto* const kernel : kernels_) {
+      Driver::Function function{};
+
+      if (kernel) check(cuda, cuda.get_function(&function, kernel), "cuKernelGetFunction");
+    }
+  });
 }
 
 GpuKernel::~GpuKernel() {

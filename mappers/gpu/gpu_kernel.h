@@ -28,6 +28,9 @@ class GpuKernel {
               Driver::Stream stream) const;
 
  private:
+  void load();
+  void find_functions(const Driver& cuda);
+
   const GpuKernelCode& code_;
   Driver::Library library_{};
   // By variant; null for those that the kernel lacks.

@@ -169,6 +169,24 @@ std::vector<GridNest::Moves> GridNest::patterns(const GpuKernelCode& code) const
   return found;
 }
 
+// Whether so few points are reduced to each of several elements that a block would be slow at them.
+bool GridNest::is_short_reduction(const Moves& kept) const {
+  constexpr std::int64_t SHORT = 64;
+  std::int64_t points = 1;
+
+  for (std::size_t dim = 0; dim < dim_; ++dim) points *= kept[dim] ? 1 : extents_[dim];
+  return points < SHORT && std::find(kept.begin(), kept.end(), true) != kept.end();
+}
+
+std::size_t GridNest::longest_kept(const Moves& kept) const {
+  auto longest = dim_;
+
+  for (std::size_t dim = 0; dim < dim_; ++dim) {
+    if (kept[dim] && (longest == dim_ || extents_[dim] > extents_[longest])) longest = dim;
+  }
+  return longest;
+}
+
 // The loops, the inner one first: the one along which most memory is contiguous, those along which
 // is reduced, and the others, which is the order of memory otherwise.
 std::vector<std::size_t> GridNest::order(const GpuKernelCode& code, const Moves& kept) const {
@@ -188,6 +206,9 @@ std::vector<std::size_t> GridNest::order(const GpuKernelCode& code, const Moves&
       best = suited;
       inner = dim;
     }
+  }
+  if (inner < dim_ && code.reduces != 0 && !kept[inner] && is_short_reduction(kept)) {
+    inner = longest_kept(kept);
   }
   if (inner < dim_) loops.push_back(inner);
   for (const auto is_kept : {false, true}) {

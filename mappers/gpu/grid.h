@@ -2,13 +2,14 @@
 
 #pragma once
 
+#include <legate_defines.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "gpu/kernel_code.h"
-#include "program/elements.h"
 #include "program/kernel_table.h"
 #include "program/loops.h"
 
@@ -45,6 +46,8 @@ class GridNest : public Loops<LEGATE_MAX_DIM> {
 
   [[nodiscard]] Moves moves_of(std::size_t index) const;
   [[nodiscard]] std::vector<Moves> patterns(const GpuKernelCode& code) const;
+  [[nodiscard]] bool is_short_reduction(const Moves& kept) const;
+  [[nodiscard]] std::size_t longest_kept(const Moves& kept) const;
   [[nodiscard]] std::vector<std::size_t> order(const GpuKernelCode& code, const Moves& kept) const;
   [[nodiscard]] GridLaunch launch(const GpuKernelCode& code, const ScalarBlock* scalars,
                                   const Moves& kept, bool stores) const;

@@ -24,7 +24,7 @@ from typing import Any, Final
 HERE: Final = Path(__file__).parent
 RUNNER: Final = HERE / "on_fake_gpus.py"
 DRIVER: Final = "libcuda.so.1"
-_TIMEOUT_SECONDS: Final = 400
+_TIMEOUT_SECONDS: Final = 300
 
 
 def _folder(package: str) -> Path:
@@ -33,18 +33,22 @@ def _folder(package: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
+def include_folders() -> list[Path]:
+    """Return where the headers of CUDA, Realm and Legate are."""
+    legate = _folder("legate") / "include" / "legate"
+    return [_folder("nvidia") / "cu13" / "include", legate, legate / "deps"]
+
+
 @functools.cache
 def driver_folder() -> Path:
     """Return a folder with the driver, which is built once."""
     folder = Path(tempfile.mkdtemp(prefix="fake_driver_"))
-    nvidia, legate = _folder("nvidia"), _folder("legate")
-    headers = nvidia / "cu13" / "include", legate / "include" / "legate" / "deps"
     subprocess.run(
         [
             os.environ.get("CXX", "g++"),
             *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
             *("-Wall", "-Wextra", "-Werror", f"-Wl,-soname,{DRIVER}"),
-            *(f"-isystem{header}" for header in headers),
+            *(f"-isystem{header}" for header in include_folders()),
             *map(str, sorted((HERE / "driver").glob("*.cc"))),
             *("-ldl", "-o", str(folder / DRIVER)),
         ],

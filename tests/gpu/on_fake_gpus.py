@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program in this process, whose GPUs are the CPU: see ``fake_gpus.py``.
 
-Tasks that are not fused are made in a scope of Legate's that has CPUs only.
+Tasks that are not fused run on CPUs: they are made in a scope of Legate's that has no
+GPU. Where nothing is fused all of the program runs in such a scope.
 
 Arguments: a file for the counters, the program, and its arguments.
 """
@@ -12,6 +13,7 @@ import ctypes
 import json
 import runpy
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,11 +22,12 @@ from fake_gpus import DRIVER
 # before Legate's libraries: see reductions.cc
 driver: Final = ctypes.CDLL(DRIVER, mode=ctypes.RTLD_GLOBAL)
 
-import legate.core  # noqa: E402
-from legate.core import Scope, TaskTarget  # noqa: E402
+from legate.core import Scope, TaskTarget, get_legate_runtime  # noqa: E402
 
 import legate_diffuse  # noqa: E402
 from legate_diffuse import _native  # noqa: E402
+from legate_diffuse.interpose.install import installed  # noqa: E402
+from legate_diffuse.interpose.originals import real  # noqa: E402
 
 TESTS: Final = Path(__file__).parents[1]
 # What makes a task, or an operation that runs where tasks do.
@@ -64,15 +67,17 @@ def emulate_kernels() -> None:
 def main() -> None:
     """Run the program, and write down the counters when it has ended."""
     report, program, *arguments = sys.argv[1:]
-    if legate_diffuse.stats() is not None:
-        from legate_diffuse.interpose.originals import real
-
+    runtime = get_legate_runtime()
+    scope: Any = nullcontext()
+    if installed() is None:
+        scope = Scope(machine=runtime.machine.only(TaskTarget.CPU))
+    else:
         emulate_kernels()
         real.runtime = OnCpus(real.runtime)
     sys.argv = [program, *arguments]
-    sys.path.insert(0, str(Path(program).parent))
-    runpy.run_path(program, run_name="__main__")
-    legate.core.get_legate_runtime().issue_execution_fence(block=True)
+    with scope:
+        runpy.run_path(program, run_name="__main__")
+        runtime.issue_execution_fence(block=True)
     counters = {
         **legate_diffuse.stats(),
         "loads": driver.fake_driver_loads(),

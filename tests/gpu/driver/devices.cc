@@ -67,10 +67,10 @@ CUresult total_memory(std::size_t* bytes, CUdevice) {
   return CUDA_SUCCESS;
 }
 
-CUresult device_attribute(int* value, CUdevice_attribute attribute, CUdevice) {
+CUresult device_attribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      *value = 9;
+      *value = device == 1 ? number("FAKE_CUDA_SECOND", 9) : 9;
       break;
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
     case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:

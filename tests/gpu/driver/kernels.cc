@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,7 +40,7 @@ struct Function {
   Body body;
 };
 
-// Calls of a kind, the n-th of which fails if that was asked for.
+// Calls of a kind, the n-th of which fails if that was asked for, or all from the n-th on.
 class Calls {
  public:
   explicit Calls(const char* kind) {
@@ -47,16 +48,22 @@ class Calls {
     const auto length = std::strlen(kind);
 
     if (asked && std::strncmp(asked, kind, length) == 0 && asked[length] == ':') {
-      failing_ = std::atoi(asked + length + 1);
+      first_ = std::atoi(asked + length + 1);
+      last_ = asked[std::strlen(asked) - 1] == '-' ? LONG_MAX : first_;
     }
   }
 
-  bool fails() { return ++count_ == failing_; }
+  bool fails() {
+    const auto number = ++count_;
+
+    return first_ <= number && number <= last_;
+  }
   [[nodiscard]] long count() const { return count_; }
 
  private:
   std::atomic<long> count_{0};
-  long failing_{0};
+  long first_{0};
+  long last_{-1};
 };
 
 Calls loads{"load"};
