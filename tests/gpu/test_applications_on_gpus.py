@@ -51,8 +51,7 @@ def runs(gpus: int, check: bool = False) -> dict[str, Run]:
         case: folder / f"{case}.npz" for case in CASES
     }
     commands = {
-        case: [case.split()[0], *CASES[case].split(), *common]
-        + ["--output", str(output)]
+        case: [case.split()[0], *CASES[case].split(), *common, str(output)]
         for case, output in outputs.items()
     }
     file = folder / "commands.json"

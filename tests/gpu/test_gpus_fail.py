@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
 import pytest
-from fake_gpus import run
+from fake_gpus import environment, run
 
 PROGRAM: Final = """
 import cupynumeric
@@ -86,12 +87,19 @@ def test_a_launch_that_fails_ends_the_program(number: str) -> None:
     )
 
 
-def test_without_nvjitlink_the_program_runs_unfused(tmp_path: Path) -> None:
-    # another package of the name hides that of the wheels
+@pytest.mark.parametrize("missing", ["libnvrtc", "libnvJitLink"])
+def test_a_missing_library_is_one_sentence(missing: str, tmp_path: Path) -> None:
+    folders = environment()["LD_LIBRARY_PATH"].split(os.pathsep)
+    for library in (file for folder in folders for file in Path(folder).iterdir()):
+        if not library.name.startswith(missing):
+            (tmp_path / library.name).symlink_to(library)
+    # hides the package of the wheels that has it
     (tmp_path / "nvidia").mkdir()
     (tmp_path / "nvidia" / "__init__.py").touch()
-    done = run(PROGRAM, PYTHONPATH=str(tmp_path))
+    done = run(PROGRAM, PYTHONPATH=str(tmp_path), LD_LIBRARY_PATH=str(tmp_path))
     assert done.status == 0
-    assert "GPU kernels need libnv" in done.errors
+    assert values(done.output) == pytest.approx(EXPECTED, rel=1e-12)
+    assert done.errors.startswith(f"legate_diffuse: GPU kernels need {missing}")
     assert "so the program runs unfused; --gpus 0 lets it run fused" in done.errors
-    assert done.counters["groups"] == 0
+    assert done.errors.count("\n") == 1
+    assert done.counters["groups"] == done.counters["launches"] == 0
