@@ -48,11 +48,12 @@ def register_kernel(
     """Add a compiled kernel to this process's table and return its id.
 
     The ``KernelCode`` at ``address``, or ``GpuKernelCode`` where kernels run on GPUs,
-    has to stay in place until the kernel is forgotten. ``reductions`` are the arguments that threads may reduce to apart, each
-    with the id of the kernel that reduces its second argument to its first, and the
-    bytes of the value to start from; without them one thread runs the whole nest. Ids
-    count up from zero, so that ranks that register the same kernels in the same order
-    agree on them. A ``timed`` kernel sums the time of its runs on CPUs.
+    has to stay in place until the kernel is forgotten. ``reductions`` are the arguments
+    that threads may reduce to apart, each with the id of the kernel that reduces its
+    second argument to its first, and the bytes of the value to start from; without them
+    one thread runs the whole nest. Ids count up from zero, so that ranks that register
+    the same kernels in the same order agree on them. A ``timed`` kernel sums the time
+    of its runs on CPUs.
 
     Raises:
         RuntimeError: the driver of the GPUs does not load the kernel.
