@@ -14,11 +14,8 @@ constexpr std::int64_t VECTOR_BYTES = 16;
 // Limits of CUDA.
 constexpr std::int64_t MAX_GRID_X = INT32_MAX;
 constexpr std::int64_t MAX_GRID_Y = 65535;
-// Blocks that leave partial results, and rows or steps that a thread takes at least for that.
-constexpr std::int64_t MAX_BLOCKS = 1024;
+// Rows or steps that a thread takes at least where several blocks leave partial results.
 constexpr std::int64_t ENOUGH = 8;
-// Threads of a block that reduce to elements beside each other.
-constexpr std::int64_t COLUMNS = 32;
 
 constexpr std::int64_t LOOPS = GpuKernelCode::LOOPS;
 

@@ -47,13 +47,15 @@ struct GpuKernelCode {
   const KernelArgument* arguments;
 };
 
-// What a launch needs for its reductions at most: partial results, and tickets, which are zero when
-// it begins.
-constexpr std::int64_t MAX_PARTIALS = 1024 * 32;
-constexpr std::int64_t TICKET_BYTES = 1024 * 4;
+// What a launch needs for its reductions at most: partial results, of blocks or, where it reduces
+// to several elements, of threads beside each other; and tickets, which are zero when it begins.
+constexpr std::int64_t MAX_BLOCKS = 1024;
+constexpr std::int64_t COLUMNS = 32;
+constexpr std::int64_t TICKET_BYTES = MAX_BLOCKS * 4;
 
-constexpr std::int64_t partial_bytes(const GpuKernelCode& code) {
-  return MAX_PARTIALS * code.partial_words * static_cast<std::int64_t>(sizeof(std::int64_t));
+constexpr std::int64_t partial_bytes(const GpuKernelCode& code, bool has_columns) {
+  return MAX_BLOCKS * (has_columns ? COLUMNS : 1) * code.partial_words *
+         static_cast<std::int64_t>(sizeof(std::int64_t));
 }
 
 }  // namespace legate_diffuse

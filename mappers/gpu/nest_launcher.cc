@@ -7,6 +7,20 @@
 
 namespace legate_diffuse {
 
+namespace {
+
+// Whether a nest reduces to several elements.
+bool has_columns(const ParsedNest& nest) {
+  const auto& [head, operands] = nest;
+
+  return std::any_of(operands.begin(), operands.begin() + head.num_written, [&](auto& operand) {
+    return std::any_of(operand.dims, operand.dims + head.dim,
+                       [](auto of_root) { return of_root >= 0; });
+  });
+}
+
+}  // namespace
+
 std::int64_t fold_bytes(Words nests, std::int64_t num_nests) {
   std::int64_t most = 0;
 
@@ -14,7 +28,8 @@ std::int64_t fold_bytes(Words nests, std::int64_t num_nests) {
     const ParsedNest nest{nests};
     const auto& code = kernel_of(nest.head).on_gpu->code();
 
-    if (code.reduces != 0) most = std::max(most, TICKET_BYTES + partial_bytes(code));
+    if (code.reduces == 0) continue;
+    most = std::max(most, TICKET_BYTES + partial_bytes(code, has_columns(nest)));
   }
   return most;
 }

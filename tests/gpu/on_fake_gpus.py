@@ -82,6 +82,7 @@ def main() -> None:
         **legate_diffuse.stats(),
         "loads": driver.fake_driver_loads(),
         "launches": driver.fake_driver_launches(),
+        "synchronizations": driver.fake_driver_synchronizations(),
     }
     Path(report).write_text(json.dumps(counters, default=str))
 

@@ -26,6 +26,7 @@ from emulated import EmulatedAssembler
 from launches import Image
 
 from legate_diffuse.codegen.gpu import GpuCompiler
+from legate_diffuse.codegen.gpu.parameters import words_of
 from legate_diffuse.kernel import Argument, Builder
 
 MAPPERS: Final = HERE.parents[1] / "mappers"
@@ -58,6 +59,7 @@ class Launcher:
 
     def __init__(self, builder: Builder) -> None:
         kernel = builder.build()
+        self._words = words_of(kernel)
         self._compiled = GpuCompiler(EmulatedAssembler()).compile(kernel)
         image, size = (ctypes.c_int64 * 2).from_address(self._compiled.address)
         self._image = Image(ctypes.string_at(image, size))
@@ -76,6 +78,7 @@ class Launcher:
         tickets = np.zeros(1024, np.uint32)
 
         def visit(suffix: bytes, words: Any, size: int, grid: Any, folds: int) -> None:
+            assert size == self._words
             block = np.zeros(size + 2, np.int64)
             # the driver copies parameters to where they are aligned
             block = block[block.ctypes.data % 16 // 8 :][:size]

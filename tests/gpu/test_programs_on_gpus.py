@@ -92,18 +92,37 @@ def test_a_loop_is_one_launch_on_each_gpu(gpus: int) -> None:
     assert counters["launches"] == gpus
 
 
+# in the task's pool, in a store that tasks share, and in a buffer of unknown size
+@pytest.mark.parametrize("side", [300, 900, 2000])
 @pytest.mark.parametrize("gpus", [1, 2])
-def test_large_temporaries_lie_in_the_memory_of_the_gpu(gpus: int) -> None:
-    function = """
+def test_temporaries_lie_in_the_memory_of_the_gpu(side: int, gpus: int) -> None:
+    function = f"""
     def function(np):
-        x = np.arange(4000000.0).reshape(2000, 2000)
+        x = np.arange({side**2}.0).reshape({side}, {side})
         y = x * 0.5
         z = y.T + y[:1]
         return [z[:3, :3] + z[-3:, -3:]]
     """
     counters = compare(function, gpus).counters
     assert counters["failures"] == 0
-    assert counters["launches"] > 0
+    if gpus == 1:
+        assert counters["temporaries_removed"] == 2
+
+
+def test_no_task_waits_for_the_device() -> None:
+    # those of Legate that unpack scalars do, so there are none
+    program = """
+    import cupynumeric
+    from legate.core import get_legate_runtime
+
+    x = cupynumeric.arange(1000.0)
+    for _ in range({tasks}):
+        x = x * 2.0 - 1.0
+        get_legate_runtime().issue_execution_fence(block=True)
+    """
+    few, many = (run(dedent(program.format(tasks=n))).counters for n in (2, 12))
+    assert many["launches"] == few["launches"] + 10
+    assert many["synchronizations"] == few["synchronizations"]
 
 
 def test_a_scope_without_gpus_runs_unfused() -> None:

@@ -3,6 +3,7 @@
 // Devices, contexts, streams and events. Streams and events have nothing to do.
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -147,6 +148,13 @@ CUresult device_of_context(CUdevice* device, CUcontext context) {
   return CUDA_SUCCESS;
 }
 
+std::atomic<long> synchronizations{0};
+
+CUresult synchronize() {
+  ++synchronizations;
+  return CUDA_SUCCESS;
+}
+
 CUresult context_flags(unsigned* flags) {
   *flags = 0;
   return CUDA_SUCCESS;
@@ -225,8 +233,8 @@ std::vector<Entry> device_entries() {
           entry("cuCtxGetLimit", context_limit),
           entry("cuCtxSetLimit", succeed),
           entry("cuCtxGetStreamPriorityRange", stream_priorities),
-          entry("cuCtxSynchronize", succeed),
-          entry("cuCtxRecordEvent", succeed),
+          entry("cuCtxSynchronize", synchronize),
+          entry("cuCtxRecordEvent", synchronize),
           entry("cuCtxSetSharedMemConfig", succeed),
           entry("cuCtxSetCacheConfig", succeed),
           entry("cuCtxEnablePeerAccess", succeed),
@@ -249,3 +257,8 @@ std::vector<Entry> device_entries() {
 }
 
 }  // namespace fake_driver
+
+// How often all streams of a device were waited for.
+extern "C" __attribute__((visibility("default"))) long fake_driver_synchronizations() {
+  return fake_driver::synchronizations;
+}
