@@ -24,7 +24,7 @@ from typing import Any, Final
 HERE: Final = Path(__file__).parent
 RUNNER: Final = HERE / "on_fake_gpus.py"
 DRIVER: Final = "libcuda.so.1"
-_TIMEOUT_SECONDS: Final = 300
+_TIMEOUT_SECONDS: Final = 500
 
 
 def _folder(package: str) -> Path:
