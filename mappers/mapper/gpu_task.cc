@@ -48,9 +48,10 @@ static_assert(TICKET_BYTES % SCRATCH_ALIGNMENT == 0);
 void add_buffers(const Program& program, const std::int64_t* offsets, char* scratch,
                  std::vector<Base>& bases) {
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& [itemsize, first, last, spread, dim, extents] = program.buffers[index];
+    const auto& buffer = program.buffers[index];
 
-    bases.push_back(row_major(scratch + offsets[index], itemsize, dim, extents));
+    bases.push_back(
+        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
   }
 }
 
