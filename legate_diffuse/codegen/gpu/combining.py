@@ -208,7 +208,9 @@ class Combining:
         lines.do(_FENCE)
         lines.do("br label %ticket.wait")
         lines.block("ticket.wait")
-        lines.do(BARRIER)
+        if self._columns:
+            # other threads than the one with the ticket have left something
+            lines.do(BARRIER)
         lines.do("br i1 %leads, label %ticket.take, label %ticket.read")
         lines.block("ticket.take")
         lines.do(_FENCE)

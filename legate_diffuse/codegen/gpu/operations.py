@@ -3,7 +3,8 @@
 
 Floats that an integer type cannot hold become its nearest number, as PTX's `cvt` gives
 it. A NaN becomes 0, but the highest bit alone where the float or the integer has 64
-bits. Types of less than 32 bits get the low bits of such a conversion to int32.
+bits. Types of less than 32 bits get the low bits of such a conversion to 32 bits, as
+nvcc does it.
 """
 
 from typing import Final
@@ -25,12 +26,23 @@ class GpuOperations(Operations):
         """Emit the conversion of a real value."""
         return emit_cast(lines, source, target, value, self._float_to_integer)
 
+    def complex_function(self, name: str, part: str) -> str:
+        """Return the function of an operator over complex numbers.
+
+        What it does rarely is part of it: a call would go through local memory.
+        """
+        helper = super().complex_function(name, part)
+        text = self.declarations[helper]
+        self.declarations[helper] = text.replace(" noinline cold", " alwaysinline")
+        return helper
+
     def _float_to_integer(
         self, lines: Lines, source: str, target: str, value: str
     ) -> str:
         if ITEMSIZE[target] < _LEAST_SIZE:
-            wide = self._float_to_integer(lines, source, "int32", value)
-            return convert(lines, "trunc", "int32", target, wide)
+            middle = "int32" if target in SIGNED else "uint32"
+            wide = self._float_to_integer(lines, source, middle, value)
+            return convert(lines, "trunc", middle, target, wide)
         kind, result = lines.vector(LLVM_TYPE[source]), lines.vector(LLVM_TYPE[target])
         suffix = f"v{lines.lanes}{LLVM_TYPE[target]}.v{lines.lanes}"
         sign = "s" if target in SIGNED else "u"

@@ -127,8 +127,9 @@ class EmulatedAssembler:
     def image(self, assembly: str) -> bytes:
         from llvmlite import binding as llvm
 
-        if self._passes:
-            assembly = str(self._device.optimised(assembly))
+        # parsing renames intrinsics that have newer names
+        parsed = llvm.parse_assembly(assembly)
+        assembly = str(self._device.optimised(assembly) if self._passes else parsed)
         module = llvm.parse_assembly(host_assembly(assembly, llvm.get_process_triple()))
         module.verify()
         content = _host().emit_object(module)

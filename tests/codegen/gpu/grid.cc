@@ -34,12 +34,13 @@ struct SharedMemory {
 
 constexpr unsigned WARP = 32;
 constexpr std::size_t STACK_BYTES = 64 * 1024;
+constexpr int ROUNDS_AHEAD = 64;
 constexpr int GARBAGE = 0xA5;
 
 enum class State { READY, AT_BARRIER, AT_SHUFFLE, DONE };
 
-// Saves the registers that a function keeps (System V ABI for x86-64) on the stack, and goes on with
-// another stack. The C library's way asks the system about signals each time.
+// Saves the registers that a function keeps (System V ABI for x86-64) on the stack, and goes on
+// with another stack. The C library's way asks the system about signals each time.
 asm(R"(
   .text
   .type switch_stack, @function
@@ -127,15 +128,27 @@ void run_fibres(std::vector<unsigned>& order, bool shuffles, std::mt19937& rando
   for (auto& fibre : fibres) {
     start(fibre);
   }
+  std::uint_fast32_t awake = ~std::uint_fast32_t{0};
+  bool ran = true;
+  int rounds = 0;
   while (true) {
     if (shuffles) {
       std::shuffle(order.begin(), order.end(), random);
     }
+    // some warps run far ahead of the others, until they must wait for these
+    if (shuffles && (!ran || ++rounds % ROUNDS_AHEAD == 0)) {
+      awake = random();
+    }
+    ran = false;
     bool moves = false;
     for (const auto thread : order) {
       if (fibres[thread].state == State::READY) {
-        grid.current = thread;
         moves = true;
+        if ((awake >> (thread / WARP % 32) & 1) == 0) {
+          continue;
+        }
+        grid.current = thread;
+        ran = true;
         switch_stack(&grid.scheduler, fibres[thread].top);
       }
     }
@@ -173,18 +186,40 @@ extern const std::int64_t emulated_function_count;
 extern const SharedMemory emulated_shared[];
 extern const std::int64_t emulated_shared_count;
 
-std::uint32_t emulated_tid_x() { return grid.current % grid.threads.x; }
-std::uint32_t emulated_tid_y() { return grid.current / grid.threads.x; }
-std::uint32_t emulated_ntid_x() { return grid.threads.x; }
-std::uint32_t emulated_ntid_y() { return grid.threads.y; }
-std::uint32_t emulated_ctaid_x() { return grid.block.x; }
-std::uint32_t emulated_ctaid_y() { return grid.block.y; }
-std::uint32_t emulated_ctaid_z() { return grid.block.z; }
-std::uint32_t emulated_nctaid_x() { return grid.blocks.x; }
-std::uint32_t emulated_nctaid_y() { return grid.blocks.y; }
-std::uint32_t emulated_nctaid_z() { return grid.blocks.z; }
+std::uint32_t emulated_tid_x() {
+  return grid.current % grid.threads.x;
+}
+std::uint32_t emulated_tid_y() {
+  return grid.current / grid.threads.x;
+}
+std::uint32_t emulated_ntid_x() {
+  return grid.threads.x;
+}
+std::uint32_t emulated_ntid_y() {
+  return grid.threads.y;
+}
+std::uint32_t emulated_ctaid_x() {
+  return grid.block.x;
+}
+std::uint32_t emulated_ctaid_y() {
+  return grid.block.y;
+}
+std::uint32_t emulated_ctaid_z() {
+  return grid.block.z;
+}
+std::uint32_t emulated_nctaid_x() {
+  return grid.blocks.x;
+}
+std::uint32_t emulated_nctaid_y() {
+  return grid.blocks.y;
+}
+std::uint32_t emulated_nctaid_z() {
+  return grid.blocks.z;
+}
 void emulated_fence() {}
-void emulated_barrier(std::uint32_t) { wait(State::AT_BARRIER, __builtin_return_address(0)); }
+void emulated_barrier(std::uint32_t) {
+  wait(State::AT_BARRIER, __builtin_return_address(0));
+}
 
 std::uint32_t emulated_shuffle_down(std::uint32_t mask, std::uint32_t value, std::uint32_t distance,
                                     std::uint32_t) {

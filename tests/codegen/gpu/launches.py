@@ -198,11 +198,12 @@ def launch(
     seed: int = 1,
     inner: int | None = None,
     suffix: str | None = None,
+    deep: int = _MOST_Y,
 ) -> None:
     """Run a kernel on arrays that broadcast together.
 
     `inner` is the axis of the inner loop, and `suffix` names a function that takes less
-    for granted than is true.
+    for granted than is true. The grid has `deep` blocks at most for slices.
     """
     shape = np.broadcast_shapes(*(array.shape for array in arrays), (1, 1))
     if 0 in shape:
@@ -231,7 +232,9 @@ def launch(
         )
         words = [rows, slices, int(number == len(kept) - 1), *scratch]
         parameter = parameter_of(kernel, views, pointers, loops, scalars, words)
-        image.launch(f"{name}_{chosen}", parameter, grid.blocks, grid.threads, seed)
+        across, down, slices = grid.blocks
+        blocks = (across, down, min(slices, deep))
+        image.launch(f"{name}_{chosen}", parameter, blocks, grid.threads, seed)
         assert not tickets.any(), "a ticket was not given back"
 
 

@@ -16,14 +16,18 @@ from test_operations import (
     scalars_of,
 )
 
-from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, HALF, INTEGERS
+from legate_diffuse.kernel import Kernel, Op
+from legate_diffuse.kernel.dtypes import FLOATS, HALF, INTEGERS
 
 
-def converts_floats(kind) -> bool:
+def converts_floats(kernel: Kernel) -> bool:
     """Whether floats become integers, for which GPUs have another rule."""
-    floats = (HALF, *FLOATS, *COMPLEX)
-    return any(each in floats for each in kind.inputs) and any(
-        each in INTEGERS for each in kind.outputs
+    return any(
+        isinstance(step, Op)
+        and step.name == "cast"
+        and step.dtype in INTEGERS
+        and kernel.dtype_of(step.operands[0]) in (HALF, *FLOATS)
+        for step in kernel.body
     )
 
 
@@ -46,13 +50,18 @@ def placed(array: np.ndarray, layout: str) -> np.ndarray:
 
 def moderate(kind, operands):
     """Return what integers can hold of operands that become integers."""
-    if not converts_floats(kind):
+    if not converts_floats(kernel_of(kind)):
         return operands
-    limit = 100 if any("8" in each for each in kind.outputs) else 30000
-    least = 0 if any(each.startswith("u") for each in kind.outputs) else -limit
-    held = [np.abs(np.nan_to_num(each.real)) <= limit for each in operands]
-    held += [np.nan_to_num(each.real) >= least for each in operands]
-    keep = np.logical_and.reduce(held)
+    small = any(np.dtype(each).itemsize == 1 for each in kind.outputs)
+    limit = 100 if small else 30000
+    unsigned = any(each.startswith("u") for each in kind.outputs)
+    if kind.code == "POWER":
+        # 0 to a negative power is infinite
+        limit, unsigned = 3, True
+    keep = np.ones(operands[0].shape, bool)
+    for each in operands:
+        numbers = np.nan_to_num(each.real.astype("float64"), nan=np.inf)
+        keep &= (np.abs(numbers) <= limit) & (numbers >= -limit * (not unsigned))
     return [each[keep] for each in operands]
 
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NVIDIA's assembler makes of the kernels that the emulator runs."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import pytest
+from batches import joined
+from test_codegen_reductions import EVERY, reduction_kernel
+from test_gpu_reductions import sums
+from test_gpu_values import all_kernels
+
+from legate_diffuse.codegen.gpu import libraries
+from legate_diffuse.codegen.gpu.assembler import CubinAssembler
+from legate_diffuse.codegen.gpu.module import gpu_module
+from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.dtypes import FLOATS
+from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
+
+pytestmark = pytest.mark.skipif(bool(libraries.missing()), reason=libraries.missing())
+
+STACK = re.compile(
+    r"Function properties for (\w+)\n[^\n]*?(\d+) bytes stack frame, (\d+) bytes spill"
+)
+
+
+def maths_kernel(name: str, dtype: str) -> Kernel:
+    count = 1 + (name in MATHS_OF_TWO)
+    arguments = [Argument(dtype, True, False)] * count + [Argument(dtype, False, True)]
+    builder = Builder(arguments, [])
+    operands = [
+        builder.op("add", dtype, builder.load(n), builder.constant(dtype, n))
+        for n in range(count)
+    ]
+    builder.store(count, builder.op(name, dtype, *operands))
+    return builder.build()
+
+
+@functools.cache
+def maths() -> str:
+    return joined(
+        maths_kernel(name, dtype)
+        for name in sorted(MATHS_OF_ONE | MATHS_OF_TWO)
+        for dtype in FLOATS
+    )
+
+
+@functools.cache
+def others() -> str:
+    kernels = [reduction_kernel(*each, broadcast=False) for each in EVERY]
+    return joined([*all_kernels(), *kernels, sums()])
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("text", [maths, others])
+def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
+    assembler = CubinAssembler(architecture)
+    number = libraries.architecture_number(architecture)
+    ptx = assembler.ptx(text())
+    _, log = libraries.assemble(ptx, number, "-verbose")
+    frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
+    kernels = {name: size for name, size in frames.items() if name.startswith("k")}
+    assert len(kernels) > 100
+    assert set(kernels.values()) == {(0, 0)}
+
+
+def test_arithmetic_is_rounded_after_each_operation() -> None:
+    ptx = CubinAssembler("sm_90").ptx(others())
+    assert re.search(r"\bmul\.rn\.f64", ptx)
+    assert re.search(r"\badd\.rn\.f64", ptx)
+    steps = re.findall(r"^\s+((?:add|sub|mul|div|sqrt)\.\S*f(?:32|64))", ptx, re.M)
+    assert {re.sub(r"\.f\d\d$", "", step).partition(".")[2] for step in steps} == {"rn"}
+    assert "approx" not in ptx
+    assert ".ftz" not in ptx
+
+
+def test_arguments_are_read_sixteen_bytes_at_a_time() -> None:
+    kernel = reduction_kernel("add", "float32", broadcast=False)
+    ptx = CubinAssembler("sm_90").ptx(gpu_module(kernel, "k"))
+    (function,) = re.findall(r"\.entry k_a\(.*?^\}", ptx, re.DOTALL | re.MULTILINE)
+    assert re.search(r"ld\.global\S*\.v4\.\w32|ld\.global\S*\.v2\.\w64", function)

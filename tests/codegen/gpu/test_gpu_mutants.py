@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the tests of reductions notice what is wrong in a kernel.
+
+Each mutant is a kernel with one thing changed, which must give a wrong result or an
+error in one of a few runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from emulated import EmulatedAssembler
+from launches import Image, aligned, launch
+from test_codegen_reductions import reduction_kernel
+
+from legate_diffuse.codegen.gpu.combining import BARRIER
+from legate_diffuse.codegen.gpu.module import gpu_module
+from legate_diffuse.kernel import Kernel
+
+KERNEL = reduction_kernel("add", "int64", broadcast=False)
+FUNCTION = re.compile(r"define ptx_kernel void @k_(\w)\(.*?\n\}\n", re.DOTALL)
+Change = Callable[[str], str]
+
+CASES = [
+    # shape, shape of the result, axis of the inner loop: one block or several
+    ((5, 701), (1, 1), 1),
+    ((60, 1111), (1, 1), 1),
+    ((40, 701), (40, 1), 1),
+    ((3, 30001), (3, 1), 1),
+    ((700, 65), (1, 65), 1),
+    ((9000, 3), (1, 3), 1),
+    ((9, 70000), (9, 1), 0),
+    ((5, 40, 65), (5, 1, 65), 2),
+]
+
+
+def without(text: str, number: int) -> Change:
+    """Return what leaves out an occurrence of a text."""
+
+    def change(function: str) -> str:
+        parts = function.split(text)
+        assert len(parts) > number + 1, f"{text} is not there"
+        kept = "" if text.startswith("call") else "; "
+        before, after = text.join(parts[: number + 1]), text.join(parts[number + 1 :])
+        return before + kept + after
+
+    return change
+
+
+def replaced(old: str, new: str) -> Change:
+    def change(function: str) -> str:
+        made, count = re.subn(old, new, function)
+        assert count, f"{old} is not there"
+        return made
+
+    return change
+
+
+MUTANTS: dict[str, tuple[str, Change]] = {}
+# Without the column layout's barrier 1 a ticket may be taken before others of the block
+# have left their partial results. Only blocks that run at the same time notice.
+for layout, numbers in (("a", (0, 1, 2, 3)), ("c", (0, 2, 3, 4))):
+    for number in numbers:
+        MUTANTS[f"{layout} barrier {number}"] = (layout, without(BARRIER, number))
+for distance in (1, 2, 4, 8, 16):
+    MUTANTS[f"distance {distance}"] = (
+        "a",
+        replaced(rf"i32 {distance}, i32 31", f"i32 {distance + 1}, i32 31"),
+    )
+MUTANTS |= {
+    "vectors after the last": (
+        "a",
+        replaced("icmp slt i64 %vector, %whole", "icmp sle i64 %vector, %whole"),
+    ),
+    "no tail": (
+        "a",
+        replaced(
+            "%point.first = add i64 %first.x, %whole",
+            "%point.first = add i64 %first.x, %extent",
+        ),
+    ),
+    "a row too few": (
+        "a",
+        replaced("icmp slt i64 %row, %rows", "icmp slt i64 %row.next.row, %rows"),
+    ),
+    "rows of one block": (
+        "a",
+        replaced("add i64 %row, %step.y", "add i64 %row, %ntid.y"),
+    ),
+    "rows of columns": (
+        "c",
+        replaced("add i64 %row, %step.y", "add i64 %row, %ntid.y"),
+    ),
+    "last ticket": ("a", replaced(r"add i64 (%c\d+), 1\n", r"add i64 \1, 2\n")),
+    "ticket kept": (
+        "a",
+        replaced(
+            r"store i32 0, ptr addrspace\(1\) (%c\d+)",
+            r"store i32 1, ptr addrspace(1) \1",
+        ),
+    ),
+    "a partial result too few": (
+        "a",
+        replaced("%gathered = add i64 %parts, 0", "%gathered = sub i64 %parts, 1"),
+    ),
+    "a column's partial result too few": (
+        "c",
+        replaced("i1 %inside, i64 %parts, i64 0", "i1 %inside, i64 1, i64 0"),
+    ),
+    "one place for partial results": (
+        "a",
+        replaced("mul i64 %slice, %parts", "mul i64 %slice, 0"),
+    ),
+    "one ticket": (
+        "a",
+        replaced(
+            r"(getelementptr i32, ptr addrspace\(1\) %tickets), i64 %slice",
+            r"\1, i64 0",
+        ),
+    ),
+    "all write": (
+        "a",
+        replaced("%writes = or i1 %leads, false", "%writes = or i1 %leads, true"),
+    ),
+    "slices overlap": ("a", replaced("add i64 %slice, %nctaid.z", "add i64 %slice, 1")),
+    "old sums": (
+        "a",
+        replaced(r"store <1 x i64> splat \(i64 0\), ptr %acc0.0", "; nothing"),
+    ),
+}
+MUTANTS["a row too few"] = (
+    "a",
+    replaced(
+        "%rows.more = icmp slt i64 %row, %rows",
+        "%rows.less = sub i64 %rows, 1\n  %rows.more = icmp slt i64 %row, %rows.less",
+    ),
+)
+
+
+def failures(text: str, cases=CASES) -> int:
+    """Return in how many runs a module's results are wrong."""
+    image = Image(EmulatedAssembler(passes=False).image(text))
+    found = 0
+    for shape, small, inner in cases:
+        random = np.random.default_rng(shape[0])
+        # rows start at multiples of 16 bytes
+        *rows, columns = shape
+        x = aligned((*rows, columns + columns % 2), "int64")[..., :columns]
+        x[...] = random.integers(-99, 99, shape)
+        axes = tuple(axis for axis, n in enumerate(small) if n == 1)
+        for seed in (0, 3, 4):
+            result = aligned(small, "int64")
+            result[...] = 5
+            try:
+                launch(image, "k", KERNEL, [x, result], seed=seed, inner=inner, deep=2)
+            except (RuntimeError, AssertionError):
+                found += 1
+                continue
+            wrong = result != 5 + x.sum(axis=axes, keepdims=True)
+            found += bool(wrong.any())
+    return found
+
+
+def module(kernel: Kernel) -> str:
+    return gpu_module(kernel, "k")
+
+
+def test_what_is_not_changed_is_right() -> None:
+    assert failures(module(KERNEL)) == 0
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_is_noticed(name) -> None:
+    layout, change = MUTANTS[name]
+    text = module(KERNEL)
+    (found,) = [each for each in FUNCTION.finditer(text) if each[1] == layout]
+    changed = change(found[0])
+    assert changed != found[0]
+    assert failures(text.replace(found[0], changed))
