@@ -2,7 +2,8 @@
 """Random programs: fused on GPUs, unfused on CPUs, and NumPy agree.
 
 ``PROGRAMS=1000 pytest --timeout=0`` makes as many, others every time; without it they
-are the same ones. See ``tests/legate/test_programs.py``.
+are the same ones. See ``tests/legate/test_programs.py``. Other programs may differ by
+design: a float that an integer type cannot hold becomes another number on GPUs.
 """
 
 from __future__ import annotations
