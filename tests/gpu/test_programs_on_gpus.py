@@ -50,7 +50,8 @@ def function(np):
     total = y.sum()
     return [
         y.sum(axis=0), y.sum(axis=1), total, y.max(), y.min(axis=1), y - total,
-        (x > 2.0).any(axis=1), x.astype("float16").sum(axis=1), x[:, :3].sum(axis=1), y - y.mean(axis=1, keepdims=True),
+        (x > 2.0).any(axis=1), x.astype("float16").sum(axis=1),
+        x[:, :3].sum(axis=1), y - y.mean(axis=1, keepdims=True),
     ]
 """
 
