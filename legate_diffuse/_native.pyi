@@ -18,6 +18,13 @@ def start() -> None:
         RuntimeError: the Legate runtime is not running.
     """
 
+def use_gpus() -> str:
+    """Let the kernels of this process run on GPUs, before there are any.
+
+    Returns why they cannot, '' if they do: there is no driver, it is too old, or the
+    GPUs are of different architectures.
+    """
+
 class Places:
     """Where in the program its operations come from, by code and instruction."""
 
@@ -40,14 +47,16 @@ def register_kernel(
 ) -> int:
     """Add a compiled kernel to this process's table and return its id.
 
-    The ``KernelCode`` at ``address`` has to stay in place until the kernel is
-    forgotten. ``reductions`` are the arguments that threads may reduce to apart, each
-    with the id of the kernel that reduces its second argument to its first, and the
-    bytes of the value to start from; without them one thread runs the whole nest. Ids
-    count up from zero, so that ranks that register the same kernels in the same order
-    agree on them. A ``timed`` kernel sums the time of its runs.
+    The ``KernelCode`` at ``address``, or ``GpuKernelCode`` where kernels run on GPUs,
+    has to stay in place until the kernel is forgotten. ``reductions`` are the arguments
+    that threads may reduce to apart, each with the id of the kernel that reduces its
+    second argument to its first, and the bytes of the value to start from; without them
+    one thread runs the whole nest. Ids count up from zero, so that ranks that register
+    the same kernels in the same order agree on them. A ``timed`` kernel sums the time
+    of its runs on CPUs.
 
     Raises:
+        RuntimeError: the driver of the GPUs does not load the kernel.
         ValueError: the address is zero, Legate's arrays have no such dimension as the
             kernel needs, there is no kernel to combine with, or a value takes more than
             16 bytes.
@@ -476,6 +485,15 @@ def launch_policy() -> tuple[int, int]:
     A store is not partitioned if there is one piece, or if it has fewer elements than
     the threshold.
     """
+
+def target() -> str:
+    """Return which processors run kernels: "cpu", or the architecture of the GPUs."""
+
+def scope_runs_kernels() -> bool:
+    """Return whether tasks that are submitted now run where kernels do."""
+
+def kernels_run_in_process() -> bool:
+    """Return whether the program's thread can run kernels, on memory of its own."""
 
 def num_threads() -> int:
     """Return how many threads share the loops of a program that is submitted now.

@@ -32,6 +32,7 @@ FLAGS = (
     "LEGATE_DIFFUSE_STATS",
     "LEGATE_DIFFUSE_SYNC_COMPILE",
     "LEGATE_DIFFUSE_FAST_MATH",
+    "LEGATE_DIFFUSE_GPU",
 )
 
 # What LEGATE_DIFFUSE_MATH may be; the first is what it is when it is not set.

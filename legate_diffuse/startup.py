@@ -83,8 +83,12 @@ def after_core(core: ModuleType) -> None:
 
 def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
     """Load the native part; None if it cannot be used, which the user is told."""
-    if runtime.machine.count(core.TaskTarget.GPU) > 0:
-        say("GPUs are not supported yet, so the program runs unfused; use --gpus 0")
+    on_gpus = runtime.machine.count(core.TaskTarget.GPU) > 0
+    if on_gpus and not settings.flag("LEGATE_DIFFUSE_GPU"):
+        say(
+            "no GPU has run fused tasks yet, so the program runs unfused; "
+            "LEGATE_DIFFUSE_GPU=1 lets it run fused, or use --gpus 0"
+        )
         return None
     # of Legate 26.1 nobody can ask
     if getattr(runtime.config(), "enable_inline_task_launch", False):
@@ -97,7 +101,17 @@ def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
     except Exception as error:
         _say_broken(error)
         return None
+    if on_gpus and (reason := _missing_for_gpus(native)):
+        say(f"{reason}, so the program runs unfused; --gpus 0 lets it run fused")
+        return None
     return native
+
+
+def _missing_for_gpus(native: ModuleType) -> str:
+    """Let kernels run on GPUs, or return what is missing for that."""
+    from legate_diffuse.codegen import gpu
+
+    return gpu.missing() or str(native.use_gpus())
 
 
 def _is_ruled_out_by_ranks(runtime: Any, starts: bool) -> bool:

@@ -92,6 +92,7 @@ void register_task(legate::Library library, const legate::TaskConfig& config, st
 
   record_variant<Task, legate::detail::CPUVariant>(library, config, &info);
   record_variant<Task, legate::detail::OMPVariant>(library, config, &info);
+  record_variant<Task, legate::detail::GPUVariant>(library, config, &info);
   library.register_task(config.task_id(), info);
 }
 

@@ -57,6 +57,14 @@ class Machine:
     pieces: int = 2
     threshold: int = 0
 
+    def scope_runs_kernels(self) -> bool:
+        """Return whether tasks run where kernels do."""
+        return True
+
+    def kernels_run_in_process(self) -> bool:
+        """Return whether the program's thread can run kernels."""
+        return True
+
     def launch_policy(self) -> tuple[int, int]:
         """Return what Legate's scope says."""
         return self.pieces, self.threshold

@@ -12,7 +12,7 @@ from typing import Final
 from legate_diffuse.launch import ranks
 
 # Variables that decide which tasks are submitted, and what they compute.
-_DECIDING: Final = ("CACHE_BYTES", "CHECK", "FAST_MATH", "MATH")
+_DECIDING: Final = ("CACHE_BYTES", "CHECK", "FAST_MATH", "GPU", "MATH")
 
 
 def objection(starts: bool, environment: Mapping[str, str] = os.environ) -> str:

@@ -69,9 +69,9 @@ class KernelTable:
         if None not in numbers:
             return numbers
         if self._compiler is None:
-            from legate_diffuse.codegen import Compiler
+            from legate_diffuse.codegen import compiler_of
 
-            self._compiler = Compiler.from_environment()
+            self._compiler = compiler_of(self._native.target())
         at_once = (
             self._always
             or work >= COMPILE_AT_ONCE

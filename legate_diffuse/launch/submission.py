@@ -107,7 +107,11 @@ class Submitter:
         )
         self.checker = checker
         # check mode compares what tasks compute, and the profiler shows tasks
-        tasks_only = checker is not None or runtime.config().profile
+        tasks_only = (
+            checker is not None
+            or runtime.config().profile
+            or not native.kernels_run_in_process()
+        )
         self.small = SmallArrays(legate, 0 if tasks_only else settings.process_bytes())
         self._locates = self.explanation is not None or checker is not None
         self.at_once = AtOnce(legate, self.small, self)
@@ -269,7 +273,8 @@ class Submitter:
 
     def _plan(self, window: ClosedWindow) -> Plan:
         length = len(window.operations)
-        if self._agreement is not None and self._agreement.broken:
+        is_broken = self._agreement is not None and self._agreement.broken
+        if is_broken or not self.native.scope_runs_kernels():
             return unfused_plan(length)
         plan = self._plans.get(window.key)
         if plan is not None and plan.length == length:

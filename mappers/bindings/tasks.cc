@@ -8,12 +8,16 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "gpu/driver.h"
+#include "gpu/gpu_kernel.h"
+#include "gpu/kernel_code.h"
 #include "interposition/clocks.h"
 #include "mapper/library.h"
 #include "program/kernel_table.h"
@@ -71,9 +75,14 @@ using NamedReduction = std::tuple<std::uint32_t, std::uint32_t, nb::bytes>;
 
 std::uint32_t register_kernel_address(std::uintptr_t address,
                                       const std::vector<NamedReduction>& reductions, bool timed) {
-  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr};
-
   if (address == 0) throw nb::value_error("a kernel's address is null");
+  if (kernels_run_on_gpus()) {
+    const auto& code = *reinterpret_cast<const GpuKernelCode*>(address);
+
+    return register_kernel({nullptr, {}, nullptr, std::make_shared<GpuKernel>(code)});
+  }
+  Kernel kernel{reinterpret_cast<const KernelCode*>(address), {}, nullptr, nullptr};
+
   if (kernel.code->indices >> LEGATE_MAX_DIM != 0) throw nb::value_error("no such dimension");
   for (const auto& [argument, combine, identity] : reductions) {
     auto& reduction = kernel.reductions.emplace_back(Reduction{argument, combine, {}});
@@ -84,6 +93,17 @@ std::uint32_t register_kernel_address(std::uintptr_t address,
   }
   if (timed) kernel.clock = new Clock;  // as the kernel, it stays for as long as the process
   return register_kernel(std::move(kernel));
+}
+
+// The processors for which kernels are compiled: see codegen/__init__.py.
+std::string target() {
+  return kernels_run_on_gpus() ? architecture() : "cpu";
+}
+
+// Whether tasks that are submitted now run where kernels do.
+bool scope_runs_kernels() {
+  return !kernels_run_on_gpus() ||
+         legate::Scope::machine().preferred_target() == legate::mapping::TaskTarget::GPU;
 }
 
 using TaskTime = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
@@ -117,6 +137,9 @@ void bind_tasks(nb::module_& module) {
       [](std::string name) { return static_cast<std::int64_t>(name_task(std::move(name))); },
       nb::arg("name"), nb::call_guard<nb::gil_scoped_release>());
   module.def("launch_policy", &launch_policy);
+  module.def("target", &target);
+  module.def("scope_runs_kernels", &scope_runs_kernels);
+  module.def("kernels_run_in_process", [] { return !kernels_run_on_gpus(); });
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));

@@ -3,7 +3,6 @@
 #include "mapper/arguments.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "versions.h"
@@ -11,8 +10,8 @@
 namespace legate_diffuse {
 
 std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& context,
-                                                    const Privilege* privileges,
-                                                    std::size_t count) {
+                                                    const Privilege* privileges, std::size_t count,
+                                                    const Copy& copy) {
   std::vector<std::optional<Elements>> found(count);
   std::uint32_t num_inputs = 0;
   std::uint32_t num_outputs = 0;
@@ -29,7 +28,7 @@ std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& c
     found[index] = find_elements(store);
     // The new value of a future does not lie where the old one does.
     if (privilege == READ_WRITE && found[index] && found[index]->is_future) {
-      std::memcpy(found[index]->pointer, find_elements(input)->pointer, store.type().size());
+      copy(found[index]->pointer, find_elements(input)->pointer, store.type().size());
     }
   }
   return found;

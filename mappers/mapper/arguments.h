@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -38,9 +39,13 @@ struct Access {
   Privilege privilege;
 };
 
+// Copies bytes of the memory in which a task runs.
+using Copy = std::function<void(char* to, const char* from, std::size_t size)>;
+
 // In the task: the elements of each argument, if it has any here.
 std::vector<std::optional<Elements>> find_arguments(const legate::TaskContext& context,
-                                                    const Privilege* privileges, std::size_t count);
+                                                    const Privilege* privileges, std::size_t count,
+                                                    const Copy& copy);
 
 // The points of a nest over all of its arguments that lie in their tiles here; none if an
 // argument has no elements here.

@@ -22,12 +22,11 @@ class Mapper final : public legate::mapping::Mapper {
     return {};
   }
 
-  // A pool of known size is made when a task is mapped, long before it runs, so that there would be
-  // as many pools as waiting tasks.
+  // A pool of known size is made when a task is mapped, long before it runs, so that there are as
+  // many pools as waiting tasks.
   std::optional<std::size_t> allocation_pool_size(
-      const legate::mapping::Task& task, legate::mapping::StoreTarget /*memory_kind*/) override {
-    if (program_allocates(task.scalar(0))) return std::nullopt;
-    return 0;
+      const legate::mapping::Task& task, legate::mapping::StoreTarget memory_kind) override {
+    return program_pool_size(task, memory_kind);
   }
 
   legate::Scalar tunable_value(legate::TunableID /*tunable_id*/) override {

@@ -8,10 +8,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/nest_launcher.h"
+#include "mapper/gpu_task.h"
+#include "mapper/launch.h"
 #include "mapper/library.h"
 #include "mapper/scratch.h"
 #include "mapper/tile_task.h"
 #include "program/elements.h"
+#include "program/kernel_table.h"
 #include "program/program.h"
 #include "program/schedule.h"
 #include "program/scratch_plan.h"
@@ -24,96 +28,6 @@
 namespace legate_diffuse {
 
 namespace {
-
-// The task body and the mapper get what they need as one Legate scalar: this header, the
-// offsets of the scratch buffers, the schedule, the program, and one privilege for each argument.
-struct LaunchHeader {
-  std::int64_t partitioned;
-  std::int64_t num_arguments;
-  std::int64_t num_scratch;
-  std::int64_t num_bands;
-  std::int64_t num_words;
-  std::int64_t scratch_size;
-  ScratchPlace scratch_place;
-  Sharing sharing;
-};
-
-// Words of a schedule: the bands, and for each nest and scratch buffer what it says of them.
-std::vector<std::int64_t> pack_schedule(const Schedule& schedule) {
-  std::vector<std::int64_t> words;
-
-  if (schedule.bands.empty()) return words;
-  for (const auto& [num_nests, block, num_tiles] : schedule.bands) {
-    words.insert(words.end(), {num_nests, block, num_tiles});
-  }
-  for (const auto* const part : {&schedule.shifts, &schedule.begins, &schedule.ends}) {
-    words.insert(words.end(), part->begin(), part->end());
-  }
-  for (const auto& [rows, num_tiles, tiled_rows, seam_begin, seam_rows] : schedule.circular) {
-    words.insert(words.end(), {rows, num_tiles, tiled_rows, seam_begin, seam_rows});
-  }
-  return words;
-}
-
-Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_scratch) {
-  Schedule schedule;
-  std::int64_t num_nests = 0;
-  const auto take = [&](std::int64_t count) {
-    const auto* const begin = words.take(count);
-    return std::vector<std::int64_t>{begin, begin + count};
-  };
-
-  for (std::int64_t index = 0; index < num_bands; ++index) {
-    const auto& band = schedule.bands.emplace_back(Band{words.take(), words.take(), words.take()});
-    num_nests += band.num_nests;
-  }
-  if (num_bands > 0) {
-    schedule.shifts = take(num_nests);
-    schedule.begins = take(num_nests);
-    schedule.ends = take(num_nests);
-    for (std::int64_t index = 0; index < num_scratch; ++index) {
-      schedule.circular.push_back(
-          {words.take(), words.take(), words.take(), words.take(), words.take()});
-    }
-  }
-  return schedule;
-}
-
-// What a task on one point does with its program.
-struct Execution {
-  Schedule schedule;
-  ScratchPlan plan;
-  ScratchPlace place{ScratchPlace::THREAD};
-  Sharing sharing{1, 0};
-};
-
-legate::Scalar pack_launch(const std::vector<Access>& arguments,
-                           const std::vector<std::int64_t>& program, bool partitioned,
-                           const Execution& execution) {
-  const auto& [schedule, plan, place, sharing] = execution;
-  auto words = plan.offsets;
-  const auto schedule_words = pack_schedule(schedule);
-
-  words.insert(words.end(), schedule_words.begin(), schedule_words.end());
-  words.insert(words.end(), program.begin(), program.end());
-
-  const LaunchHeader header{partitioned,
-                            static_cast<std::int64_t>(arguments.size()),
-                            static_cast<std::int64_t>(plan.offsets.size()),
-                            static_cast<std::int64_t>(schedule.bands.size()),
-                            static_cast<std::int64_t>(words.size()),
-                            plan.size,
-                            place,
-                            sharing};
-  const auto privileges_offset = sizeof(header) + words.size() * sizeof(std::int64_t);
-  std::vector<std::uint8_t> buffer(privileges_offset + arguments.size());
-
-  std::memcpy(buffer.data(), &header, sizeof(header));
-  std::memcpy(buffer.data() + sizeof(header), words.data(), words.size() * sizeof(std::int64_t));
-  std::transform(arguments.begin(), arguments.end(), buffer.begin() + privileges_offset,
-                 [](const Access& access) { return access.privilege; });
-  return legate::Scalar{legate::Span<const std::uint8_t>{buffer.data(), buffer.size()}};
-}
 
 // How many points of a launch run on this node at a time.
 std::int64_t tasks_beside(const legate::TaskContext& context) {
@@ -128,28 +42,23 @@ std::int64_t tasks_beside(const legate::TaskContext& context) {
 // when it was submitted.
 void run_program_task(const legate::TaskContext& context) noexcept {
   const auto packed = context.scalar(0);
-  const auto* const bytes = static_cast<const std::uint8_t*>(packed.ptr());
-  LaunchHeader header;
+  Launch launch{packed};
+  auto& header = launch.header;
 
-  // Legate packs scalars without regard to their alignment.
-  std::memcpy(&header, bytes, sizeof(header));
   if (header.partitioned) header.sharing.num_tasks = tasks_beside(context);
 
-  std::vector<std::int64_t> launch(header.num_words);
-  const auto launch_bytes = launch.size() * sizeof(std::int64_t);
-  std::memcpy(launch.data(), bytes + sizeof(header), launch_bytes);
-
-  const auto* const privileges = bytes + sizeof(header) + launch_bytes;
-  const auto arguments = find_arguments(context, privileges, header.num_arguments);
+  const auto arguments = find_arguments(
+      context, launch.privileges, header.num_arguments,
+      [](char* to, const char* from, std::size_t size) { std::memcpy(to, from, size); });
   auto* const scratch = find_scratch(context, header.scratch_place, header.scratch_size);
+  Words words{launch.words.data(), launch.words.size()};
 
-  if (header.partitioned && is_tiled(launch)) {
-    run_tile({launch.data(), launch.size()}, arguments, header.sharing);
+  if (launch.is_tiled()) {
+    run_tile(words, arguments, header.sharing);
     return;
   }
-  Words words{launch.data(), launch.size()};
-  const auto* const offsets = words.take(header.num_scratch);
-  const auto schedule = unpack_schedule(words, header.num_bands, header.num_scratch);
+  const auto* const offsets = launch.take_offsets(words);
+  const auto schedule = launch.take_schedule(words);
   const Program program{words};
   std::vector<Base> bases;
 
@@ -166,7 +75,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
   if (header.partitioned) {
     ParsedNest nest{words};
 
-    if (const auto tile = find_tile(arguments, privileges, nest.head)) {
+    if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
       nest.restrict_to(*tile);
       runner.run(nest);
     }
@@ -179,7 +88,18 @@ class ProgramTask : public legate::LegateTask<ProgramTask> {
  public:
   static void cpu_variant(legate::TaskContext context) { run_program_task(context); }
   static void omp_variant(legate::TaskContext context) { run_program_task(context); }
+  static void gpu_variant(legate::TaskContext context) { run_program_on_gpu(context); }
 };
+
+// On GPUs nests run one after the other.
+Schedule schedule_of(const Program& program, const std::vector<RootShape>& arguments,
+                     const Sharing& sharing) {
+  return kernels_run_on_gpus() ? Schedule{} : make_schedule(program, arguments, sharing);
+}
+
+std::int64_t folds_of(const Program& program) {
+  return kernels_run_on_gpus() ? fold_bytes(program.nests, program.num_nests) : 0;
+}
 
 RootShape shape_of(const legate::LogicalStore& store) {
   const auto extents = store.extents();
@@ -234,7 +154,7 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
   if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions, types);
-  task.add_scalar_arg(pack_launch(arguments, program, true, {}));
+  task.add_scalar_arg(pack_launch(arguments, program, true, {}, folds_of(Program{words})));
   runtime->submit(std::move(task));
 }
 
@@ -259,7 +179,9 @@ void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& argum
       task.add_constraint(legate::align(*first, partition));
     }
   }
-  task.add_scalar_arg(pack_launch(arguments, program, true, {}));
+  Words words{program.data(), program.size()};
+
+  task.add_scalar_arg(pack_launch(arguments, program, true, {}, folds_of(Program{words})));
   runtime->submit(std::move(task));
 }
 
@@ -270,7 +192,7 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
   Execution execution;
 
   execution.sharing = current_sharing();
-  execution.schedule = make_schedule(checked, shapes, execution.sharing);
+  execution.schedule = schedule_of(checked, shapes, execution.sharing);
   execution.plan = place_scratch(checked.buffers, execution.schedule);
 
   // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
@@ -287,24 +209,31 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
 
   execution.place = scratch.place;
   if (scratch.store) task.add_output(*scratch.store);
-  task.add_scalar_arg(pack_launch(arguments, program, false, execution));
+  task.add_scalar_arg(pack_launch(arguments, program, false, execution, folds_of(checked)));
   runtime->submit(std::move(task));
 }
 
 }  // namespace
 
 void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name) {
-  const auto options = legate::VariantOptions{}.with_has_allocations(true);
+  // The device is not waited for after a task: what comes next is ordered by its stream.
+  const auto options =
+      legate::VariantOptions{}.with_has_allocations(true).with_elide_device_ctx_sync(true);
 
   register_task<ProgramTask>(library, legate::TaskConfig{id}.with_variant_options(options),
                              std::move(name));
 }
 
-bool program_allocates(const legate::Scalar& launch) {
-  LaunchHeader header;
+std::optional<std::size_t> program_pool_size(const legate::mapping::Task& task,
+                                             legate::mapping::StoreTarget memory) {
+  const auto packed = task.scalar(0);
+  const Launch launch{packed};
 
-  std::memcpy(&header, launch.ptr(), sizeof(header));
-  return header.scratch_place == ScratchPlace::BUFFER;
+  if (kernels_run_on_gpus()) {
+    return memory == legate::mapping::StoreTarget::FBMEM ? gpu_pool_size(launch, task) : 0;
+  }
+  if (launch.header.scratch_place == ScratchPlace::BUFFER) return std::nullopt;
+  return 0;
 }
 
 std::int64_t scratch_bytes(const std::vector<Access>& arguments,
@@ -312,7 +241,7 @@ std::int64_t scratch_bytes(const std::vector<Access>& arguments,
   const auto shapes = shapes_of(arguments);
   const auto checked = check_program({program.data(), program.size()}, shapes);
 
-  return place_scratch(checked.buffers, make_schedule(checked, shapes, current_sharing())).size;
+  return place_scratch(checked.buffers, schedule_of(checked, shapes, current_sharing())).size;
 }
 
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <legate.h>
+#include <legate/mapping/mapping.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +18,9 @@ namespace legate_diffuse {
 // Registers the task under an id; profiles and Legion's messages show the name.
 void register_program_task(legate::Library library, legate::LocalTaskID id, std::string name);
 
-// Whether a program task allocates Legate's memory, given its only scalar.
-bool program_allocates(const legate::Scalar& launch);
+// How much of Legate's memory of a kind a program task allocates; empty if that is not known.
+std::optional<std::size_t> program_pool_size(const legate::mapping::Task& task,
+                                             legate::mapping::StoreTarget memory);
 
 // Submits a program (program.h) as one task. That runs on one point, whatever partitions the stores
 // have, and no privilege reduces; or, if it is partitioned, on as many points as Legate chooses:

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "program/elements.h"
+#include "program/kernel_table.h"
 #include "program/scratch_plan.h"
 #include "threads/program_runner.h"
 
@@ -52,7 +53,8 @@ class ScratchStore {
 
   ScratchStore() {
     const auto memories = Realm::Machine::MemoryQuery{Realm::Machine::get_machine()}
-                              .only_kind(Realm::Memory::SYSTEM_MEM)
+                              .only_kind(kernels_run_on_gpus() ? Realm::Memory::GPU_FB_MEM
+                                                               : Realm::Memory::SYSTEM_MEM)
                               .local_address_space();
     if (const auto memory = memories.first(); memory.exists()) {
       largest_ = static_cast<std::int64_t>(memory.capacity()) / SHARE;
@@ -73,7 +75,8 @@ class ScratchStore {
   int idle_{};
 };
 
-// The first place from an address on where scratch memory may begin.
+}  // namespace
+
 char* aligned(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto over = address % SCRATCH_ALIGNMENT;
@@ -81,12 +84,10 @@ char* aligned(void* pointer) {
   return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
 }
 
-}  // namespace
-
 ScratchChoice choose_scratch(std::int64_t size) {
   if (size <= MAX_KEPT_SCRATCH) {
     ScratchStore::instance().skip();
-    return {ScratchPlace::THREAD, nullptr};
+    return {kernels_run_on_gpus() ? ScratchPlace::BUFFER : ScratchPlace::THREAD, nullptr};
   }
   const auto* const store = ScratchStore::instance().find(size + SCRATCH_ALIGNMENT);
   return {store ? ScratchPlace::STORE : ScratchPlace::BUFFER, store};

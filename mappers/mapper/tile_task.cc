@@ -34,32 +34,44 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 
 }  // namespace
 
-void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
-              const Sharing& sharing) {
-  const Tiling tiling{words, arguments.size()};
-  const auto& leader = arguments[tiling.leader];
-  if (!leader) return;
-
+Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper) {
   Tile tile;
-  for (std::int64_t d = 0; d < tiling.rank; ++d) {
-    tile.first[d] = leader->lower[d];
-    tile.extents[d] = std::max<std::int64_t>(leader->upper[d] - leader->lower[d] + 1, 0);
-  }
-  std::vector<std::int64_t> text{words.begin(), words.end()};
-  restrict_program(tiling, tile, text.data(), text.size());
 
-  Words rest{text.data(), text.size()};
-  const Program program{rest};
-  std::vector<Base> bases;
-  std::vector<RootShape> shapes;
+  for (std::int64_t d = 0; d < tiling_.rank; ++d) {
+    tile.first[d] = lower[d];
+    tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
+  }
+  restrict_program(tiling_, tile, text_.data(), text_.size());
+  Words words{text_.data(), text_.size()};
+  return Program{words};
+}
+
+std::vector<Base> TiledProgram::bases(const std::vector<std::optional<Elements>>& arguments) const {
+  std::vector<Base> found;
 
   for (std::size_t index = 0; index < arguments.size(); ++index) {
-    const auto& argument = tiling.arguments[index];
-    bases.push_back(arguments[index] ? base_of(*arguments[index], argument) : Base{});
+    found.push_back(arguments[index] ? base_of(*arguments[index], tiling_.arguments[index])
+                                     : Base{});
+  }
+  return found;
+}
+
+void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
+              const Sharing& sharing) {
+  TiledProgram tiled{words, arguments.size()};
+  const auto& leader = arguments[tiled.tiling().leader];
+  std::vector<RootShape> shapes;
+
+  if (!leader) return;
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    const auto& argument = tiled.tiling().arguments[index];
+
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  run_program(program, std::move(bases), shapes, sharing);
+  const auto program = tiled.restrict_to(leader->lower, leader->upper);
+
+  run_program(program, tiled.bases(arguments), shapes, sharing);
 }
 
 namespace {

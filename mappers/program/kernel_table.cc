@@ -2,6 +2,7 @@
 
 #include "program/kernel_table.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <shared_mutex>
@@ -10,6 +11,8 @@
 namespace legate_diffuse {
 
 namespace {
+
+std::atomic<bool> on_gpus{false};
 
 struct Table {
   std::shared_mutex mutex;
@@ -38,14 +41,25 @@ void forget_kernel(std::uint32_t id) {
 
   auto& kernel = table().kernels[id];
 
-  kernel = {nullptr, {}, kernel.clock};
+  kernel = {nullptr, {}, kernel.clock, nullptr};
 }
 
 const Kernel* find_kernel(std::uint32_t id) {
   const std::shared_lock lock{table().mutex};
 
-  if (id >= table().kernels.size() || !table().kernels[id].code) return nullptr;
-  return &table().kernels[id];
+  if (id >= table().kernels.size()) return nullptr;
+
+  const auto& kernel = table().kernels[id];
+
+  return kernel.code || kernel.on_gpu ? &kernel : nullptr;
+}
+
+bool kernels_run_on_gpus() {
+  return on_gpus;
+}
+
+void run_kernels_on_gpus() {
+  on_gpus = true;
 }
 
 std::vector<std::int64_t> kernel_nanoseconds() {

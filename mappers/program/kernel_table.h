@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "program/row_driver.h"
@@ -27,11 +28,15 @@ struct Reduction {
   ScalarBlock identity;
 };
 
-// `clock`, which may be null, sums the time of all runs.
+class GpuKernel;
+
+// Either `code` or `on_gpu` is null: the kernels of a process run on CPUs, or on GPUs. `clock`,
+// which may be null, sums the time of all runs on CPUs.
 struct Kernel {
   const KernelCode* code;
   std::vector<Reduction> reductions;
   Clock* clock;
+  std::shared_ptr<const GpuKernel> on_gpu;
 };
 
 // The kernels of this process. A kernel has an id, because a task may run in another process than
@@ -42,6 +47,10 @@ struct Kernel {
 std::uint32_t register_kernel(Kernel kernel);
 void forget_kernel(std::uint32_t id);
 const Kernel* find_kernel(std::uint32_t id);
+
+// Whether the kernels of this process run on GPUs, which is said before there are any.
+bool kernels_run_on_gpus();
+void run_kernels_on_gpus();
 
 // Nanoseconds on the clocks of all kernels, by id; 0 where there is no clock.
 std::vector<std::int64_t> kernel_nanoseconds();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "program/kernel_table.h"
@@ -61,6 +63,17 @@ void ParsedNest::restrict_to(const Tile& tile) {
   head.extents = tile.extents.data();
   head.first = tile.first.data();
   for (auto& operand : operands) operand.low = tile.first.data();
+}
+
+const Kernel& kernel_of(const NestHead& head) {
+  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
+
+  if (!found) {
+    std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
+                 static_cast<long long>(head.kernel));
+    std::abort();
+  }
+  return *found;
 }
 
 Program::Program(Words& words) : nests{words} {

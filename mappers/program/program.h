@@ -12,6 +12,8 @@
 
 namespace legate_diffuse {
 
+struct Kernel;
+
 // A program is a sequence of loop nests, each with a kernel of its own, over the arguments of one
 // task and over scratch buffers that live as long as the task. It is written in 64-bit words:
 //
@@ -131,6 +133,9 @@ struct ParsedNest {
   NestHead head;
   std::vector<Operand> operands;
 };
+
+// The kernel of a nest; ends the process if there is none.
+const Kernel& kernel_of(const NestHead& head);
 
 // The extents of an argument of the task, and the bytes of its elements.
 struct RootShape {

@@ -4,47 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace legate_diffuse {
 
-const Kernel& kernel_of(const NestHead& head) {
-  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
-
-  if (!found) {
-    std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
-                 static_cast<long long>(head.kernel));
-    std::abort();
-  }
-  return *found;
-}
-
 bool is_one_element(const Operand& operand, std::int64_t dim) {
   return std::all_of(operand.dims, operand.dims + dim, [](auto of_root) { return of_root < 0; });
-}
-
-Base base_of(const Elements& elements) {
-  Base base{elements.pointer, elements.strides};
-
-  for (std::size_t d = 0; d < elements.lower.size(); ++d) {
-    base.origin -= elements.lower[d] * elements.strides[d];
-  }
-  return base;
-}
-
-Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
-               const std::int64_t* extents) {
-  Base base{elements, {}};
-  auto stride = itemsize;
-
-  for (auto d = dim; d-- > 0;) {
-    base.strides[d] = stride;
-    stride *= extents[d];
-  }
-  return base;
 }
 
 void Partials::reset(const Kernel& kernel, std::int64_t num_helpers) {
@@ -128,35 +94,8 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
   }
 }
 
-char* Runner::address(const Operand& operand) const {
-  const auto& base = base_of(operand);
-  auto* pointer = base.origin;
-
-  for (std::int64_t d = 0; d < operand.root_dim; ++d) {
-    const auto place =
-        d == 0 && base.circular.rows > 0 ? base.circular.find(operand.low[d]).row : operand.low[d];
-
-    pointer += place * base.strides[d];
-  }
-  return pointer;
-}
-
-std::size_t Runner::base_number(const Operand& operand) const {
-  return operand.base >= 0 ? operand.base : num_arguments_ + ~operand.base;
-}
-
-const Base& Runner::base_of(const Operand& operand) const {
-  return bases_[base_number(operand)];
-}
-
 void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
-  const auto& base = base_of(operand);
-  Nest::Strides strides{};
-
-  for (std::int64_t d = 0; d < dim; ++d) {
-    strides[d] = operand.dims[d] >= 0 ? base.strides[operand.dims[d]] : 0;
-  }
-  nest_.set_argument(index, address(operand), strides);
+  nest_.set_argument(index, bases_.address(operand), bases_.strides(operand, dim));
 }
 
 // How many of the rows lie one after the other in all of a nest's circular buffers.
@@ -164,7 +103,7 @@ std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows)
   auto count = rows.count;
 
   for (const auto& operand : nest.operands) {
-    const auto& circular = base_of(operand).circular;
+    const auto& circular = bases_.of(operand).circular;
 
     if (circular.rows > 0 && moves_along_rows(operand, rows)) {
       count = std::min(count, circular.find(operand.low[0] + rows.first).left);
@@ -180,7 +119,7 @@ bool Runner::moves_along_rows(const Operand& operand, const Rows& rows) {
 
 // The bytes from an operand's first row to another one.
 std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
-  const auto& base = base_of(operand);
+  const auto& base = bases_.of(operand);
   auto distance = rows.first;
 
   if (base.circular.rows > 0 && moves_along_rows(operand, rows)) {

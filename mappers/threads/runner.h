@@ -7,30 +7,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "program/bases.h"
 #include "program/elements.h"
 #include "program/kernel_table.h"
 #include "program/program.h"
 #include "program/schedule.h"
 
 namespace legate_diffuse {
-
-// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
-// byte strides.
-struct Base {
-  char* origin{};
-  Nest::Strides strides{};
-  CircularBuffer circular{};
-};
-
-// The base of elements in row-major order.
-Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
-               const std::int64_t* extents);
-
-// The base of an argument of a task, of which some elements are here.
-Base base_of(const Elements& elements);
-
-// The kernel of a nest; ends the process if there is none.
-const Kernel& kernel_of(const NestHead& head);
 
 // Whether an operand is one element for all points of a nest.
 bool is_one_element(const Operand& operand, std::int64_t dim);
@@ -72,7 +55,7 @@ class Partials {
 class Runner {
  public:
   Runner(const std::vector<Base>& bases, std::size_t num_arguments)
-      : bases_{bases}, num_arguments_{num_arguments} {}
+      : bases_{bases, num_arguments} {}
 
   void run(Words& words);
 
@@ -81,22 +64,16 @@ class Runner {
   void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
            char* partials = nullptr);
 
-  [[nodiscard]] std::size_t num_bases() const { return bases_.size(); }
-  [[nodiscard]] std::size_t base_number(const Operand& operand) const;
-
-  // The address of an operand's first element.
-  [[nodiscard]] char* address(const Operand& operand) const;
+  [[nodiscard]] const Bases& bases() const { return bases_; }
 
  private:
-  [[nodiscard]] const Base& base_of(const Operand& operand) const;
   void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
   [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
   [[nodiscard]] static bool moves_along_rows(const Operand& operand, const Rows& rows);
   [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
   const char* scalars(const NestHead& head);
 
-  const std::vector<Base>& bases_;
-  std::size_t num_arguments_;
+  Bases bases_;
   Nest nest_;
   std::vector<ScalarBlock> scalars_;
 };

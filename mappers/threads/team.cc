@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 
+#include "program/kernel_table.h"
 #include "threads/wait.h"
 #include "versions.h"
 
@@ -177,7 +178,7 @@ Sharing current_sharing() {
   const auto threshold = partitioning_threshold(legate::Scope::parallel_policy(), target);
   Sharing sharing{1, std::max(static_cast<std::int64_t>(threshold / SHARE), std::int64_t{1})};
 
-  if (legate::Runtime::get_runtime()->node_count() > 1) return sharing;
+  if (legate::Runtime::get_runtime()->node_count() > 1 || kernels_run_on_gpus()) return sharing;
   if (chosen > 0) {
     sharing.num_threads = chosen;
   } else if (machine.preferred_target() == target) {

@@ -97,16 +97,16 @@ void TeamRunner::run_band(Words& words, const Schedule& schedule, const Band& ba
 
 // What nothing else in the band uses is not read before its end.
 void TeamRunner::find_unread(std::vector<Member>& members) const {
-  std::vector<std::int64_t> uses(runners_[0].num_bases());
+  std::vector<std::int64_t> uses(runners_[0].bases().size());
 
   for (const auto& member : members) {
-    for (const auto& operand : member.nest.operands) ++uses[runners_[0].base_number(operand)];
+    for (const auto& operand : member.nest.operands) ++uses[runners_[0].bases().number(operand)];
   }
   for (auto& member : members) {
     const auto* const written = member.nest.operands.data();
     const auto is_read = std::any_of(
         written, written + member.nest.head.num_written,
-        [&](const Operand& operand) { return uses[runners_[0].base_number(operand)] > 1; });
+        [&](const Operand& operand) { return uses[runners_[0].bases().number(operand)] > 1; });
 
     if (!is_read) member.unread = num_tasks_ * num_points(member.nest.head);
   }
@@ -209,7 +209,7 @@ void TeamRunner::combine(const ParsedNest& nest, const Kernel& kernel, Partials&
     const auto& target = nest.operands[reduction.argument];
 
     if (!is_one_element(target, nest.head.dim)) continue;
-    partials.combine(index, reduction, runners_[0].address(target));
+    partials.combine(index, reduction, runners_[0].bases().address(target));
   }
 }
 

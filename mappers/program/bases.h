@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "program/circular_buffer.h"
+#include "program/elements.h"
+#include "program/program.h"
+
+namespace legate_diffuse {
+
+// The memory of an argument or a scratch buffer: the address of the element with index 0 and the
+// byte strides.
+struct Base {
+  char* origin{};
+  Nest::Strides strides{};
+  CircularBuffer circular{};
+};
+
+// The base of elements in row-major order.
+Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
+               const std::int64_t* extents);
+
+// The base of an argument of a task, of which some elements are here.
+Base base_of(const Elements& elements);
+
+// The memory of a program's operands: that of its arguments, and then of its scratch buffers.
+class Bases {
+ public:
+  // `all` must outlive this.
+  Bases(const std::vector<Base>& all, std::size_t num_arguments)
+      : all_{all}, num_arguments_{num_arguments} {}
+
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+  [[nodiscard]] std::size_t number(const Operand& operand) const {
+    return operand.base >= 0 ? operand.base : num_arguments_ + ~operand.base;
+  }
+  [[nodiscard]] const Base& of(const Operand& operand) const { return all_[number(operand)]; }
+
+  // The address of an operand's first element.
+  [[nodiscard]] char* address(const Operand& operand) const;
+
+  // The byte strides of an operand along the dimensions of its nest.
+  [[nodiscard]] Nest::Strides strides(const Operand& operand, std::int64_t dim) const;
+
+ private:
+  const std::vector<Base>& all_;
+  std::size_t num_arguments_;
+};
+
+}  // namespace legate_diffuse
