@@ -26,6 +26,13 @@ class FailureError(Exception):
     """Something fails whenever it is tried; ``__cause__`` is how."""
 
 
+class ElsewhereError(Exception):
+    """Another rank has failed, and says why."""
+
+    def __str__(self) -> str:
+        return "on another rank, which says why"
+
+
 def place_of(error: BaseException) -> Place:
     """Return what an exception is, and where below its handler it was raised."""
     found: list[object] = [type(error)]

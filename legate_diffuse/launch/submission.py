@@ -21,7 +21,7 @@ from legate_diffuse.fusion.translate import translate
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
-from legate_diffuse.launch.failure import FailureError, attempt
+from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
@@ -50,13 +50,6 @@ MAX_KERNELS: Final = 4096
 _KEPT_SHARE: Final = 0.75
 # So many names of operations are told apart, of those that run at once.
 _NAMES: Final = 1 << 16
-
-
-class ElsewhereError(Exception):
-    """Another rank has failed, and says why."""
-
-    def __str__(self) -> str:
-        return "on another rank, which says why"
 
 
 class Checker(Protocol):
