@@ -197,7 +197,8 @@ def _project(layout: Layout, dim: int, index: int) -> Layout | None:
     shape, dims = layout.shape, layout.dims
     if not (layout.affine and 0 <= dim < len(shape) and 0 <= index < shape[dim]):
         return None
-    low, extents = _restrict(layout, dim, index, 1)
+    # it may be a number of NumPy's, whose sums are its own
+    low, extents = _restrict(layout, dim, int(index), 1)
     return layout._then(
         ("project", dim, index),
         (*shape[:dim], *shape[dim + 1 :]),
@@ -271,9 +272,12 @@ _STEPS: Final[dict[str, Any]] = {
 
 
 def bounds(start: int | None, stop: int | None, extent: int) -> tuple[int, int]:
-    """Resolve open and negative bounds (``LogicalStore::slice_`` in Legate)."""
-    first = 0 if start is None else start
-    last = extent if stop is None else stop
+    """Resolve open and negative bounds (``LogicalStore::slice_`` in Legate).
+
+    They may be numbers of NumPy's; what is returned is not.
+    """
+    first = 0 if start is None else int(start)
+    last = extent if stop is None else int(stop)
     if first < 0:
         first += extent
     if last < 0:

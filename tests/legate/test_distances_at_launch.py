@@ -94,3 +94,23 @@ agree(program), agree(program)
         LEGATE_DIFFUSE_SMALL_BYTES="0",
         LEGATE_DIFFUSE_CACHE_BYTES="4096",
     )
+
+
+def test_distances_may_be_numbers_of_numpy() -> None:
+    run_here(
+        """
+def program(n):
+    x, y = n.arange(300.0), n.zeros(300)
+    table = n.arange(40.0 * 50.0).reshape(40, 50)
+    for k in np.array([20, 30, 41]):
+        x[k:] = n.maximum(x[k:] * 0.75, x[:-k] + 0.5)
+        y[k:] += x[: 300 - k]
+        table[k - 3] += table[k - 15] * 2.0
+        table[k - 10 :, 3] += table[: 50 - k, k - 9]
+    return [x, y, table]
+
+agree(program), agree(program)
+""",
+        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 1000",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )

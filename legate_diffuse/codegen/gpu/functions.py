@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maths functions from NVRTC, in the modules of kernels.
 
-All functions that a kernel needs come from one program, compiled as nvcc compiles
-cuPyNumeric: products inside them may be contracted with sums. Functions without calls
+All functions that a kernel needs come from one program, compiled as nvcc does by
+default: products inside them may be contracted with sums. Functions without calls
 become inline assembly, so that they are part of the kernel; the others stay functions
 in PTX, with what they call.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVIDIA's compiler of maths functions (NVRTC) and its assembler (nvJitLink).
 
-cuPyNumeric's wheels depend on the packages that bring both. Neither needs a GPU, nor
-its driver.
+Their packages come with those of libraries that run on GPUs. Neither needs a GPU,
+nor its driver.
 """
 
 import ctypes
