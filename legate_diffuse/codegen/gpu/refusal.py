@@ -12,7 +12,7 @@ from legate_diffuse.kernel.operators import ROW_SUMS
 class Refusal(Enum):
     """A reason as a sentence."""
 
-    ROW_SUM = "it sums over the rows of a sparse matrix"
+    ROW_SUM = "it sums over the rows of a compressed matrix"
     PARAMETERS = "it has more arguments and scalars than a GPU kernel may have"
     SHARED_MEMORY = "it has more reductions than fit into shared memory"
 
