@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from legate_diffuse.codegen.cache import ObjectCache
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 
 class Code(Protocol):
@@ -50,11 +50,21 @@ class KernelCompiler(ABC):
         self.disk_hits = 0
         self.compile_seconds = 0.0
         self._cache = cache
-        self._kernels: dict[Kernel, CompiledKernel] = {}
+        self._kernels: dict[Kernel | RowProgram, CompiledKernel] = {}
 
     @abstractmethod
     def keeps_bits(self, kernel: Kernel) -> bool:
         """Return whether a kernel's results have the bits of the original tasks'."""
+
+    def compile_rows(self, program: RowProgram) -> CompiledKernel | None:
+        """Return the code of kernels that run row by row.
+
+        None if they are to run one after the other.
+
+        Raises:
+            RuntimeError: the code cannot be made; the message says why.
+        """
+        return None
 
     def compile(self, kernel: Kernel) -> CompiledKernel:
         """Return the code of a verified `kernel`.
@@ -70,7 +80,7 @@ class KernelCompiler(ABC):
         """Return the code of a verified `kernel` if it was compiled before."""
         return self._get(kernel, generate=False)
 
-    def forget(self, kernel: Kernel) -> Code | None:
+    def forget(self, kernel: Kernel | RowProgram) -> Code | None:
         """Return the code of a kernel, to be freed when nothing runs it."""
         known = self._kernels.pop(kernel, None)
         return None if known is None else known.code
@@ -84,11 +94,21 @@ class KernelCompiler(ABC):
         """Return whether an object from disk defines what is expected of it."""
 
     def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
+        if self._cache is None and not generate:
+            return self._kernels.get(kernel)
+        return self._once(kernel, lambda: self._make(kernel, generate))
+
+    def _once(
+        self,
+        kernel: Kernel | RowProgram,
+        make: Callable[[], CompiledKernel | None],
+    ) -> CompiledKernel | None:
+        """Return the code of a kernel, which is made if it is not known."""
         known = self._kernels.get(kernel)
-        if known is not None or (self._cache is None and not generate):
+        if known is not None:
             return known
         started = time.perf_counter()
-        made = self._make(kernel, generate)
+        made = make()
         if made is not None:
             self._kernels[kernel] = made
             self.kernels_compiled += made.compiled

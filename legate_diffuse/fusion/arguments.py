@@ -10,15 +10,17 @@ from dataclasses import replace
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.localize import Localized
-from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
+from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
+from legate_diffuse.fusion.rows import row_runs
 from legate_diffuse.fusion.tile_nests import Tiles, place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.distance import Landmark
+from legate_diffuse.ir.distance import Landmark, Rows
 from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
+from legate_diffuse.kernel.ir import RowProgram
 
 
 def plan_launch(
@@ -161,8 +163,33 @@ def _plan_whole(
         ),
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
+        runs=tuple(_runs(program, planned, users, circular)),
         landmarks=tuple(_landmarks(program, layouts)),
     )
+
+
+def _runs(
+    program: Program,
+    nests: Sequence[PlannedNest],
+    users: RootUsers,
+    circular: Mapping[int, Rows],
+) -> Iterator[PlannedRun]:
+    """Yield the nests whose rows are independent, with what only they use of a row."""
+    for run in row_runs(program):
+        local: dict[int, int] = {}
+        for number, (store, (_, first, last)) in enumerate(users.scratch.items()):
+            if first in run and last in run and circular.get(store) == 0:
+                local[~number] = len(local)
+        yield PlannedRun(
+            run.start,
+            RowProgram(
+                tuple(nests[place].code for place in run),
+                tuple(
+                    tuple(local.get(operand) for operand in nests[place].operands)
+                    for place in run
+                ),
+            ),
+        )
 
 
 def _landmarks(

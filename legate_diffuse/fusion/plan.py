@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir.distance import Landmark, Rows
 from legate_diffuse.ir.nest import Turn
+from legate_diffuse.kernel.ir import Kernel, RowProgram
+
+NO_CODE: Final = -1
 
 
 @dataclass(slots=True)
@@ -28,6 +31,24 @@ class PlannedNest:
     turn: Turn | None = None
     # what programs say of the nest, once one did (``launch.program``)
     packed: bytes = b""
+
+    @property
+    def code(self) -> Kernel:
+        """What is to be compiled."""
+        return self.lowered.kernel
+
+
+@dataclass(slots=True)
+class PlannedRun:
+    """Nests of a launch that may run as a whole on one row after the other.
+
+    ``kernel`` is the number of their common code in the native table, once it is
+    there; `NO_CODE` says that there is none, so that they run by themselves.
+    """
+
+    first: int
+    code: RowProgram
+    kernel: int | None = None
 
 
 @dataclass(slots=True)
@@ -55,6 +76,7 @@ class PlannedLaunch:
         circular: for each of them how many rows more than those of a block are in use
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
+        runs: those of them whose rows are independent.
         landmarks: those on which turns depend, each with the number of a view that
             tells where it is: behind its first row, or behind all of its rows if that
             comes next, by minus the last number.
@@ -80,6 +102,7 @@ class PlannedLaunch:
     scratch: tuple[tuple[int, int, int], ...] = ()
     circular: tuple[Rows | None, ...] = ()
     bands: tuple[int, ...] = ()
+    runs: tuple[PlannedRun, ...] = ()
     landmarks: tuple[tuple[Landmark, int, bool, int], ...] = ()
     last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None

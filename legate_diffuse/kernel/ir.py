@@ -134,3 +134,17 @@ class Kernel:
                 return dtype
             case Store() | Reduce():
                 raise ValueError(f"instruction {value} gives no value")
+
+
+@dataclass(frozen=True, slots=True)
+class RowProgram:
+    """Kernels that run one after the other on each row of an axis.
+
+    Rows do not depend on one another, and within a row each kernel needs what all
+    points of those before it have done. An argument that the kernels alone use, with
+    the row of its own, is numbered in `local`, which has a number or None for each
+    argument of each kernel.
+    """
+
+    kernels: tuple[Kernel, ...]
+    local: tuple[tuple[int | None, ...], ...]

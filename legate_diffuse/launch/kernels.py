@@ -7,8 +7,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final
 
 from legate_diffuse import settings
+from legate_diffuse.fusion.plan import NO_CODE
 from legate_diffuse.kernel import Argument, Builder, Kernel
-from legate_diffuse.kernel.ir import Op
+from legate_diffuse.kernel.ir import Op, RowProgram
 from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.progress import Progress
@@ -49,7 +50,7 @@ class KernelTable:
         self._progress = Progress()
         self._compiler: Any = None
         # several of one kernel only if it is timed
-        self._numbers: dict[Kernel, list[int]] = {}
+        self._numbers: dict[Kernel | RowProgram, list[int]] = {}
         self._seen: set[Kernel] = set()
         # that all ranks have
         self._everywhere: set[Kernel] = set()
@@ -87,11 +88,25 @@ class KernelTable:
             for kernel, number in zip(kernels, numbers, strict=True)
         ]
 
+    def find_rows(self, program: RowProgram) -> int:
+        """Return the number of kernels that run row by row, which have been found.
+
+        `NO_CODE` if the target has no code for them.
+        """
+        number = self._known(program)
+        if number is None:
+            compiled = self._call(self._compiler.compile_rows, program)
+            number = NO_CODE
+            if compiled is not None:
+                number = self._native.register_kernel(compiled.address)
+            self._numbers.setdefault(program, []).append(number)
+        return number
+
     def __len__(self) -> int:
         """Return how many kernels are loaded."""
         return len(self._numbers)
 
-    def keep(self, wanted: Container[Kernel]) -> Callable[[], None]:
+    def keep(self, wanted: Container[Kernel | RowProgram]) -> Callable[[], None]:
         """Forget all kernels but some.
 
         Returns what frees the others, once no task may run that needs them.
@@ -99,7 +114,8 @@ class KernelTable:
         forgotten = []
         for kernel in list(self._numbers):
             if kernel not in wanted:
-                self._everywhere.discard(kernel)
+                if isinstance(kernel, Kernel):
+                    self._everywhere.discard(kernel)
                 # in this order: no number must be given to code that is to be freed
                 code = self._compiler.forget(kernel)
                 forgotten.append((self._numbers.pop(kernel, ()), code))
@@ -107,7 +123,8 @@ class KernelTable:
         def free() -> None:
             for numbers, code in forgotten:
                 for number in numbers:
-                    self._native.forget_kernel(number)
+                    if number != NO_CODE:
+                        self._native.forget_kernel(number)
                 if code is not None:
                     code.free()
 
@@ -123,25 +140,18 @@ class KernelTable:
         if not self._timed:
             self._everywhere.update(kernels)
 
-    def _known(self, kernel: Kernel) -> int | None:
+    def _known(self, kernel: Kernel | RowProgram) -> int | None:
         """Return the number that a nest with a kernel shares with others."""
         numbers = None if self._timed else self._numbers.get(kernel)
         return numbers[0] if numbers else None
 
     def _get(self, kernel: Kernel, at_once: bool) -> int | None:
-        compiler = self._compiler
         if at_once or kernel in self._seen:
-            with self._progress.compiling(
-                compiler.kernels_compiled, compiler.compile_seconds
-            ):
-                compiled = compiler.compile(kernel)
+            compiled = self._call(self._compiler.compile, kernel)
         else:
             self._seen.add(kernel)
-            compiled = compiler.find(kernel)
-        counters = self._counters
-        counters.kernels_compiled = compiler.kernels_compiled
-        counters.kernel_disk_hits = compiler.disk_hits
-        counters.compile_seconds = compiler.compile_seconds
+            compiled = self._compiler.find(kernel)
+            self._count()
         if compiled is None:
             return None
         number: int = self._native.register_kernel(
@@ -150,6 +160,22 @@ class KernelTable:
         self._numbers.setdefault(kernel, []).append(number)
         self._seen.discard(kernel)
         return number
+
+    def _call(self, compile_: Callable[[Any], Any], kernel: Kernel | RowProgram) -> Any:
+        """Return what `compile_` makes of a kernel, while progress is shown."""
+        compiler = self._compiler
+        with self._progress.compiling(
+            compiler.kernels_compiled, compiler.compile_seconds
+        ):
+            compiled = compile_(kernel)
+        self._count()
+        return compiled
+
+    def _count(self) -> None:
+        compiler, counters = self._compiler, self._counters
+        counters.kernels_compiled = compiler.kernels_compiled
+        counters.kernel_disk_hits = compiler.disk_hits
+        counters.compile_seconds = compiler.compile_seconds
 
     def _reductions(self, kernel: Kernel) -> list[tuple[int, int, bytes]]:
         """Return what threads need for partial results: see ``register_kernel``."""

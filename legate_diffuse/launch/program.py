@@ -9,7 +9,7 @@ from struct import pack
 from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.nests import distances_of
-from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest
+from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.landmarks import Filled
 from legate_diffuse.launch.tiling import write_tiling
@@ -36,6 +36,7 @@ class _Written(NamedTuple):
     extents: list[tuple[int, ...]]
     shapes: list[Any]
     kernels: list[int | None]
+    runs: list[int | None]
     blocks: list[bytes]
 
 
@@ -61,6 +62,7 @@ def write_program(
         shapes[nest.lowered.shape] for nest in launch.nests if not nest.lowered.whole
     ]
     kernels = [nest.kernel for nest in launch.nests]
+    runs = [run.kernel for run in launch.runs]
     blocks = [
         scalars(nest.lowered) if nest.lowered.scalars else b"" for nest in launch.nests
     ]
@@ -72,10 +74,11 @@ def write_program(
         or known.extents != extents
         or known.shapes != own_shapes
         or known.kernels != kernels
+        or known.runs != runs
     ):
         program = _write(launch, views, shapes, blocks)
         launch.written = known = _Written(
-            program, numbers, layouts, extents, own_shapes, kernels, blocks
+            program, numbers, layouts, extents, own_shapes, kernels, runs, blocks
         )
     return known.program
 
@@ -99,10 +102,11 @@ def _write(
     launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
 ) -> bytes:
     filled = Filled(launch, views)
-    counts = len(launch.scratch), len(filled.bands), len(launch.nests)
+    runs = [run for run in launch.runs if run.kernel not in (None, NO_CODE)]
+    counts = len(launch.scratch), len(filled.bands), len(runs), len(launch.nests)
     tiling = launch.tiling
     parts = [] if tiling is None else [write_tiling(tiling, views, launch.arguments)]
-    parts.append(pack("=3q", *counts))
+    parts.append(pack("=4q", *counts))
     for (number, first, last), spread in zip(
         launch.scratch, launch.circular, strict=True
     ):
@@ -120,6 +124,8 @@ def _write(
             )
         )
     parts.append(pack(f"={len(filled.bands)}q", *filled.bands))
+    for run in runs:
+        parts.append(pack("=3q", run.first, len(run.code.kernels), run.kernel))
     for nest, block in zip(launch.nests, blocks, strict=True):
         lowered = nest.lowered
         shape = (

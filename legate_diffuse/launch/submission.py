@@ -16,9 +16,15 @@ from legate_diffuse import settings
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
-from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
+from legate_diffuse.fusion.plan import (
+    Plan,
+    PlannedLaunch,
+    PlannedNest,
+    PlannedRun,
+    unfused_plan,
+)
 from legate_diffuse.fusion.translate import translate
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
@@ -300,10 +306,12 @@ class Submitter:
         native part refuses its kernels, and the original tasks run.
         """
         plans = sorted(self._plans.items(), key=lambda item: -item[1].last_use)
-        wanted: set[Kernel] = set()
+        wanted: set[Kernel | RowProgram] = set()
         for number, (key, plan) in enumerate(plans):
-            nests = [nest for launch in plan.launches for nest in launch.nests]
-            kernels = {nest.lowered.kernel for nest in nests}
+            nests: list[PlannedNest | PlannedRun] = []
+            for launch in plan.launches:
+                nests += (*launch.nests, *launch.runs)
+            kernels = {nest.code for nest in nests}
             if (
                 number < _KEPT_SHARE * MAX_PLANS
                 and len(wanted | kernels) <= _KEPT_SHARE * MAX_KERNELS
@@ -336,6 +344,9 @@ class Submitter:
             numbers = self._kernels.find(kernels, work)
             for nest, number in zip(missing, numbers, strict=True):
                 nest.kernel = number
+            if None not in numbers:
+                for run in launch.runs:
+                    run.kernel = self._kernels.find_rows(run.code)
 
         failed = False
         try:

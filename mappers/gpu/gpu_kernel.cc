@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace legate_diffuse {
@@ -67,10 +68,10 @@ void GpuKernel::load() {
 
 void GpuKernel::find_functions(const Driver& cuda) {
   for (std::size_t variant = 0; variant < kernels_.size(); ++variant) {
-    const auto by_columns = variant == static_cast<std::size_t>(GridVariant::COLUMNS);
-    const auto name = std::string{code_.name} + VARIANT_SUFFIXES[variant];
+    const auto suffix = VARIANT_SUFFIXES[variant];
+    const auto name = std::string{code_.name} + '_' + suffix;
 
-    if (by_columns && code_.reduces == 0) continue;
+    if (!std::strchr(code_.suffixes, suffix)) continue;
     check(cuda, cuda.get_kernel(&kernels_[variant], library_, name.c_str()), "cuLibraryGetKernel");
   }
   // The driver loads lazily: what it refuses it is to refuse now, while the original tasks can run
@@ -103,8 +104,8 @@ void GpuKernel::launch(GridLaunch& launch, Driver::Address partials, Driver::Add
     words[GpuKernelCode::TICKETS] = static_cast<std::int64_t>(tickets);
   }
   check(driver(),
-        driver().launch(function, grid_x, grid_y, grid_z, launch.block[0], launch.block[1], 1, 0,
-                        stream, parameters, nullptr),
+        driver().launch(function, grid_x, grid_y, grid_z, launch.block[0], launch.block[1], 1,
+                        static_cast<unsigned>(launch.shared_bytes), stream, parameters, nullptr),
         "cuLaunchKernel");
 }
 

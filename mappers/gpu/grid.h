@@ -16,16 +16,19 @@
 namespace legate_diffuse {
 
 // The functions of a kernel: what moves is contiguous, and aligned to 16 bytes; contiguous; moves
-// in any steps; or in any steps, where threads of a block reduce to elements of their own.
-enum class GridVariant : std::size_t { ALIGNED, UNIT, STRIDED, COLUMNS };
+// in any steps; or in any steps, where threads of a block reduce to elements of their own. That of
+// a run takes all its nests on one row after the other.
+enum class GridVariant : std::size_t { ALIGNED, UNIT, STRIDED, COLUMNS, ROWS };
 
-constexpr std::array<const char*, 4> VARIANT_SUFFIXES{"_a", "_u", "_s", "_c"};
+constexpr std::array<char, 5> VARIANT_SUFFIXES{'a', 'u', 's', 'c', 'r'};
 
 // One launch of a kernel.
 struct GridLaunch {
   GridVariant variant;
   std::array<unsigned, 3> grid;
   std::array<unsigned, 2> block;
+  // Of a block, for rows.
+  std::int64_t shared_bytes;
   // Whether blocks leave partial results and take tickets, for which there must be memory.
   bool folds;
   // The parameter block without the addresses of that memory.

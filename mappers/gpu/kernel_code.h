@@ -17,17 +17,25 @@ namespace legate_diffuse {
 // Loops and strides begin with the inner loop, extents that are missing are 1. An index has its
 // first value instead of a pointer. A word of padding follows if num_arguments is odd, and a scalar
 // takes 16 bytes.
+//
+// The code of a run (program.h) has one function, whose parameter is the number of rows, a word of
+// padding, and such a block for each nest. There `rows` and `extent` are those of the points of one
+// row; the last stride is that from row to row; and `slices` and `stores` are the nest's first row
+// and where its rows end.
 struct GpuKernelCode {
   static constexpr std::int64_t LOOPS = 6;
   // Words of a parameter block before the pointers, and those that the launch fills in.
   static constexpr std::int64_t HEAD = LOOPS + 6;
   static constexpr std::int64_t PARTIALS = LOOPS + 3;
   static constexpr std::int64_t TICKETS = LOOPS + 4;
+  static constexpr std::int64_t ROW_HEAD = 2;
 
   // What the driver loads.
   const void* image;
   std::int64_t image_bytes;
   const char* name;
+  // Of the functions: see GridVariant.
+  const char* suffixes;
   // Of a block: a power of two.
   std::int64_t threads;
   // The most threads of a block along the inner loop.
@@ -43,8 +51,11 @@ struct GpuKernelCode {
   std::int64_t num_scalars;
   // As in KernelCode.
   std::int64_t indices;
-  // Those that are reduced to are UPDATED.
+  // Those that are reduced to are UPDATED. Null for a run.
   const KernelArgument* arguments;
+  // For each argument of each nest of a run the number of the memory of its own that it is a row
+  // of, or -1.
+  const std::int64_t* local;
 };
 
 // What a launch needs for its reductions at most: partial results, of blocks or, where it reduces

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/rows.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -42,6 +44,27 @@ FoldMemory prepare_folds(char* memory, Driver::Stream stream) {
           "cuMemsetD32Async");
   }
   return {tickets + TICKET_BYTES, tickets};
+}
+
+void NestLauncher::run(Words words, std::int64_t num_nests, const std::vector<RowRun>& runs) {
+  auto run = runs.begin();
+
+  for (std::int64_t number = 0; number < num_nests;) {
+    const auto is_run = run != runs.end() && run->first_nest == number;
+    const auto end = number + (is_run ? run->num_nests : 1);
+    std::vector<ParsedNest> nests;
+
+    for (; number < end; ++number) nests.emplace_back(words);
+    if (is_run) {
+      const auto& kernel = *kernel_of(run++->kernel).on_gpu;
+
+      if (auto together = launch_rows(kernel.code(), nests, bases_)) {
+        kernel.launch(*together, folds_.partials, folds_.tickets, stream_);
+        continue;
+      }
+    }
+    for (const auto& nest : nests) this->run(nest);
+  }
 }
 
 void NestLauncher::run(const ParsedNest& nest) {

@@ -35,6 +35,9 @@ class NestLauncher {
 
   void run(const ParsedNest& nest);
 
+  // Runs all nests of a program, which are those of `words`.
+  void run(Words words, std::int64_t num_nests, const std::vector<RowRun>& runs);
+
  private:
   Bases bases_;
   FoldMemory folds_;

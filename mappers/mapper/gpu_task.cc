@@ -55,10 +55,6 @@ void add_buffers(const Program& program, const std::int64_t* offsets, char* scra
   }
 }
 
-void run_nests(Words words, std::int64_t num_nests, NestLauncher& launcher) {
-  for (std::int64_t nest = 0; nest < num_nests; ++nest) launcher.run(ParsedNest{words});
-}
-
 using Arguments = std::vector<std::optional<Elements>>;
 
 void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Stream stream) {
@@ -73,7 +69,7 @@ void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Strea
 
   add_buffers(program, plan.offsets.data(), memory.scratch(), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
-  run_nests(program.nests, program.num_nests, launcher);
+  launcher.run(program.nests, program.num_nests, program.runs);
 }
 
 void launch_whole(const legate::TaskContext& context, const Launch& launch,
@@ -102,7 +98,7 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
     }
     return;
   }
-  run_nests(words, program.num_nests, launcher);
+  launcher.run(program.nests, program.num_nests, program.runs);
 }
 
 // The store of an argument, as the mapper knows it.

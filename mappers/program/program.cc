@@ -65,12 +65,12 @@ void ParsedNest::restrict_to(const Tile& tile) {
   for (auto& operand : operands) operand.low = tile.first.data();
 }
 
-const Kernel& kernel_of(const NestHead& head) {
-  const auto* const found = find_kernel(static_cast<std::uint32_t>(head.kernel));
+const Kernel& kernel_of(std::int64_t id) {
+  const auto* const found = find_kernel(static_cast<std::uint32_t>(id));
 
   if (!found) {
     std::fprintf(stderr, "legate_diffuse: kernel %lld is not registered in this process\n",
-                 static_cast<long long>(head.kernel));
+                 static_cast<long long>(id));
     std::abort();
   }
   return *found;
@@ -79,12 +79,18 @@ const Kernel& kernel_of(const NestHead& head) {
 Program::Program(Words& words) : nests{words} {
   const auto num_scratch = words.take();
   const auto num_bands = words.take();
+  const auto num_runs = words.take();
 
   num_nests = words.take();
-  if (num_scratch < 0 || num_bands < 0 || num_nests < 0)
+  if (num_scratch < 0 || num_bands < 0 || num_runs < 0 || num_nests < 0)
     throw InvalidProgram{"a count is negative"};
   for (std::int64_t index = 0; index < num_scratch; ++index) buffers.emplace_back(words);
   for (std::int64_t index = 0; index < num_bands; ++index) bands.push_back(words.take());
+  for (std::int64_t index = 0; index < num_runs; ++index) {
+    const auto* const run = words.take(3);
+
+    runs.push_back({run[0], run[1], run[2]});
+  }
   nests = words;
 }
 
@@ -117,11 +123,26 @@ void check_scratch(const Scratch& scratch, std::int64_t num_nests) {
           "a scratch buffer's life is not a range of nests");
 }
 
+void check_kernel(std::int64_t id) {
+  require(id >= 0 && id <= UINT32_MAX && find_kernel(static_cast<std::uint32_t>(id)) != nullptr,
+          "no kernel is registered under this id");
+}
+
+void check_runs(const Program& program) {
+  std::int64_t begin = 0;
+
+  for (const auto& run : program.runs) {
+    require(run.first_nest >= begin && run.num_nests > 0 &&
+                run.num_nests <= program.num_nests - run.first_nest,
+            "a run has no nests, or those of another one");
+    check_kernel(run.kernel);
+    begin = run.first_nest + run.num_nests;
+  }
+}
+
 void check_nest(const NestHead& nest) {
   check_extents(nest.dim, nest.extents);
-  require(nest.kernel >= 0 && nest.kernel <= UINT32_MAX &&
-              find_kernel(static_cast<std::uint32_t>(nest.kernel)) != nullptr,
-          "no kernel is registered under this id");
+  check_kernel(nest.kernel);
   require(nest.num_operands > 0, "a nest has no operands");
   require(0 <= nest.num_written && nest.num_written <= nest.num_operands,
           "a nest writes more operands than it has");
@@ -178,6 +199,7 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
     in_bands += num_nests;
   }
   require(in_bands == program.num_nests, "the bands do not have all nests");
+  check_runs(program);
   for (std::int64_t index = 0; index < program.num_nests; ++index) {
     const NestHead nest{words};
 
@@ -210,7 +232,8 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
 
 void check_partitioned_program(Words words, const std::vector<std::uint32_t>& dims) {
   const Program program{words};
-  require(program.buffers.empty() && program.num_nests == 1, "a partitioned program is one nest");
+  require(program.buffers.empty() && program.runs.empty() && program.num_nests == 1,
+          "a partitioned program is one nest");
 
   const NestHead nest{words};
   check_nest(nest);

@@ -17,9 +17,10 @@ struct Kernel;
 // A program is a sequence of loop nests, each with a kernel of its own, over the arguments of one
 // task and over scratch buffers that live as long as the task. It is written in 64-bit words:
 //
-//   program: S B N scratch[S] band[B] nest[N]
+//   program: S B R N scratch[S] band[B] run[R] nest[N]
 //   scratch: itemsize first_nest last_nest spread ndim extents[ndim]
 //   band:    num_nests
+//   run:     first_nest num_nests kernel
 //   nest:    kernel num_operands num_written dim num_scalars rows shift before after
 //            distance[num_operands] extents[dim] first[dim] scalars[2 * num_scalars]
 //            operand[num_operands]
@@ -32,6 +33,9 @@ struct Kernel;
 // cannot be divided. `spread` is how many rows more than those of a block are in use of a scratch
 // buffer at a time, or ALL_ROWS if it needs all of its rows. `first` is the index of the first
 // point along each dimension, 0 until the nest is restricted to a tile.
+//
+// The nests of a run touch the same rows only where they conflict, so that a kernel may run all of
+// them on one row after the other (legate_diffuse/fusion/rows.py).
 //
 // A base of 0 or more is the number of an argument; else ~base is the number of a scratch buffer,
 // which is in row-major order. The point (i_0, ...) of a nest has the element
@@ -134,8 +138,11 @@ struct ParsedNest {
   std::vector<Operand> operands;
 };
 
-// The kernel of a nest; ends the process if there is none.
-const Kernel& kernel_of(const NestHead& head);
+// The kernel of a nest, or of a run; ends the process if there is none.
+const Kernel& kernel_of(std::int64_t id);
+inline const Kernel& kernel_of(const NestHead& head) {
+  return kernel_of(head.kernel);
+}
 
 // The extents of an argument of the task, and the bytes of its elements.
 struct RootShape {
@@ -143,11 +150,19 @@ struct RootShape {
   std::int64_t itemsize;
 };
 
+// Nests that a kernel runs together, row by row.
+struct RowRun {
+  std::int64_t first_nest;
+  std::int64_t num_nests;
+  std::int64_t kernel;
+};
+
 struct Program {
   explicit Program(Words& words);
 
   std::vector<Scratch> buffers;
   std::vector<std::int64_t> bands;  // how many nests each of them has
+  std::vector<RowRun> runs;
   std::int64_t num_nests;
   Words nests;
 };

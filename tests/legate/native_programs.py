@@ -257,7 +257,7 @@ def _program(
     turns: Sequence[bytes],
     spreads: Sequence[int | None],
 ) -> bytes:
-    text = [words(len(buffers), len(bands), len(nests))]
+    text = [words(len(buffers), len(bands), 0, len(nests))]
     for (first, last, shape, itemsize), rows in zip(buffers, spreads, strict=True):
         spread = -1 if rows is None else rows
         text.append(words(itemsize, first, last, spread, len(shape), *shape))

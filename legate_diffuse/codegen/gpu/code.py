@@ -7,6 +7,8 @@ That is a ``GpuKernelCode`` (mappers/gpu).
 import ctypes
 from typing import Final
 
+from legate_diffuse.codegen.gpu.memory import Layout
+from legate_diffuse.codegen.gpu.module import layouts
 from legate_diffuse.codegen.gpu.parameters import count_of
 from legate_diffuse.codegen.gpu.shape import (
     THREADS,
@@ -15,7 +17,7 @@ from legate_diffuse.codegen.gpu.shape import (
     partial_words,
 )
 from legate_diffuse.codegen.module import argument_words, index_bits
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 
 class _Code(ctypes.Structure):
@@ -23,6 +25,7 @@ class _Code(ctypes.Structure):
         ("image", ctypes.c_void_p),
         ("image_bytes", ctypes.c_int64),
         ("name", ctypes.c_char_p),
+        ("suffixes", ctypes.c_char_p),
         ("threads", ctypes.c_int64),
         ("block_x", ctypes.c_int64),
         ("lanes", ctypes.c_int64),
@@ -32,6 +35,7 @@ class _Code(ctypes.Structure):
         ("num_scalars", ctypes.c_int64),
         ("indices", ctypes.c_int64),
         ("arguments", ctypes.c_void_p),
+        ("local", ctypes.c_void_p),
     )
 
 
@@ -42,25 +46,37 @@ _kept: Final[set["GpuCode"]] = set()
 class GpuCode:
     """The image of a kernel, which stays where it is until it is freed."""
 
-    def __init__(self, kernel: Kernel, name: str, image: bytes) -> None:
+    def __init__(self, kernel: Kernel | RowProgram, name: str, image: bytes) -> None:
         """Lay out the code of a kernel; `name` is the stem of its functions."""
-        # along which loops an element is reduced to is known at the launch only
-        words = argument_words(kernel, range(len(kernel.arguments)))
         self._image = ctypes.c_char_p(image)
+        numbers = 0, 0, 0
+        suffixes, words, local = Layout.ROWS.value, [], []
+        if isinstance(kernel, RowProgram):
+            folded = sum(map(partial_words, kernel.kernels))
+            shape = THREADS, 1, 1, 0, folded
+            local = [
+                -1 if place is None else place
+                for places in kernel.local
+                for place in places
+            ]
+        else:
+            folded = partial_words(kernel)
+            shape = THREADS, block_x(kernel), lanes_of(kernel), int(folded > 0), folded
+            numbers = count_of(kernel), len(kernel.scalars), index_bits(kernel)
+            suffixes = "".join(layout.value for layout in layouts(kernel))
+            # along which loops an element is reduced to is known at the launch only
+            words = argument_words(kernel, range(len(kernel.arguments)))
         self._arguments = (ctypes.c_int64 * len(words))(*words)
+        self._local = (ctypes.c_int64 * len(local))(*local)
         self._code = _Code(
             ctypes.cast(self._image, ctypes.c_void_p),
             len(image),
             name.encode(),
-            THREADS,
-            block_x(kernel),
-            lanes_of(kernel),
-            int(partial_words(kernel) > 0),
-            partial_words(kernel),
-            count_of(kernel),
-            len(kernel.scalars),
-            index_bits(kernel),
+            suffixes.encode(),
+            *shape,
+            *numbers,
             ctypes.cast(self._arguments, ctypes.c_void_p),
+            ctypes.cast(self._local, ctypes.c_void_p),
         )
         _kept.add(self)
 

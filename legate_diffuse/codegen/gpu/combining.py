@@ -53,9 +53,9 @@ class Combining:
             "barrier": "declare void @llvm.nvvm.barrier0()",
             "fence": "declare void @llvm.nvvm.membar.gl()",
             "shuffle": f"declare i32 {_SHUFFLE}(i32, i32, i32, i32)",
-            "shared": f"{self._shared} = internal addrspace(3) global "
+            self._shared: f"{self._shared} = internal addrspace(3) global "
             f"[{slots} x i64] undef, align 16",
-            "flag": f"{self._flag} = internal addrspace(3) global i32 undef, align 4",
+            self._flag: f"{self._flag} = internal addrspace(3) global i32 undef, align 4",
         }
 
     def entry(self) -> list[str]:
@@ -110,9 +110,15 @@ class Combining:
         if self._columns:
             return self._of_column(lines, values)
         values = self._of_warp(lines, values, WARP)
-        lane = lines.let(f"and i64 %thread, {WARP - 1}")
-        first = lines.let(f"icmp eq i64 {lane}, 0")
         warp = lines.let(f"udiv i64 %thread, {WARP}")
+        self._put_first(lines, values, "%thread", warp)
+        place = lines.let(f"and i64 %thread, {_WARPS - 1}")
+        return self._of_warp(lines, self._get_of_warp(lines, place), _WARPS)
+
+    def _put_first(self, lines: Lines, values: Values, thread: str, warp: str) -> None:
+        """Emit the stores of the values of each warp's first thread, and wait."""
+        lane = lines.let(f"and i64 {thread}, {WARP - 1}")
+        first = lines.let(f"icmp eq i64 {lane}, 0")
         put, wait = lines.new_label("put"), lines.new_label("wait")
         lines.do(f"br i1 {first}, label %{put}, label %{wait}")
         lines.block(put)
@@ -120,14 +126,21 @@ class Combining:
         lines.do(f"br label %{wait}")
         lines.block(wait)
         lines.do(BARRIER)
-        place = lines.let(f"and i64 %thread, {_WARPS - 1}")
-        return self._of_warp(lines, self._get(lines, place, _WARPS), _WARPS)
 
-    def _of_warp(self, lines: Lines, values: Values, threads: int) -> Values:
-        """Emit the combination of some threads of a warp, which the first one gets."""
+    def _get_of_warp(self, lines: Lines, warp: str) -> Values:
+        return self._get(lines, warp, _WARPS)
+
+    def _of_warp(
+        self, lines: Lines, values: Values, threads: int, together: str = ""
+    ) -> Values:
+        """Emit the combination of some threads of a warp, which the first one gets.
+
+        With `together`, a power of two, of so many threads at most beside each other.
+        """
         while threads > 1:
             threads //= 2
-            values = [
+            inside = together and lines.let(f"icmp ult i64 {threads}, {together}")
+            combined = [
                 fold.combine(
                     lines,
                     parts,
@@ -135,6 +148,14 @@ class Combining:
                 )
                 for fold, parts in zip(self._folds, values, strict=True)
             ]
+            if inside:
+                combined = [
+                    fold.choose(lines, inside, new, old)
+                    for fold, new, old in zip(
+                        self._folds, combined, values, strict=True
+                    )
+                ]
+            values = combined
         return values
 
     def _of_column(self, lines: Lines, values: Values) -> Values:

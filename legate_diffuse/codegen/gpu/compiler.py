@@ -10,10 +10,10 @@ from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.gpu.assembler import Assembler, CubinAssembler
 from legate_diffuse.codegen.gpu.code import GpuCode
 from legate_diffuse.codegen.gpu.module import gpu_module
-from legate_diffuse.codegen.gpu.refusal import NotOnGpuError, refusal
+from legate_diffuse.codegen.gpu.refusal import NotOnGpuError, refusal, refusal_of_rows
 from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
 from legate_diffuse.kernel.dtypes import INTEGERS
-from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.kernel.ir import Kernel, Op, RowProgram
 from legate_diffuse.kernel.operators import (
     COMPLEX_ARITHMETIC,
     MATHS_OF_ONE,
@@ -69,6 +69,17 @@ class GpuCompiler(KernelCompiler):
             if not generate:
                 return None
             raise NotOnGpuError(reason)
+        return self._assembled(kernel, generate)
+
+    def compile_rows(self, program: RowProgram) -> CompiledKernel | None:
+        """Return the code of kernels that run row by row, None if there can be none."""
+        if refusal_of_rows(program) is not None:
+            return None
+        return self._once(program, lambda: self._assembled(program, generate=True))
+
+    def _assembled(
+        self, kernel: Kernel | RowProgram, generate: bool
+    ) -> CompiledKernel | None:
         assembly = gpu_module(kernel, _NAME)
         salted = f"{self._assembler.salt()}\n{assembly}"
         key = hashlib.sha256(salted.encode()).hexdigest()

@@ -115,13 +115,15 @@ class Fold:
         ]
         return tuple(lines.let(step) for step in steps)
 
-    def update(self, lines: Lines, place: str, values: Parts) -> None:
+    def update(
+        self, lines: Lines, place: str, values: Parts, pointer: str = POINTER
+    ) -> None:
         """Emit the combination of the element at `place` and values."""
         kind = f"<1 x {memory_type(self.stored)}>"
         size, places, old = ITEMSIZE[self.stored], [], []
         for part in range(self.count):
-            at = lines.let(f"getelementptr i8, {POINTER} {place}, i64 {part * size}")
-            value = lines.let(f"load {kind}, {POINTER} {at}, align {size}")
+            at = lines.let(f"getelementptr i8, {pointer} {place}, i64 {part * size}")
+            value = lines.let(f"load {kind}, {pointer} {at}, align {size}")
             if self.stored == "bool":
                 value = lines.let(f"icmp ne {kind} {value}, zeroinitializer")
             places.append(at)
@@ -131,7 +133,7 @@ class Fold:
             value = emit_cast(lines, self.dtype, self.stored, value)
             if self.stored == "bool":
                 value = lines.let(f"zext <1 x i1> {value} to {kind}")
-            lines.do(f"store {kind} {value}, {POINTER} {at}, align {size}")
+            lines.do(f"store {kind} {value}, {pointer} {at}, align {size}")
 
     def to_word(self, lines: Lines, value: str) -> str:
         """Emit the word of a component."""
@@ -161,6 +163,13 @@ class Fold:
             high = lines.let(f"shl i64 {halves[1]}, {_BITS_OF_HALF}")
             halves[0] = lines.let(f"or i64 {halves[0]}, {high}")
         return self.from_word(lines, halves[0])
+
+    def choose(self, lines: Lines, flag: str, new: Parts, old: Parts) -> Parts:
+        """Emit the choice of values by a flag."""
+        return tuple(
+            lines.let(f"select i1 {flag}, {self.kind} {x}, {self.kind} {y}")
+            for x, y in zip(new, old, strict=True)
+        )
 
     def phi(self, lines: Lines, arrivals: Sequence[tuple[Parts, str]]) -> Parts:
         """Emit the values that come from one of several blocks."""

@@ -16,12 +16,13 @@ that are reduced to the same elements; without reductions there is one. In the l
 for columns a thread has one point of each row, which has an element of its own.
 """
 
+from collections.abc import Container
 from typing import Final
 
 from legate_diffuse.codegen.gpu.combining import Combining, Values
 from legate_diffuse.codegen.gpu.fold import folds_of
 from legate_diffuse.codegen.gpu.maths import GpuMaths
-from legate_diffuse.codegen.gpu.memory import POINTER, Layout
+from legate_diffuse.codegen.gpu.memory import POINTER, Layout, Memory, pointer_to
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import (
     PARTIALS,
@@ -55,14 +56,21 @@ class Function:
         declarations: declarations and definitions, by name.
     """
 
-    def __init__(self, kernel: Kernel, layout: Layout, maths: GpuMaths) -> None:
-        """Prepare for one of the layouts of a kernel."""
+    def __init__(
+        self,
+        kernel: Kernel,
+        layout: Layout,
+        maths: GpuMaths,
+        local: Container[int] = (),
+    ) -> None:
+        """Prepare for one of the layouts of a kernel, with arguments that are local."""
         self.declarations = {
             name: f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"
             for name in _REGISTERS
         }
         self._kernel = kernel
         self._layout = layout
+        self._local = local
         self._maths = maths
         self._lanes = lanes_of(kernel) if layout is Layout.ALIGNED else 1
         self._folds = folds_of(kernel, self._lanes)
@@ -85,7 +93,7 @@ class Function:
         if not self._folds:
             text += [
                 "  br label %rows.test",
-                *_rows("entry", [*found, *points]),
+                *rows_of("entry", [*found, *points]),
                 "rows.end:",
             ]
         else:
@@ -103,7 +111,7 @@ class Function:
                 "  %slice.first = mul i64 %slice, %rows",
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
-                *_rows("slice.start", [*found, *points]),
+                *rows_of("slice.start", [*found, *points]),
                 "rows.end:",
                 *combining.emit(self._update),
                 "  %slice.next = add i64 %slice, %nctaid.z",
@@ -126,15 +134,15 @@ class Function:
         if self._folds:
             words |= {"slices": SLICES, "stores": STORES}
         for name, word in words.items():
-            _name(lines, name, "i64", word)
+            name_word(lines, name, "i64", word)
         for name, word in {"partials": PARTIALS, "tickets": TICKETS}.items():
             if self._folds:
-                _name(lines, name, POINTER, word)
+                name_word(lines, name, POINTER, word)
         if self._layout is Layout.COLUMNS:
             lines.do("%inside = icmp ult i64 %first.x, %extent")
         for number in range(count_of(self._kernel)):
-            kind = _kind(self._kernel, number)
-            _name(lines, f"base{number}", kind, POINTERS + number)
+            kind = self._kind(number)
+            name_word(lines, f"base{number}", kind, POINTERS + number)
         if not self._folds:
             lines.do("%slice.first = add i64 0, 0")
         return lines.text
@@ -193,7 +201,8 @@ class Function:
     def _computed(self, lanes: int, x: str) -> list[str]:
         """Return the body of the kernel at the points from `x` on."""
         lines = Lines(lanes, f"{x}.v", f"{x}.body")
-        points = Points(self._kernel, self._layout, lines, self._maths, f"%{x}")
+        memory = Memory(self._kernel, self._layout, self._local)
+        points = Points(self._kernel, memory, lines, self._maths, f"%{x}")
         for fold in self._folds:
             if fold.multiplies_complex:
                 one = GpuOperations(self._maths, 1, fast_math=False)
@@ -250,7 +259,7 @@ class Function:
             f"[ %{name}.rest.next, %{name}.step ]",
         ]
         for argument in arguments:
-            kind = _kind(self._kernel, argument)
+            kind = self._kind(argument)
             text.append(
                 f"  %{name}{argument} = phi {kind} [ %base{argument}, %{before} ], "
                 f"[ %{name}{argument}.next, %{name}.step ]"
@@ -274,8 +283,8 @@ class Function:
                 f"  {stem}.moved = mul i64 %{name}.place, {stem}.stride",
                 f"  {stem}.next = add i64 {stem}, {stem}.moved"
                 if argument >= len(self._kernel.arguments)
-                else f"  {stem}.next = getelementptr i8, {POINTER} {stem}, "
-                f"i64 {stem}.moved",
+                else f"  {stem}.next = getelementptr i8, {self._kind(argument)} "
+                f"{stem}, i64 {stem}.moved",
             ]
         return [
             *text,
@@ -283,19 +292,20 @@ class Function:
             f"  br label %{name}.test, !llvm.loop !0",
         ]
 
+    def _kind(self, number: int) -> str:
+        """Return the LLVM type of a pointer; those of indices are numbers."""
+        if number >= len(self._kernel.arguments):
+            return "i64"
+        return pointer_to(number, self._local)
 
-def _kind(kernel: Kernel, number: int) -> str:
-    """Return the LLVM type of a pointer; those of indices are numbers."""
-    return "i64" if number >= len(kernel.arguments) else POINTER
 
-
-def _name(lines: Lines, name: str, kind: str, word: int) -> None:
+def name_word(lines: Lines, name: str, kind: str, word: int) -> None:
     """Emit the load of a word, under a name."""
     lines.do(f"%{name}.at = getelementptr i64, ptr %parameter, i64 {word}")
     lines.do(f"%{name} = load {kind}, ptr %{name}.at, align 8")
 
 
-def _rows(before: str, body: list[str]) -> list[str]:
+def rows_of(before: str, body: list[str]) -> list[str]:
     """Return the loop over the rows of a slice, after block `before`."""
     return [
         "rows.test:",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads and stores of the elements that a GPU thread computes at a time."""
 
+from collections.abc import Container
 from enum import Enum
 from typing import Final
 
@@ -13,6 +14,7 @@ from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import memory_type
 
 POINTER: Final = "ptr addrspace(1)"
+SHARED: Final = "ptr addrspace(3)"
 
 
 class Layout(Enum):
@@ -26,13 +28,23 @@ class Layout(Enum):
     """Nothing."""
     COLUMNS = "c"
     """Nothing; elements are reduced to along the outer loops."""
+    ROWS = "r"
+    """Nothing; several kernels run on one row after the other."""
+
+
+def pointer_to(argument: int, local: Container[int]) -> str:
+    """Return the type of pointers to an argument; `local` ones are in shared memory."""
+    return SHARED if argument in local else POINTER
 
 
 class Memory:
     """Emits loads and stores; rows are at `%row` and the argument's number."""
 
-    def __init__(self, kernel: Kernel, layout: Layout) -> None:
-        """Prepare for one function of a kernel."""
+    def __init__(
+        self, kernel: Kernel, layout: Layout, local: Container[int] = ()
+    ) -> None:
+        """Prepare for one function of a kernel, with arguments in shared memory."""
+        self._local = local
         self._kernel = kernel
         self._layout = layout
 
@@ -55,7 +67,7 @@ class Memory:
         place = self._place(lines, argument, x)
         aligned = self._layout is Layout.ALIGNED
         if not aligned or invariant(self._kernel, argument):
-            return _one(lines, dtype, POINTER, place)
+            return _one(lines, dtype, pointer_to(argument, self._local), place)
         part = COMPONENT.get(dtype, dtype)
         count = (1 + (dtype in COMPONENT)) * lines.lanes
         kind = f"<{count} x {memory_type(part)}>"
@@ -82,11 +94,12 @@ class Memory:
             order = [n + half for n in range(lines.lanes) for half in (0, lines.lanes)]
             value = lines.shuffle(vector, value, parts[1], order)
             vector = f"<{2 * lines.lanes} x {memory_type(part)}>"
-        lines.do(f"store {vector} {value}, {POINTER} {place}, align {align}")
+        pointer = pointer_to(argument, self._local)
+        lines.do(f"store {vector} {value}, {pointer} {place}, align {align}")
 
     def _place(self, lines: Lines, argument: int, x: str) -> str:
-        row = f"{POINTER} %row{argument}"
-        if self._layout in (Layout.STRIDED, Layout.COLUMNS):
+        row = f"{pointer_to(argument, self._local)} %row{argument}"
+        if self._layout not in (Layout.ALIGNED, Layout.UNIT):
             stride = emit_word(lines, stride_word(self._kernel, argument))
             offset = lines.let(f"mul i64 {x}, {stride}")
             return lines.let(f"getelementptr i8, {row}, i64 {offset}")

@@ -4,8 +4,9 @@
 from legate_diffuse.codegen.gpu.function import METADATA, Function
 from legate_diffuse.codegen.gpu.maths import GpuMaths
 from legate_diffuse.codegen.gpu.memory import Layout
+from legate_diffuse.codegen.gpu.rows import RowFunction
 from legate_diffuse.codegen.gpu.shape import THREADS, partial_words
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -16,7 +17,7 @@ def layouts(kernel: Kernel) -> list[Layout]:
     return [*found, Layout.COLUMNS] if partial_words(kernel) else found
 
 
-def gpu_module(kernel: Kernel, name: str) -> str:
+def gpu_module(kernel: Kernel | RowProgram, name: str) -> str:
     """Return the module, in LLVM assembly, whose functions have `name` as their stem.
 
     Maths functions are declared only (see `legate_diffuse.codegen.gpu.maths`).
@@ -24,12 +25,14 @@ def gpu_module(kernel: Kernel, name: str) -> str:
     maths = GpuMaths()
     declarations: dict[str, str] = {}
     texts = []
-    for layout in layouts(kernel):
-        function = Function(kernel, layout, maths)
+    functions: list[Function | RowFunction] = (
+        [RowFunction(kernel, maths)]
+        if isinstance(kernel, RowProgram)
+        else [Function(kernel, layout, maths) for layout in layouts(kernel)]
+    )
+    for function in functions:
         texts.append(function.emit(name))
-        for key, text in function.declarations.items():
-            # each function has shared memory of its own
-            declarations[text if "addrspace(3)" in text else key] = text
+        declarations |= function.declarations
     return "\n".join(
         [
             f'target triple = "{TRIPLE}"',
@@ -37,6 +40,7 @@ def gpu_module(kernel: Kernel, name: str) -> str:
             *maths.declarations.values(),
             *texts,
             "attributes #0 = { nounwind }",
+            "attributes #2 = { nounwind alwaysinline }",
             f'attributes #1 = {{ nounwind "nvvm.maxntid"="{THREADS}" }}',
             METADATA,
             "",

@@ -2,7 +2,7 @@
 """What a GPU thread computes at the points that it takes at a time."""
 
 from legate_diffuse.codegen.gpu.maths import GpuMaths
-from legate_diffuse.codegen.gpu.memory import Layout, Memory, scalar
+from legate_diffuse.codegen.gpu.memory import Memory, scalar
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import scalar_word
 from legate_diffuse.codegen.operations import Parts, constant_parts
@@ -29,13 +29,18 @@ class Points:
     """
 
     def __init__(
-        self, kernel: Kernel, layout: Layout, lines: Lines, maths: GpuMaths, x: str
+        self,
+        kernel: Kernel,
+        memory: Memory,
+        lines: Lines,
+        maths: GpuMaths,
+        x: str,
     ) -> None:
         """Emit everything but the stores into `lines`."""
         self.reduced: dict[int, Parts] = {}
         self.operations = GpuOperations(maths, lines.lanes, fast_math=False)
         self._kernel = kernel
-        self._memory = Memory(kernel, layout)
+        self._memory = memory
         self._lines = lines
         self._x = x
         self._values: list[Parts] = []

@@ -4,8 +4,9 @@
 from enum import Enum
 
 from legate_diffuse.codegen.gpu.parameters import MOST_BYTES, words_of
+from legate_diffuse.codegen.gpu.rows import words_of_rows
 from legate_diffuse.codegen.gpu.shape import SHARED_BYTES, THREADS, partial_words
-from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.kernel.ir import Kernel, Op, RowProgram
 from legate_diffuse.kernel.operators import ROW_SUMS
 
 
@@ -24,6 +25,16 @@ class NotOnGpuError(RuntimeError):
         """Say why."""
         super().__init__(f"a kernel cannot run on GPUs, because {refusal.value}")
         self.refusal = refusal
+
+
+def refusal_of_rows(program: RowProgram) -> Refusal | None:
+    """Return why kernels cannot run row by row on GPUs, None if they can."""
+    for kernel in program.kernels:
+        if (reason := refusal(kernel)) is not None:
+            return reason
+    if 8 * words_of_rows(program) > MOST_BYTES:
+        return Refusal.PARAMETERS
+    return None
 
 
 def refusal(kernel: Kernel) -> Refusal | None:

@@ -33,6 +33,11 @@ _SHARED: Final = re.compile(
     r"(\[\d+ x i64\]|i32) (?:undef|poison)",
     re.MULTILINE,
 )
+_ROWS: Final = re.compile(
+    r"external (?:local_unnamed_addr )?addrspace\(3\) global \[0 x i64\]"
+)
+_MOST_SHARED: Final = "internal addrspace(3) global [6144 x i64] undef"
+"""What a launch may ask for."""
 _LEFT: Final = re.compile(r"@llvm\.nvvm\.[\w.]+")
 
 
@@ -45,6 +50,7 @@ def host_assembly(text: str, triple: str) -> str:
         text = text.replace(f"@{name}(", f"@{stand_in}(")
     text = _REGISTER.sub(r"@emulated_\1_\2", text)
     text = _KERNEL.sub(r"define void @\1(ptr %", text)
+    text = _ROWS.sub(_MOST_SHARED, text)
     shared = dict(_SHARED.findall(text))
     text = _SHARED.sub(r"@\1 = internal global \2 zeroinitializer", text)
     text = re.sub(r"ptr addrspace\(\d+\)", "ptr", text).replace(
