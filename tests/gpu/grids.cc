@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include "gpu/grid.h"
 
@@ -32,11 +33,13 @@ extern "C" int visit_launches(const GpuKernelCode* code, std::int64_t dim,
   }
   auto launches = nest.launches(*code, scalars);
 
-  for (auto& [variant, grid, block, folds, words] : launches) {
+  for (auto& each : launches) {
+    const auto& [grid, block] = std::tie(each.grid, each.block);
     const unsigned numbers[] = {grid[0], grid[1], grid[2], block[0], block[1]};
+    const char suffix[] = {'_', VARIANT_SUFFIXES[static_cast<std::size_t>(each.variant)], 0};
 
-    visit(VARIANT_SUFFIXES[static_cast<std::size_t>(variant)], words.data(),
-          static_cast<std::int64_t>(words.size()), numbers, folds);
+    visit(suffix, each.parameters.data(), static_cast<std::int64_t>(each.parameters.size()),
+          numbers, each.folds);
   }
   return static_cast<int>(launches.size());
 }

@@ -55,7 +55,8 @@ class Combining:
             "shuffle": f"declare i32 {_SHUFFLE}(i32, i32, i32, i32)",
             self._shared: f"{self._shared} = internal addrspace(3) global "
             f"[{slots} x i64] undef, align 16",
-            self._flag: f"{self._flag} = internal addrspace(3) global i32 undef, align 4",
+            self._flag: f"{self._flag} = internal addrspace(3) global "
+            "i32 undef, align 4",
         }
 
     def entry(self) -> list[str]:

@@ -11,9 +11,10 @@ from launches import Image, launch
 
 from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.kernel import Kernel
+from legate_diffuse.kernel.ir import RowProgram
 
 
-def joined(kernels: Iterable[Kernel]) -> str:
+def joined(kernels: Iterable[Kernel | RowProgram]) -> str:
     """Return one module with the functions of kernels k0, k1, ..."""
     from llvmlite import binding as llvm
 

@@ -19,7 +19,10 @@ from legate_diffuse.kernel.ir import RowProgram
 
 @dataclass(frozen=True)
 class Step:
-    """A kernel, the names of its arguments, and its first row on the common axis."""
+    """A kernel, the names of its arguments, and its first row on the common axis.
+
+    ``t~`` is another view of ``t``.
+    """
 
     kernel: Kernel
     names: tuple[str, ...]
@@ -31,8 +34,13 @@ def program_of(steps: Sequence[Step], local: Sequence[str]) -> RowProgram:
     places = {name: place for place, name in enumerate(local)}
     return RowProgram(
         tuple(step.kernel for step in steps),
-        tuple(tuple(places.get(name) for name in step.names) for step in steps),
+        tuple(tuple(places.get(root(name)) for name in step.names) for step in steps),
     )
+
+
+def root(name: str) -> str:
+    """Return the name of the array that a view shows."""
+    return name.rstrip("~")
 
 
 def fill(dtype: str, value: int) -> Kernel:
@@ -58,7 +66,7 @@ def binary(name: str, dtype: str) -> Kernel:
 
 
 def numbered(dtype: str) -> Kernel:
-    """The first argument becomes the second one, plus the indices in a row and of it."""
+    """The first argument becomes the second one, the place in its row and the row."""
     arguments = [Argument(dtype, False, True), Argument(dtype, True, False)]
     builder = Builder(arguments, [])
     value = builder.load(1)
@@ -111,29 +119,30 @@ def launch_rows(
     points = max(math.prod(each[0].shape[1:]) for each in views)
     x = across or min(THREADS, 1 << max(0, points - 1).bit_length())
     y = THREADS // x
-    offsets, offset = {}, 0
+    # what added to an address gives the place in shared memory
+    origins, offset = {}, 0
     for each in local:
-        offsets[each] = offset
+        origins[each] = arrays[each].ctypes.data - offset
         offset += arrays[each].strides[0] * y
     assert offset <= 6144 * 8
     rows = max(s.first + own[0].shape[0] for s, own in zip(steps, views, strict=True))
     words = [rows, 0]
     for step, own in zip(steps, views, strict=True):
         count, *inner = own[0].shape
-        shape = (count, *[1] * (LOOPS - 1 - len(inner)), *inner)
+        missing = [0] * (LOOPS - 1 - len(inner))
+        shape = (count, *[1] * len(missing), *inner)
         block = parameter_of(
             step.kernel,
             [
                 np.lib.stride_tricks.as_strided(
                     each,
                     shape,
-                    (each.strides[0], *[0] * (LOOPS - 1 - len(inner)))
-                    + each.strides[1:],
+                    [each.strides[0], *missing, *each.strides[1:]],
                 )
                 for each in own
             ],
             [
-                offsets[each] if each in offsets else arrays[each].ctypes.data
+                arrays[each].ctypes.data - origins.get(root(each), 0)
                 for each in step.names
             ],
             tuple(reversed(range(LOOPS))),

@@ -8,8 +8,10 @@ import re
 
 import pytest
 from batches import joined
+from row_programs import centred, program_of
 from test_codegen_reductions import EVERY, reduction_kernel
 from test_gpu_reductions import sums
+from test_gpu_rows import DTYPES, WHERE
 from test_gpu_values import all_kernels
 
 from legate_diffuse.codegen.gpu import libraries
@@ -53,16 +55,25 @@ def others() -> str:
     return joined([*all_kernels(), *kernels, sums()])
 
 
+@functools.cache
+def rows() -> str:
+    return joined(
+        program_of(centred(dtype), local) for dtype in DTYPES for local in WHERE
+    )
+
+
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize("text", [maths, others])
-def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
+@pytest.mark.parametrize(("text", "least"), [(maths, 100), (others, 100), (rows, 25)])
+def test_all_kernels_become_cubins_without_local_memory(
+    architecture, text, least
+) -> None:
     assembler = CubinAssembler(architecture)
     number = libraries.architecture_number(architecture)
     ptx = assembler.ptx(text())
     _, log = libraries.assemble(ptx, number, "-verbose")
     frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
-    assert len(kernels) > 100
+    assert len(kernels) > least
     assert set(kernels.values()) == {(0, 0)}
 
 
