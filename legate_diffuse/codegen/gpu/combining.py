@@ -84,19 +84,24 @@ class Combining:
     def emit(self, update: Callable[[Lines, Values], None]) -> list[str]:
         """Return the code; `update` emits the update of a slice's elements."""
         lines = Lines(1, "c", "rows.end")
-        values = [each.of_all_lanes(lines) for each in self._folds]
-        values = self._of_block(lines, values)
-        before = lines.label
-        lines.do("br i1 %alone, label %update, label %partial")
-        lines.block("partial")
-        self._leave(lines, values)
-        all_values, after = self._gather(lines, values)
-        lines.do("br label %update")
+        own = [each.of_all_lanes(lines) for each in self._folds]
+        # first of the block's own values, then of all partial results
+        values = self._names("own")
+        combine = Lines(1, "d", "combine")
+        combined = self._of_block(combine, values)
+        combine.do("%complete = or i1 %again, %alone")
+        combine.do("br i1 %complete, label %update, label %partial")
+        combine.block("partial")
+        self._leave(combine, combined)
+        gathered, after = self._gather(combine)
+        combine.do("br label %combine")
+        lines.do("br label %combine")
+        lines.block("combine")
+        lines.do(f"%again = phi i1 [ false, %rows.end ], [ true, %{after} ]")
+        self._phis(lines, values, [(own, "rows.end"), (gathered, after)])
+        lines.text.extend(combine.text)
         lines.block("update")
-        values = [
-            fold.phi(lines, [(one, before), (every, after)])
-            for fold, one, every in zip(self._folds, values, all_values, strict=True)
-        ]
+        values = combined
         lines.do("br i1 %writes, label %write, label %slice.end")
         lines.block("write")
         update(lines, values)
@@ -110,11 +115,11 @@ class Combining:
         """Emit the combination of the values of the block's threads."""
         if self._columns:
             return self._of_column(lines, values)
-        values = self._of_warp(lines, values, WARP)
+        values = self._of_warp(lines, values, str(WARP // 2))
         warp = lines.let(f"udiv i64 %thread, {WARP}")
         self._put_first(lines, values, "%thread", warp)
         place = lines.let(f"and i64 %thread, {_WARPS - 1}")
-        return self._of_warp(lines, self._get_of_warp(lines, place), _WARPS)
+        return self._of_warp(lines, self._get_of_warp(lines, place), str(_WARPS // 2))
 
     def _put_first(self, lines: Lines, values: Values, thread: str, warp: str) -> None:
         """Emit the stores of the values of each warp's first thread, and wait."""
@@ -131,33 +136,28 @@ class Combining:
     def _get_of_warp(self, lines: Lines, warp: str) -> Values:
         return self._get(lines, warp, _WARPS)
 
-    def _of_warp(
-        self, lines: Lines, values: Values, threads: int, together: str = ""
-    ) -> Values:
+    def _of_warp(self, lines: Lines, values: Values, first: str) -> Values:
         """Emit the combination of some threads of a warp, which the first one gets.
 
-        With `together`, a power of two, of so many threads at most beside each other.
+        They are combined at halving distances, from `first` on.
         """
-        while threads > 1:
-            threads //= 2
-            inside = together and lines.let(f"icmp ult i64 {threads}, {together}")
-            combined = [
+
+        def combined(lines: Lines, distance: str, current: Values) -> Values:
+            return [
                 fold.combine(
                     lines,
                     parts,
-                    [fold.shuffled(lines, x, _SHUFFLE, threads) for x in parts],
+                    [fold.shuffled(lines, x, _SHUFFLE, distance) for x in parts],
                 )
-                for fold, parts in zip(self._folds, values, strict=True)
+                for fold, parts in zip(self._folds, current, strict=True)
             ]
-            if inside:
-                combined = [
-                    fold.choose(lines, inside, new, old)
-                    for fold, new, old in zip(
-                        self._folds, combined, values, strict=True
-                    )
-                ]
-            values = combined
-        return values
+
+        return self._repeat(
+            lines,
+            values,
+            (first, "i32", "icmp ne i32 {}, 0", "lshr i32 {}, 1"),
+            combined,
+        )
 
     def _of_column(self, lines: Lines, values: Values) -> Values:
         """Emit the combination of a column's threads, which the first one gets."""
@@ -183,35 +183,71 @@ class Combining:
         get: Callable[[Lines, str], Values],
     ) -> Values:
         """Emit a loop that combines values with those at places below `end`."""
+
+        def combined(lines: Lines, place: str, current: Values) -> Values:
+            return [
+                fold.combine(lines, old, value)
+                for fold, old, value in zip(
+                    self._folds, current, get(lines, place), strict=True
+                )
+            ]
+
+        return self._repeat(
+            lines,
+            values,
+            (first, "i64", f"icmp ult i64 {{}}, {end}", f"add i64 {{}}, {step}"),
+            combined,
+        )
+
+    def _repeat(
+        self,
+        lines: Lines,
+        values: Values,
+        counter: tuple[str, str, str, str],
+        combined: Callable[[Lines, str, Values], Values],
+    ) -> Values:
+        """Emit a loop, and return the values after it.
+
+        The counter has a start, a type, what asks whether to go on, and a step.
+        """
+        first, kind, more, step = counter
         before = lines.label
         test, body, done = (lines.new_label(n) for n in ("test", "body", "done"))
-        current = [
-            tuple(f"%{test}.{fold.word + part}" for part in range(fold.count))
-            for fold in self._folds
-        ]
+        current, place = self._names(test), f"%{test}.place"
         inside = Lines(1, f"{body}.")
-        place = f"%{test}.place"
-        new = [
-            fold.combine(inside, old, value)
-            for fold, old, value in zip(
-                self._folds, current, get(inside, place), strict=True
-            )
-        ]
-        following = inside.let(f"add i64 {place}, {step}")
+        new = combined(inside, place, current)
+        following = inside.let(step.format(place))
         lines.do(f"br label %{test}")
         lines.block(test)
-        lines.do(f"{place} = phi i64 [ {first}, %{before} ], [ {following}, %{body} ]")
-        for fold, names, *parts in zip(self._folds, current, values, new, strict=True):
-            for name, start, value in zip(names, *parts, strict=True):
-                ways = f"[ {start}, %{before} ], [ {value}, %{body} ]"
-                lines.do(f"{name} = phi {fold.kind} {ways}")
-        more = lines.let(f"icmp ult i64 {place}, {end}")
-        lines.do(f"br i1 {more}, label %{body}, label %{done}")
+        lines.do(
+            f"{place} = phi {kind} [ {first}, %{before} ], [ {following}, %{body} ]"
+        )
+        self._phis(lines, current, [(values, before), (new, body)])
+        goes_on = lines.let(more.format(place))
+        lines.do(f"br i1 {goes_on}, label %{body}, label %{done}")
         lines.block(body)
         lines.text.extend(inside.text)
-        lines.do(f"br label %{test}")
+        lines.do(f"br label %{test}, !llvm.loop !0")
         lines.block(done)
         return current
+
+    def _names(self, stem: str) -> Values:
+        """Return names for the components of all reductions."""
+        return [
+            tuple(f"%{stem}.{fold.word + part}" for part in range(fold.count))
+            for fold in self._folds
+        ]
+
+    def _phis(
+        self, lines: Lines, names: Values, ways: Sequence[tuple[Values, str]]
+    ) -> None:
+        """Emit values that come from one of several blocks."""
+        for number, fold in enumerate(self._folds):
+            for part, name in enumerate(names[number]):
+                found = ", ".join(
+                    f"[ {values[number][part]}, %{label} ]" for values, label in ways
+                )
+                lines.do(f"{name} = phi {fold.kind} {found}")
 
     def _leave(self, lines: Lines, values: Values) -> None:
         """Emit the partial result, and the ticket; go on in the last block only."""
@@ -252,8 +288,8 @@ class Combining:
         lines.block("gather")
         lines.do(_FENCE)
 
-    def _gather(self, lines: Lines, values: Values) -> tuple[Values, str]:
-        """Emit the combination of all partial results, and the block that has it."""
+    def _gather(self, lines: Lines) -> tuple[Values, str]:
+        """Emit what each thread combines of all partial results, up to a block."""
         tile = self._tile(lines)
         first, step = ("%thread", str(THREADS))
         if self._columns:
@@ -273,7 +309,6 @@ class Combining:
             return found
 
         values = self._in_order(lines, starts, first, "%gathered", step, at)
-        values = self._of_block(lines, values)
         put, after = lines.new_label("reset"), lines.new_label("gathered")
         lines.do(f"br i1 %leads, label %{put}, label %{after}")
         lines.block(put)

@@ -148,7 +148,7 @@ class Fold:
             word = lines.let(f"trunc i64 {word} to i{bits}")
         return lines.let(f"bitcast i{bits} {word} to {self.kind}")
 
-    def shuffled(self, lines: Lines, value: str, function: str, distance: int) -> str:
+    def shuffled(self, lines: Lines, value: str, function: str, distance: str) -> str:
         """Emit the component of the thread that is `distance` further in the warp."""
         word = self.to_word(lines, value)
         halves = []
@@ -163,23 +163,6 @@ class Fold:
             high = lines.let(f"shl i64 {halves[1]}, {_BITS_OF_HALF}")
             halves[0] = lines.let(f"or i64 {halves[0]}, {high}")
         return self.from_word(lines, halves[0])
-
-    def choose(self, lines: Lines, flag: str, new: Parts, old: Parts) -> Parts:
-        """Emit the choice of values by a flag."""
-        return tuple(
-            lines.let(f"select i1 {flag}, {self.kind} {x}, {self.kind} {y}")
-            for x, y in zip(new, old, strict=True)
-        )
-
-    def phi(self, lines: Lines, arrivals: Sequence[tuple[Parts, str]]) -> Parts:
-        """Emit the values that come from one of several blocks."""
-        found = []
-        for part in range(self.count):
-            ways = ", ".join(
-                f"[ {parts[part]}, %{label} ]" for parts, label in arrivals
-            )
-            found.append(lines.let(f"phi {self.kind} {ways}"))
-        return tuple(found)
 
     def _bits(self) -> int:
         return 1 if self.dtype == "bool" else 8 * ITEMSIZE[self.dtype]

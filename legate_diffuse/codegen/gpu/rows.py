@@ -38,7 +38,7 @@ from legate_diffuse.llvm.lines import Lines
 HEAD: Final = 2
 """Words of the parameter before those of the kernels: the number of rows."""
 
-MEMORY: Final = "@rows.memory"
+MEMORY: Final = "@row_memory"
 """The shared memory of the rows, whose size the launch says."""
 
 _FIRST: Final = SLICES
@@ -200,7 +200,11 @@ class _RowCombining(Combining):
         lines.do("%leads = icmp eq i64 %tid.x, 0")
         warp = lines.let(f"udiv i64 {thread}, {WARP}")
         values = [each.of_all_lanes(lines) for each in self._folds]
-        values = self._of_warp(lines, values, WARP, "%ntid.x")
+        few = lines.let(f"icmp ult i64 %ntid.x, {WARP}")
+        beside = lines.let(f"select i1 {few}, i64 %ntid.x, i64 {WARP}")
+        half = lines.let(f"lshr i64 {beside}, 1")
+        distance = lines.let(f"trunc i64 {half} to i32")
+        values = self._of_warp(lines, values, distance)
         self._put_first(lines, values, thread, warp)
         warps = lines.let(f"udiv i64 %ntid.x, {WARP}")
         end = lines.let(f"select i1 %leads, i64 {warps}, i64 0")
