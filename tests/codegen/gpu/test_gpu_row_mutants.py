@@ -47,7 +47,7 @@ MUTANTS: dict[str, Change] = {
         "%leads = icmp eq i64 %tid.x, 0", "%leads = icmp ule i64 0, %tid.x"
     ),
     "lanes of other rows": replaced(
-        r"icmp ult i64 (\d+), %ntid\.x", r"icmp ult i64 \1, 64"
+        r"icmp ult i64 %ntid\.x, 32", "icmp ult i64 %ntid.x, 0"
     ),
     "one warp": replaced(r"i64 (%c\d+), i64 0\n", "i64 1, i64 0\n"),
     "other warps": replaced(r"(%\S+ = udiv i64 %c\d+), 32", r"\1, 64"),
