@@ -80,8 +80,6 @@ class Parameters {
 };
 
 GridVariant find_variant(const GpuKernelCode& code, Parameters& parameters) {
-  auto variant = GridVariant::ALIGNED;
-
   for (std::int64_t index = 0; index < code.num_arguments; ++index) {
     const auto& argument = code.arguments[index];
 
@@ -91,9 +89,9 @@ GridVariant find_variant(const GpuKernelCode& code, Parameters& parameters) {
 
     auto offsets = parameters.pointer(index);
     for (std::int64_t loop = 1; loop < LOOPS; ++loop) offsets |= parameters.stride(index, loop);
-    if (offsets % VECTOR_BYTES != 0) variant = GridVariant::UNIT;
+    if (offsets % VECTOR_BYTES != 0) return GridVariant::STRIDED;
   }
-  return variant;
+  return GridVariant::ALIGNED;
 }
 
 // Sets the grid and the block of a launch whose variant is known, and whether it folds.

@@ -15,12 +15,12 @@
 
 namespace legate_diffuse {
 
-// The functions of a kernel: what moves is contiguous, and aligned to 16 bytes; contiguous; moves
-// in any steps; or in any steps, where threads of a block reduce to elements of their own. That of
-// a run takes all its nests on one row after the other.
-enum class GridVariant : std::size_t { ALIGNED, UNIT, STRIDED, COLUMNS, ROWS };
+// The functions of a kernel: what moves is contiguous, and aligned to 16 bytes; moves in any steps;
+// or in any steps, where threads of a block reduce to elements of their own. That of a run takes
+// all its nests on one row after the other.
+enum class GridVariant : std::size_t { ALIGNED, STRIDED, COLUMNS, ROWS };
 
-constexpr std::array<char, 5> VARIANT_SUFFIXES{'a', 'u', 's', 'c', 'r'};
+constexpr std::array<char, 4> VARIANT_SUFFIXES{'a', 's', 'c', 'r'};
 
 // One launch of a kernel.
 struct GridLaunch {

@@ -21,9 +21,10 @@ class Layout(Enum):
     """What a function of a kernel may take for granted; the suffix of its name."""
 
     ALIGNED = "a"
-    """Unit strides, and rows that start at multiples of 16 bytes."""
-    UNIT = "u"
-    """Unit strides along the inner loop, or 0 for arguments that are `invariant`."""
+    """Rows that start at multiples of 16 bytes, and unit strides along the inner loop.
+
+    Arguments that are `invariant` have strides of 0.
+    """
     STRIDED = "s"
     """Nothing."""
     COLUMNS = "c"
@@ -99,7 +100,7 @@ class Memory:
 
     def _place(self, lines: Lines, argument: int, x: str) -> str:
         row = f"{pointer_to(argument, self._local)} %row{argument}"
-        if self._layout not in (Layout.ALIGNED, Layout.UNIT):
+        if self._layout is not Layout.ALIGNED:
             stride = emit_word(lines, stride_word(self._kernel, argument))
             offset = lines.let(f"mul i64 {x}, {stride}")
             return lines.let(f"getelementptr i8, {row}, i64 {offset}")

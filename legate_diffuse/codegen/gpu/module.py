@@ -13,7 +13,7 @@ TRIPLE = "nvptx64-nvidia-cuda"
 
 def layouts(kernel: Kernel) -> list[Layout]:
     """Return the layouts of a kernel that have functions."""
-    found = [Layout.ALIGNED, Layout.UNIT, Layout.STRIDED]
+    found = [Layout.ALIGNED, Layout.STRIDED]
     return [*found, Layout.COLUMNS] if partial_words(kernel) else found
 
 

@@ -136,7 +136,7 @@ def variant(kernel: Kernel, views: Sequence[np.ndarray]) -> str:
         outer = [s for s, n in zip(view.strides, view.shape, strict=True) if n > 1]
         starts = [view.ctypes.data, *(outer[:-1] if view.shape[-1] > 1 else outer)]
         if not fixed and any(each % 16 for each in starts):
-            suffix = "u"
+            suffix = "s"
     return suffix
 
 

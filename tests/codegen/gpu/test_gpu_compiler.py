@@ -55,7 +55,7 @@ def test_what_the_native_part_gets() -> None:
     code = words(compiled.address, 13)
     assert ctypes.string_at(code[0], 4) == b"\x7fELF"
     assert ctypes.string_at(code[2]).decode() == compiled.name
-    assert ctypes.string_at(code[3]) == b"aus"
+    assert ctypes.string_at(code[3]) == b"as"
     threads, block_x, lanes, reduces, partial_words = code[4:9]
     assert (threads, block_x, lanes, reduces, partial_words) == (256, 256, 2, 0, 0)
     num_arguments, num_scalars, indices, arguments = code[9:]
@@ -70,7 +70,7 @@ def test_reducing_arguments_have_one_flag() -> None:
     compiler = GpuCompiler(CountingAssembler())
     kernel = reduction_kernel("add", "complex64", broadcast=True)
     code = words(compiler.compile(kernel).address, 13)
-    assert ctypes.string_at(code[3]) == b"ausc"
+    assert ctypes.string_at(code[3]) == b"asc"
     assert code[6:9] == [2, 1, 2]
     assert words(code[12], 4) == [8, 1, 8, 16]
 
