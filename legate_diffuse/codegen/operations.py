@@ -99,7 +99,7 @@ class Operations:
 
     def over_single_elements(self) -> Operations:
         """Return what emits operators over vectors of one element."""
-        return Operations(self._maths, 1, bool(self._flags))
+        return type(self)(self._maths, 1, bool(self._flags))
 
     def emit(
         self,

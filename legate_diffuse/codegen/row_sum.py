@@ -88,7 +88,7 @@ def row_sum_function(
     part = COMPONENT.get(dtype, dtype)
     kind, size = LLVM_TYPE[part], ITEMSIZE[part]
     count = 1 + (dtype in COMPONENT)
-    step = _step(dtype, columns, one, contracted)
+    step = step_of(dtype, columns, one, contracted)
     vectors = f"[{count} x <{lanes} x {kind}>]"
     alike = lanes % _AT_ONCE == 0 and count == 1
     return "\n".join(
@@ -109,7 +109,7 @@ def row_sum_function(
     )
 
 
-def _step(dtype: str, columns: str, one: Operations, contracted: bool) -> Step:
+def step_of(dtype: str, columns: str, one: Operations, contracted: bool) -> Step:
     """Return what emits a step of a loop over the elements of a row."""
     part = COMPONENT.get(dtype, dtype)
     kind, size = LLVM_TYPE[part], ITEMSIZE[part]

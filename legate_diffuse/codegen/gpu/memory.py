@@ -65,7 +65,7 @@ class Memory:
     def load(self, lines: Lines, argument: int, x: str) -> Parts:
         """Load the elements of an argument from point `x` of the row on."""
         dtype = self._kernel.arguments[argument].dtype
-        place = self._place(lines, argument, x)
+        place = self.place(lines, argument, x)
         aligned = self._layout is Layout.ALIGNED
         if not aligned or invariant(self._kernel, argument):
             return _one(lines, dtype, pointer_to(argument, self._local), place)
@@ -84,7 +84,7 @@ class Memory:
         """Store the elements of an argument from point `x` of the row on."""
         dtype = self._kernel.arguments[argument].dtype
         part = COMPONENT.get(dtype, dtype)
-        place = self._place(lines, argument, x)
+        place = self.place(lines, argument, x)
         vector, value = lines.vector(memory_type(part)), parts[0]
         if dtype == "bool":
             value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
@@ -98,7 +98,8 @@ class Memory:
         pointer = pointer_to(argument, self._local)
         lines.do(f"store {vector} {value}, {pointer} {place}, align {align}")
 
-    def _place(self, lines: Lines, argument: int, x: str) -> str:
+    def place(self, lines: Lines, argument: int, x: str) -> str:
+        """Emit the address of point `x` of the row."""
         row = f"{pointer_to(argument, self._local)} %row{argument}"
         if self._layout is not Layout.ALIGNED:
             stride = emit_word(lines, stride_word(self._kernel, argument))

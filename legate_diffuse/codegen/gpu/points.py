@@ -5,6 +5,7 @@ from legate_diffuse.codegen.gpu.maths import GpuMaths
 from legate_diffuse.codegen.gpu.memory import Memory, scalar
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import scalar_word
+from legate_diffuse.codegen.gpu.row_sum import emit_row_sum
 from legate_diffuse.codegen.operations import Parts, constant_parts
 from legate_diffuse.kernel.ir import (
     Constant,
@@ -17,6 +18,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
+from legate_diffuse.kernel.operators import ROW_SUMS
 from legate_diffuse.llvm.lines import Lines
 
 
@@ -60,8 +62,11 @@ class Points:
             self._memory.store(self._lines, step.argument, value, self._x)
 
     def _pure(self, step: Pure) -> Parts:
-        kernel, lines = self._kernel, self._lines
+        kernel, lines, body = self._kernel, self._lines, self._kernel.body
         match step:
+            case Load(argument) if not kernel.arguments[argument].moves:
+                # a row's sum finds what it needs
+                return ()
             case Load(argument):
                 return self._memory.load(lines, argument, self._x)
             case Scalar(index):
@@ -72,6 +77,15 @@ class Points:
                 return (self._memory.index(lines, number, self._x),)
             case Constant(dtype, bits):
                 return constant_parts(dtype, bits)
+            case Op(name, dtype, numbers) if name in ROW_SUMS:
+                loads = [each for n in numbers if isinstance(each := body[n], Load)]
+                rows, columns, *_ = arguments = [load.argument for load in loads]
+                places = [f"%row{argument}" for argument in arguments]
+                places[0] = self._memory.place(lines, rows, self._x)
+                of_columns = kernel.arguments[columns].dtype
+                return emit_row_sum(
+                    lines, self.operations, name, dtype, of_columns, places
+                )
             case Op(name, dtype, numbers):
                 dtypes = tuple(kernel.dtype_of(number) for number in numbers)
                 operands = [self._values[number] for number in numbers]

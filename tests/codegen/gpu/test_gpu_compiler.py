@@ -14,7 +14,6 @@ from test_gpu_values import division_kernel, index_kernel
 from legate_diffuse.codegen import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
 from legate_diffuse.kernel import Argument, Builder, Kernel
-from legate_diffuse.kernel.dtypes import RECT
 
 
 class CountingAssembler(EmulatedAssembler):
@@ -25,15 +24,6 @@ class CountingAssembler(EmulatedAssembler):
     def image(self, assembly: str) -> bytes:
         self.images += 1
         return super().image(assembly)
-
-
-def row_sum_kernel() -> Kernel:
-    whole = [Argument(d, True, False, whole=True) for d in ("int64", *["float64"] * 2)]
-    rows, result = Argument(RECT, True, False), Argument("float64", False, True)
-    builder = Builder([result, rows, *whole], [])
-    loads = [builder.load(number) for number in range(1, 5)]
-    builder.store(0, builder.op("row_sum", "float64", *loads))
-    return builder.build()
 
 
 def wide_kernel() -> Kernel:
@@ -106,7 +96,7 @@ def test_an_image_is_made_once(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "reason"),
-    [(row_sum_kernel(), "sums over the rows"), (wide_kernel(), "more arguments")],
+    [(wide_kernel(), "more arguments")],
 )
 def test_refuses_with_a_reason(kernel, reason) -> None:
     compiler = GpuCompiler(CountingAssembler())
