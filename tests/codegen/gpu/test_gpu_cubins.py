@@ -10,7 +10,9 @@ import pytest
 from batches import joined
 from row_programs import centred, program_of
 from test_codegen_reductions import EVERY, reduction_kernel
+from test_codegen_row_sums import kernel_of
 from test_gpu_reductions import sums
+from test_gpu_row_sums import CASES
 from test_gpu_rows import DTYPES, WHERE
 from test_gpu_values import all_kernels
 
@@ -57,13 +59,12 @@ def others() -> str:
 
 @functools.cache
 def rows() -> str:
-    return joined(
-        program_of(centred(dtype), local) for dtype in DTYPES for local in WHERE
-    )
+    programs = [program_of(centred(dtype), w) for dtype in DTYPES for w in WHERE]
+    return joined([*programs, *(kernel_of(*case) for case in CASES)])
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
-@pytest.mark.parametrize(("text", "least"), [(maths, 100), (others, 100), (rows, 25)])
+@pytest.mark.parametrize(("text", "least"), [(maths, 100), (others, 100), (rows, 40)])
 def test_all_kernels_become_cubins_without_local_memory(
     architecture, text, least
 ) -> None:
