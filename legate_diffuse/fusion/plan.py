@@ -108,6 +108,11 @@ class PlannedLaunch:
     task: int | None = None
     written: Any = None
 
+    @property
+    def coded(self) -> tuple[PlannedNest | PlannedRun, ...]:
+        """What has code of its own."""
+        return (*self.nests, *self.runs)
+
 
 @dataclass(slots=True)
 class Plan:

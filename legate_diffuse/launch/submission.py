@@ -16,13 +16,7 @@ from legate_diffuse import settings
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
-from legate_diffuse.fusion.plan import (
-    Plan,
-    PlannedLaunch,
-    PlannedNest,
-    PlannedRun,
-    unfused_plan,
-)
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.at_once import AtOnce
@@ -308,9 +302,7 @@ class Submitter:
         plans = sorted(self._plans.items(), key=lambda item: -item[1].last_use)
         wanted: set[Kernel | RowProgram] = set()
         for number, (key, plan) in enumerate(plans):
-            nests: list[PlannedNest | PlannedRun] = []
-            for launch in plan.launches:
-                nests += (*launch.nests, *launch.runs)
+            nests = [nest for launch in plan.launches for nest in launch.coded]
             kernels = {nest.code for nest in nests}
             if (
                 number < _KEPT_SHARE * MAX_PLANS
