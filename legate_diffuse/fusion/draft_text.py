@@ -36,7 +36,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.tiles import ALL, NEAR, TiledArgument
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.program_text import render_program
+from legate_diffuse.ir.program_text import render_program, told_by
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel import print_kernel
 
@@ -76,7 +76,8 @@ def kernels(draft: Draft) -> str:
 def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
-        f"nest {number} shape {nest.shape}: {_accesses(nest, _names(views))}"
+        f"nest {number} shape {nest.shape}{told_by(nest.told)}: "
+        f"{_accesses(nest, _names(views))}"
         for nests, views in (
             (each.nests, each.views.values()) for each in draft.localized
         )

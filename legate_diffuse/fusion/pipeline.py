@@ -17,7 +17,8 @@ from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
-from legate_diffuse.fusion.localize import Localized, localize
+from legate_diffuse.fusion.localize import localize
+from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.nests import nests_of

@@ -62,6 +62,10 @@ class TileAxis:
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
+        if nest.told:
+            # what it runs is no part of the axis
+            absent = Placement(False, None, (None,) * len(nest.accesses))
+            return replace(self, placements=(*self.placements, absent))
         arrays = [a for a in nest.accesses if not (a.whole or a.view.store.replicated)]
         if any(a.view.store.id in self.partial for a in arrays):
             return None

@@ -34,14 +34,15 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 
 }  // namespace
 
-Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper) {
+Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper,
+                                  const std::vector<Interval>& told) {
   Tile tile;
 
   for (std::int64_t d = 0; d < tiling_.rank; ++d) {
     tile.first[d] = lower[d];
     tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
   }
-  restrict_program(tiling_, tile, text_.data(), text_.size());
+  restrict_program(tiling_, tile, told, text_.data(), text_.size());
   Words words{text_.data(), text_.size()};
   return Program{words};
 }
@@ -52,6 +53,16 @@ std::vector<Base> TiledProgram::bases(const std::vector<std::optional<Elements>>
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     found.push_back(arguments[index] ? base_of(*arguments[index], tiling_.arguments[index])
                                      : Base{});
+  }
+  return found;
+}
+
+std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& arguments) {
+  std::vector<Interval> found;
+
+  for (const auto& each : arguments) {
+    found.push_back(each ? Interval{each->lower[0], each->upper[0] - each->lower[0] + 1}
+                         : Interval{0, 0});
   }
   return found;
 }
@@ -69,7 +80,7 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  const auto program = tiled.restrict_to(leader->lower, leader->upper);
+  const auto program = tiled.restrict_to(leader->lower, leader->upper, parts_of(arguments));
 
   run_program(program, tiled.bases(arguments), shapes, sharing);
 }
