@@ -141,7 +141,7 @@ PASSES: Final = (
     Pass("scalars", _scalars, draft_text.launches, verify.launches),
     Pass("liveness", _liveness, draft_text.launches, verify.liveness),
     Pass("kernels", _kernels, draft_text.kernels),
-    Pass("copies", _copies, draft_text.copies),
+    Pass("copies", _copies, draft_text.copies, verify.copies),
     Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
 )
