@@ -10,6 +10,7 @@ from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.tile_nests import Tiles
 from legate_diffuse.ir import View
 
+
 @dataclass(frozen=True, slots=True)
 class Localized:
     """Nests whose points do not write what others read.

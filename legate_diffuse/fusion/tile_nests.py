@@ -33,7 +33,8 @@ class Tiles:
 
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
     points read elements that another array tells. Those that are both, ``again``, are
-    computed again by each point that gathers them (``gathered.py``).
+    computed again by each point that gathers them (``gathered.py``), if the points of
+    the launch do so at all: ``computes_gathered``.
     """
 
     nests: tuple[Nest, ...] = ()
@@ -41,6 +42,7 @@ class Tiles:
     changed: frozenset[int] = frozenset()
     gathered: frozenset[int] = frozenset()
     again: frozenset[int] = frozenset()
+    computes_gathered: bool = True
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -63,12 +65,12 @@ class Tiles:
         sources = self._with_gathered(nest)
         if not left or sources is None:
             return None
-        changed, gathered, again = sources
+        _, gathered, _ = sources
         nests = (*self.nests, nest)
         # Legate makes images along one dimension
         if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
             return None
-        return Tiles(nests, left, changed, gathered, again)
+        return Tiles(nests, left, *sources, self.computes_gathered)
 
     def _with_gathered(
         self, nest: Nest
@@ -90,10 +92,14 @@ class Tiles:
             a.view.store.id for a in nest.accesses if a.whole
         )
         again = self.again
+        indices = any(a.whole and a.view.store.dtype == "int64" for a in nest.accesses)
         for store in (gathered & self.changed) - again:
             makers = [each for each in self.nests if store in _written(each)]
             inputs = _inputs(makers, store)
-            if inputs is None or not (self.changed - {store}).isdisjoint(inputs):
+            # Legate has images of these only
+            if inputs is None or not (indices and self.computes_gathered):
+                return None
+            if not (self.changed - {store}).isdisjoint(inputs):
                 return None
             gathered |= inputs
             again |= {store}

@@ -52,9 +52,9 @@ class Part(NamedTuple):
 class NestPart(NamedTuple):
     """What of a nest a point runs along an axis.
 
-    ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of the tile,
-    and so much farther on, from where a view that the nest uses begins along dimension
-    ``dim`` of its root; None stands for a view of all of it.
+    ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
+    the tile, and so much farther on, from where a view that the nest uses begins along
+    dimension ``dim`` of its root; None stands for a view of all of it.
     """
 
     loop: int

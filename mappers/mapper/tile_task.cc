@@ -3,6 +3,7 @@
 #include "mapper/tile_task.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "threads/program_runner.h"
@@ -34,6 +35,34 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 
 }  // namespace
 
+namespace {
+
+// What points compute again is at most half of what their tiles have; or so little that it takes
+// less time than another task.
+constexpr std::int64_t FEW_ELEMENTS = std::int64_t{1} << 15;
+
+std::atomic<bool> has_gathered_far{false};
+
+void note_gathered(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told) {
+  for (const auto& nest : tiling.nests) {
+    for (const auto& part : nest) {
+      if (part.dim != TOLD) continue;
+
+      const auto extent = told[part.reach.low].extent;
+      const auto own = tile.extents[tiling.axes.front()];
+      if (extent > FEW_ELEMENTS && extent > own + own / 2) {
+        has_gathered_far.store(true, std::memory_order_relaxed);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool gathers_far() {
+  return has_gathered_far.load(std::memory_order_relaxed);
+}
+
 Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper,
                                   const std::vector<Interval>& told) {
   Tile tile;
@@ -42,6 +71,7 @@ Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Stride
     tile.first[d] = lower[d];
     tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
   }
+  note_gathered(tiling_, tile, told);
   restrict_program(tiling_, tile, told, text_.data(), text_.size());
   Words words{text_.data(), text_.size()};
   return Program{words};

@@ -29,8 +29,8 @@ namespace legate_diffuse {
 // buffer the rows of its dimension `dim` are made that lie in between, and of a nest the points of
 // its loop `dim`. A nest without such a loop is run if 0 lies in between (GUARD), or anyhow
 // (EVERYWHERE), and a scratch buffer without such a dimension is made as a whole. If `dim` is TOLD,
-// `low` is the number of an argument that another one tells of: the nest runs over the elements that
-// a point has of it, and of the buffer the same ones are made, along the only dimension.
+// `low` is the number of an argument that another one tells of: the nest runs over the elements
+// that a point has of it, and of the buffer the same ones are made, along the only dimension.
 
 // Instead of the number of nests' scratch buffers, where a tiling comes first.
 constexpr std::int64_t TILED = -1;

@@ -224,7 +224,11 @@ def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
         found = passes(update + SUM + NEGATE.format("5.5", "4.4"), text)
         assert found["launches"].count("\n") == 2
         return
-    view = "view %5.9 shape 0 many [-1:]\n" if "%5.9" in new else "view %3.9 shape 0 many [1:]\n"
+    view = (
+        "view %5.9 shape 0 many [-1:]\n"
+        if "%5.9" in new
+        else "view %3.9 shape 0 many [1:]\n"
+    )
     assert old in text + UPDATE
     tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
     found = passes(tasks, text.replace(old, new) + view)

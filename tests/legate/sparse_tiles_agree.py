@@ -131,9 +131,7 @@ def the_vector_is_updated_twice(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return x, y, z
 
 
-def the_vector_is_made_from_what_changes(
-    a: Any, x: Any, w: Any, y: Any, z: Any
-) -> Any:
+def the_vector_is_made_from_what_changes(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     w += 1
     p = x + w
     w *= 2
