@@ -131,6 +131,14 @@ def the_vector_is_updated_twice(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return x, y, z
 
 
+def the_vector_is_updated_in_two_loops(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x += w
+    beside = near(x)
+    x *= beside
+    a.product(x, y)
+    return x, y, beside
+
+
 def the_vector_is_made_from_what_changes(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     w += 1
     p = x + w
@@ -235,6 +243,7 @@ MAKERS = (
     both_vectors_are_read_with_neighbours,
     the_new_vector_is_read_with_neighbours,
     the_vector_is_updated_twice,
+    the_vector_is_updated_in_two_loops,
     the_vector_is_made_from_what_changes,
     what_the_vector_is_made_from_changes_later,
     others_are_made_with_the_vector,
