@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.localize import Localized
+from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers

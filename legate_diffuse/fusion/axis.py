@@ -210,6 +210,12 @@ class Axis:
             known = known.moved(at.offset)
         return self._resolved(known) if known.symbol in self.same else known
 
+    def lay(self, row: Touched, located: Located) -> None:
+        """Lay something beside the rows of a nest, if it has no place yet."""
+        if not self._knows(row):
+            self._learn(row.store, row.interval.low, located.first)
+            self._learn(row.store, row.interval.high, located.end)
+
     def _resolved(self, place: Place) -> Place:
         """Return a place from the symbol that stands for all that are the same."""
         while place.symbol in self.same:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch, Placed
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.localize import Localized
+from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import PlannedLaunch

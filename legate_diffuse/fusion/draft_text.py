@@ -33,10 +33,10 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.fusion.tiles import ALL, NEAR, TiledArgument
+from legate_diffuse.fusion.tiles import ALL, NEAR, TOLD, TiledArgument
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.program_text import render_program
+from legate_diffuse.ir.program_text import render_program, told_by
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel import print_kernel
 
@@ -76,7 +76,8 @@ def kernels(draft: Draft) -> str:
 def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
-        f"nest {number} shape {nest.shape}: {_accesses(nest, _names(views))}"
+        f"nest {number} shape {nest.shape}{told_by(nest.told)}: "
+        f"{_accesses(nest, _names(views))}"
         for nests, views in (
             (each.nests, each.views.values()) for each in draft.localized
         )
@@ -134,9 +135,14 @@ def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
         if launch.tiling is not None:
             words += _telling(launch.tiling.arguments[number])
         yield f"argument {names[view]} {words}"
-    for (view, first, last), rows in zip(launch.scratch, launch.circular, strict=True):
-        circular = "" if rows is None else f" circular {rows}"
-        yield f"scratch {names[view]} nests {first} {last}{circular}"
+    for number, ((view, first, last), rows) in enumerate(
+        zip(launch.scratch, launch.circular, strict=True)
+    ):
+        words = "" if rows is None else f" circular {rows}"
+        if launch.tiling is not None:
+            told = [p.low for p in launch.tiling.buffers[number] if p.dim == TOLD]
+            words += "".join(f" as argument {argument}" for argument in told)
+        yield f"scratch {names[view]} nests {first} {last}{words}"
     if launch.temporaries:
         yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
 

@@ -112,12 +112,17 @@ def cut(window: Window, launch: Launch, cuts: AbstractSet[int]) -> int:
 class Placed:
     """The nests of partitioned launches; to place one takes long, so it is done once.
 
-    Launches that begin alike share what was placed for their first groups.
+    Launches that begin alike share what was placed for their first groups. Points
+    compute again what they gather if ``computes_gathered``.
     """
 
-    def __init__(self) -> None:
-        self.start = Tiles()
+    def __init__(self, computes_gathered: bool = True) -> None:
+        self.start = Tiles(computes_gathered=computes_gathered)
         self._made: dict[tuple[Tiles, tuple[int, ...]], Tiles | None] = {}
+
+    def anew(self) -> Placed:
+        """Return the same for other groups."""
+        return Placed(self.start.computes_gathered)
 
     def joined(
         self, tiles: Tiles, group: Grouping, tasks: Sequence[IndexTask]

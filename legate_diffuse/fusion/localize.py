@@ -21,9 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from legate_diffuse.fusion.gathered import compute_gathered
+from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.nests import nests_of
 from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
@@ -34,33 +36,6 @@ from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import covers_store
 from legate_diffuse.kernel import Argument, Builder, Kernel
-
-
-@dataclass(frozen=True, slots=True)
-class Localized:
-    """Nests whose points do not write what others read.
-
-    Attributes:
-        nests: the nests.
-        views: what they use, by number.
-        shown: of each new view one that shows the same elements of the old store; and
-            of each view of all of a new store any one of the old one.
-        origins: the old store of each new one.
-        scratch: the new stores that live in the task.
-        tiles: where the nests are, if that is known.
-    """
-
-    nests: tuple[LoweredNest, ...]
-    views: Mapping[int, View]
-    shown: Mapping[int, int] = field(default_factory=dict)
-    origins: dict[int, int] = field(default_factory=dict)
-    scratch: frozenset[int] = frozenset()
-    tiles: Tiles | None = None
-
-    @property
-    def moved(self) -> frozenset[int]:
-        """The new stores that take the places of old ones."""
-        return frozenset(self.origins) - self.scratch
 
 
 def localize(
@@ -84,7 +59,8 @@ def localize(
         numbers: gives numbers to new stores and views.
     """
     placer = _Placer(scratch)
-    start = placer.place(Localized(tuple(nests), views))
+    again = compute_gathered(nests, views, numbers)
+    start = again and placer.place(again)
     if start is None:
         return None
     along = placer.reaches(start)
@@ -94,7 +70,7 @@ def localize(
     fixed = {view.store.id for view in views.values() if view.store.fixed}
     found = start
     for store, way in sorted(ways.items()):
-        if way.moves and store in fixed:
+        if (way.moves and store in fixed) or store in start.origins:
             return None
         localizer = _Localizer(found, store, numbers)
         if store in incomplete and localizer.copies:

@@ -51,6 +51,7 @@ class LoweredNest:
     reductions. What is written comes first, then what is reduced to. ``shape`` is the
     class of the launch domain; a view of a one-element store may have another shape. If
     ``whole``, the nest runs over all of its roots, and its shape is not the window's.
+    ``told`` is that of the nest that it becomes.
     """
 
     tasks: tuple[int, ...]
@@ -60,6 +61,7 @@ class LoweredNest:
     privileges: bytes
     scalars: tuple[ScalarSource, ...]
     whole: bool = False
+    told: tuple[int, ...] = ()
 
     @property
     def accesses(self) -> Iterator[tuple[int, int]]:

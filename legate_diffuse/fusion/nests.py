@@ -40,6 +40,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
                 ALL if argument.whole else argument.reduces or "",
             )
         ),
+        lowered.told,
     )
 
 

@@ -3,7 +3,8 @@
 
 A point has the elements of its own tile, and what lies near it. Where it sums over rows
 of elements, it has of columns and values what its rows tell, and of the vector what its
-columns tell: an image. A store is passed once for each of these.
+columns tell: an image. It has such an image, too, of what it computes the vector from
+again (``gathered.py``). A store is passed once for each of these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.ir import View
+from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
@@ -49,6 +51,15 @@ def passed_by(
     A task that is not ``tiled`` has all of its stores.
     """
     own = [views[argument] for argument in lowered.arguments]
+    if lowered.told:
+        indices, rows = lowered.told
+        told = Passed(indices, Passed(rows))
+        return tuple(
+            Passed(view.store.id, None if privilege & WRITE else told)
+            if not view.store.replicated
+            else Passed(view.store.id)
+            for view, privilege in zip(own, lowered.privileges, strict=True)
+        )
     tellers = _tellers(lowered.kernel)
 
     def passed(number: int) -> Passed:

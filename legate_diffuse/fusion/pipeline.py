@@ -14,10 +14,11 @@ from legate_diffuse.fusion.arguments import plan_launch
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, Memos
 from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.launches import Launch, cut, form_launches
+from legate_diffuse.fusion.launches import Launch, Placed, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
-from legate_diffuse.fusion.localize import Localized, localize
+from legate_diffuse.fusion.localize import localize
+from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.nests import nests_of
@@ -140,7 +141,7 @@ PASSES: Final = (
     Pass("scalars", _scalars, draft_text.launches, verify.launches),
     Pass("liveness", _liveness, draft_text.launches, verify.liveness),
     Pass("kernels", _kernels, draft_text.kernels),
-    Pass("copies", _copies, draft_text.copies),
+    Pass("copies", _copies, draft_text.copies, verify.copies),
     Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
 )
@@ -152,12 +153,19 @@ Watch = Callable[[Pass, Draft], None]
 """Takes a pass, and what has been made after it."""
 
 
-def make_plan(window: Window, meanings: Meanings, watch: Watch | None = None) -> Plan:
+def make_plan(
+    window: Window,
+    meanings: Meanings,
+    watch: Watch | None = None,
+    computes_gathered: bool = True,
+) -> Plan:
     """Analyse a window of operations with these meanings.
 
-    ``watch`` is called after each pass (``fusion/README.md``).
+    ``watch`` is called after each pass (``fusion/README.md``). Points compute again
+    what they gather if ``computes_gathered``.
     """
-    draft = Draft(window, meanings, Renaming(window))
+    memos = Memos(Placed(computes_gathered))
+    draft = Draft(window, meanings, Renaming(window), memos=memos)
     run_passes(draft, watch)
     return Plan(draft.planned, len(window.tasks))
 
@@ -175,7 +183,7 @@ def run_passes(
         if draft.kept != kept:
             # they were for the names that could not be
             draft.cuts = frozenset()
-            draft.memos = Memos()
+            draft.memos = Memos(draft.memos.placed.anew())
             return run_passes(draft, watch)
         if draft.cuts != cuts:
             return run_passes(draft, watch, PASSES[_LAUNCHES:])

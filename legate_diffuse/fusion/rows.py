@@ -60,7 +60,9 @@ def _uses(turn: Turn) -> list[Use] | None:
         for number, view in enumerate(nest.views)
     ]
     stays = any(use.changes and use.distance is None for use in uses)
-    return None if stays or turn.row_loop is None else uses
+    # what others tell it is not what it has of its tile
+    apart = bool(nest.told) or stays or turn.row_loop is None
+    return None if apart else uses
 
 
 def _depends(own: list[Use], uses: dict[int, list[Use]]) -> bool:

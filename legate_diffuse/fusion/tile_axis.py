@@ -17,7 +17,7 @@ from typing import Final
 from legate_diffuse.fusion.axis import Axis, Place, Touched
 from legate_diffuse.ir import Access, Privilege, View
 from legate_diffuse.ir.nest import Nest
-from legate_diffuse.ir.region import BEGIN, END, Endpoint
+from legate_diffuse.ir.region import BEGIN, END, WHOLE, Endpoint
 
 _BEGIN: Final = Endpoint(BEGIN, 0)
 _END: Final = Endpoint(END, 0)
@@ -62,6 +62,10 @@ class TileAxis:
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
+        if nest.told:
+            # what it runs is no part of the axis
+            absent = Placement(False, None, (None,) * len(nest.accesses))
+            return replace(self, placements=(*self.placements, absent))
         arrays = [a for a in nest.accesses if not (a.whole or a.view.store.replicated)]
         if any(a.view.store.id in self.partial for a in arrays):
             return None
@@ -186,8 +190,19 @@ class TileAxis:
                 return None
             else:
                 rows.append(Touched(view.store.id, view.region[dim]))
+        extent = _extent(nest.shape)
+        extends = loop == 0 and len(nest.views[0].dims) == 1
+        if (
+            extends
+            and any(a.whole for a in nest.accesses)
+            and not any(row and row.store in self.axis.stores for row in rows)
+        ):
+            # sums of rows lie where as many rows do, although they share no array
+            rows.append(extent)
         for located, axis in self.axis.laid(loop, rows, complete=True):
-            distances = located.constant_distances
+            if extends:
+                axis.lay(extent, located)
+            distances = located.constant_distances[: len(nest.accesses)]
             placement = Placement(True, loop, distances)
             known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
@@ -205,6 +220,11 @@ class TileAxis:
 # Instead of a loop: the nest has no place on the axis, or has nothing to do with it.
 _NOWHERE = -1
 _ABSENT = -2
+
+
+def _extent(shape: int) -> Touched:
+    """Return what lies where the first nest does that has a single loop of a shape."""
+    return Touched(-1 - shape, WHOLE)
 
 
 def _dim_along(view: View, loop: int | None, standing: int | None) -> int | None:

@@ -17,8 +17,9 @@ from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.nests import over
 from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.ir import IndexTask, Privilege
+from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.relations import shows_store
 
 # What is computed by two points costs time twice: at most so many rows on each side.
 MAX_REACH: Final = 24
@@ -31,13 +32,17 @@ class Tiles:
     """Nests that points of a launch run, and the axes that divide them.
 
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
-    points read elements that another array tells.
+    points read elements that another array tells. Those that are both, ``again``, are
+    computed again by each point that gathers them (``gathered.py``), if the points of
+    the launch do so at all: ``computes_gathered``.
     """
 
     nests: tuple[Nest, ...] = ()
     axes: tuple[TileAxis, ...] = ()
     changed: frozenset[int] = frozenset()
     gathered: frozenset[int] = frozenset()
+    again: frozenset[int] = frozenset()
+    computes_gathered: bool = True
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -54,26 +59,54 @@ class Tiles:
         left = tuple(
             axis
             for axis in found
-            if axis is not None and any(dim is not None for dim in axis.dims.values())
+            if axis is not None
+            and (nest.told or any(dim is not None for dim in axis.dims.values()))
         )
-        changed = self.changed.union(
-            access.view.store.id
-            for access in nest.accesses
-            if access.privilege is not Privilege.READ
-            and not access.view.store.replicated
-        )
+        sources = self._with_gathered(nest)
+        if not left or sources is None:
+            return None
+        _, gathered, _ = sources
+        nests = (*self.nests, nest)
+        # Legate makes images along one dimension
+        if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
+            return None
+        return Tiles(nests, left, *sources, self.computes_gathered)
+
+    def _with_gathered(
+        self, nest: Nest
+    ) -> tuple[frozenset[int], frozenset[int], frozenset[int]] | None:
+        """Return what is changed, gathered and computed again, with one nest more.
+
+        None if points would gather what others change.
+        """
+        written = _written(nest)
+        if nest.told:
+            # it writes memory of the point
+            sources = {v.store.id for v in nest.views if not v.store.replicated}
+            gathered = self.gathered | (sources - written)
+            fine = self.changed.isdisjoint(gathered - self.again)
+            return (self.changed, gathered, self.again) if fine else None
+        if not written.isdisjoint(self.again):
+            return None
         gathered = self.gathered.union(
             a.view.store.id for a in nest.accesses if a.whole
         )
-        nests = (*self.nests, nest)
-        if gathered and (
-            # what points change is not there for others yet
-            not gathered.isdisjoint(changed)
-            # Legate makes images along one dimension
-            or any(len(v.region or ()) > 1 for each in nests for v in each.views)
-        ):
-            return None
-        return Tiles(nests, left, changed, gathered) if left else None
+        again = self.again
+        indices = any(a.whole and a.view.store.dtype == "int64" for a in nest.accesses)
+        for store in (gathered & self.changed) - again:
+            makers = [each for each in self.nests if store in _written(each)]
+            inputs = _inputs(makers, store)
+            # Legate has images of these only
+            if inputs is None or not (indices and self.computes_gathered):
+                return None
+            if not (self.changed - {store}).isdisjoint(inputs):
+                return None
+            gathered |= inputs
+            again |= {store}
+        changed = self.changed | written
+        # what points change is not there for others yet
+        fine = changed.isdisjoint(gathered - again) and written.isdisjoint(gathered)
+        return (changed, gathered, again) if fine else None
 
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
@@ -83,6 +116,35 @@ class Tiles:
             if axis.spread > MAX_REACH
             for reach in reaches(self.nests, axis, results, leader).stores.values()
         )
+
+
+def _written(nest: Nest) -> frozenset[int]:
+    return frozenset(
+        access.view.store.id
+        for access in nest.accesses
+        if access.privilege is not Privilege.READ and not access.view.store.replicated
+    )
+
+
+def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
+    """Return the arrays from which any element of a store can be computed again.
+
+    None if the elements do not depend on those of arrays at the same place only.
+    """
+    if len(makers) != 1:
+        return None
+    arrays = [a for a in makers[0].accesses if not a.view.store.replicated]
+    own = [a for a in arrays if a.view.store.id == store]
+    read = [a for a in arrays if a.privilege is Privilege.READ]
+    if (
+        not read
+        or any(a.privilege is Privilege.REDUCE for a in own)
+        or any(a.whole or not shows_store(a.view) for a in (*own, *read))
+        # what others read is not overwritten, but moves
+        or any(a.privilege is Privilege.READ and a.view.store.fixed for a in own)
+    ):
+        return None
+    return frozenset(a.view.store.id for a in read)
 
 
 def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
@@ -95,11 +157,16 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
         for a in loops[0].accesses
         if a.view.shape == loops[0].shape and not a.view.store.replicated
     )
-    accesses = dict.fromkeys(
-        type(a)(a.privilege, over(like, a.view, whole=a.whole), a.operator)
-        for task in loops
-        for a in task.accesses
-    )
+    accesses: dict[Access, None] = {}
+    made: set[View] = set()
+    for task in loops:
+        accesses |= dict.fromkeys(
+            Access(a.privilege, over(like, a.view, whole=a.whole), a.operator)
+            for a in task.accesses
+            # what the nest has made itself stays in registers
+            if a.privilege is not Privilege.READ or a.whole or a.view not in made
+        )
+        made.update(task.writes)
     return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 

@@ -29,6 +29,9 @@ from legate_diffuse.ir.relations import shows_store
 # Instead of a nest's loop along an axis, as in mappers/program/tiling.h.
 GUARD: Final = -1
 EVERYWHERE: Final = -2
+# Instead of a dimension of a scratch buffer, too: its rows are those that an argument
+# has, whose number is instead of the beginning.
+TOLD: Final = -3
 # Instead of the argument that tells what a point has of another one: it has what lies
 # near its tile, or all.
 NEAR: Final = -1
@@ -38,7 +41,7 @@ ALL: Final = -2
 class Part(NamedTuple):
     """What of a scratch buffer a point has along an axis.
 
-    ``dim`` is its dimension along it, or less than 0.
+    ``dim`` is its dimension along it, or less than 0: ``TOLD``, or all is needed.
     """
 
     dim: int
@@ -49,9 +52,9 @@ class Part(NamedTuple):
 class NestPart(NamedTuple):
     """What of a nest a point runs along an axis.
 
-    ``loop`` may also be ``GUARD`` or ``EVERYWHERE``. Both ends are those of the tile,
-    and so much farther on, from where a view that the nest uses begins along dimension
-    ``dim`` of its root; None stands for a view of all of it.
+    ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
+    the tile, and so much farther on, from where a view that the nest uses begins along
+    dimension ``dim`` of its root; None stands for a view of all of it.
     """
 
     loop: int
@@ -153,6 +156,7 @@ def tile(
         for access in nest.accesses
         if access.privilege is Privilege.REDUCE
     }
+    told = _told(nests, places)
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
     tiled = [
         TiledArgument((), nothing)
@@ -191,19 +195,35 @@ def tile(
         ),
         tuple(
             tuple(
-                _part(axis, along, store.id, leader)
+                Part(TOLD, told[store.id], 0)
+                if store.id in told
+                else _part(axis, along, store.id, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
             )
             for store in scratch
         ),
         tuple(
             tuple(
-                _nest_part(nest, axis, along, number, leader)
+                NestPart(TOLD, told[nest.views[0].store.id], 0, None, 0)
+                if nest.told
+                else _nest_part(nest, axis, along, number, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
             )
             for number, nest in enumerate(tiles.nests)
         ),
     )
+
+
+def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
+    """Return the argument that has what points make of each buffer that is told."""
+    found = {}
+    for nest in nests:
+        if nest.told:
+            indices, rows = nest.told
+            result, *sources = (v.store for v in nest.views if not v.store.replicated)
+            teller = Passed(indices, Passed(rows))
+            found[result.id] = places[Passed(sources[0].id, teller)]
+    return found
 
 
 def _is_partial(tiles: Tiles, store: int) -> bool:

@@ -113,6 +113,28 @@ def liveness(draft: Draft) -> None:
                 known -= {view.store.id for view in task.writes}
 
 
+def copies(draft: Draft) -> None:
+    """Verify that points gather nothing that nests on other points make."""
+    for launch, localized in zip(draft.launches, draft.localized, strict=True):
+        if not launch.tiled:
+            continue
+        views = localized.views
+        made = {
+            views[view].store.id
+            for nest in localized.nests
+            for view, privilege in nest.accesses
+            if privilege & (WRITE | REDUCE) and not nest.told
+        }
+        for nest in localized.nests:
+            arguments = zip(nest.arguments, nest.kernel.arguments, strict=True)
+            for view, argument in arguments:
+                store = views[view].store.id
+                _require(
+                    not argument.whole or store not in made,
+                    f"points gather store {store}, which others make",
+                )
+
+
 def schedule(draft: Draft) -> None:
     """Verify the program of each launch."""
     for found, localized, program in zip(

@@ -26,12 +26,16 @@ class Nest:
         points: how many points they have.
         accesses: what each point does. All views have a dimension for each loop. A view
             that is read and written is named twice.
+        told: the stores that tell what of its loop a tile needs: the indices that later
+            nests use there, and the rows that tell which indices these are. Empty if
+            that follows from distances.
     """
 
     number: int
     shape: int
     points: Points
     accesses: tuple[Access, ...]
+    told: tuple[int, ...] = ()
 
     @property
     def views(self) -> tuple[View, ...]:

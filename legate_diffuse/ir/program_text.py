@@ -7,7 +7,9 @@ are written as in windows (``ir/text.py``). The nests of a band follow the line
 it has them. An access tells the region of its view; ``@1`` after it is its distance
 from the row of the nest, and ``circular %1 2`` tells that of store 1 two rows more than
 those of a block are in use at a time. ``@-%0.a`` is a distance that depends on where
-landmark a of store 0 is (``distance.py``)::
+landmark a of store 0 is (``distance.py``). A nest that is ``told by %2 %1`` runs on
+each of several points for what the elements of store 2 tell that the rows of store 1
+tell::
 
     store %0 float64 live
     store %1 float64
@@ -35,7 +37,8 @@ from legate_diffuse.ir.text import parse_store, render_store
 _NEST: Final = re.compile(
     r"nest (?P<number>\d+) shape (?P<shape>\d+) (?P<points>none|one|many)"
     r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>[^ :]+))?"
-    r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?: (?P<accesses>.*)"
+    r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?"
+    r"(?: told by (?P<told>%[^:]+))?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
     r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))? %(?P<store>\d+)"
@@ -61,8 +64,14 @@ def _turn(turn: Turn) -> str:
     text += "" if turn.row_loop is None else f" rows {turn.row_loop}"
     text += f" shift {turn.shift}" if turn.shift else ""
     text += f" margin {margin.before} {margin.after}" if margin else ""
+    text += told_by(nest.told)
     accesses = zip(nest.accesses, turn.distances, strict=True)
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
+
+
+def told_by(stores: tuple[int, ...]) -> str:
+    """Return what is said of a nest of whose loop stores tell what is needed."""
+    return f" told by {' '.join(f'%{store}' for store in stores)}" if stores else ""
 
 
 def _access(access: Access, distance: Rows | None) -> str:
@@ -126,8 +135,15 @@ def _parse_turn(
     margin = None
     if match["before"]:
         margin = Margin(parse_rows(match["before"]), parse_rows(match["after"]))
+    told = (match["told"] or "").replace("%", "").split()
     return Turn(
-        Nest(int(match["number"]), shape, points, tuple(accesses)),
+        Nest(
+            int(match["number"]),
+            shape,
+            points,
+            tuple(accesses),
+            tuple(map(int, told)),
+        ),
         int(match["rows"]) if match["rows"] else None,
         parse_rows(match["shift"] or "0"),
         tuple(distances),

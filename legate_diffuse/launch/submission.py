@@ -22,6 +22,7 @@ from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
+from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
@@ -78,6 +79,7 @@ class Submitter:
         self._meanings = meanings if agreement is None else Trapping(meanings, fills)
         self._agreement = agreement
         self._plans: dict[tuple[int, ...], Plan] = {}
+        self._gathering = Gathering(native, several=agreement is not None)
         self._windows = 0
         self._spares = Spares()
         # the numbers of fused tasks, by name
@@ -156,6 +158,7 @@ class Submitter:
         Until then nothing is done that does harm if it is done twice, or in vain.
         ``wanted`` is a single element that the program waits for, if any.
         """
+        self._gathering.review(self._plans)
         plan = self._plan(window)
         self._windows += 1
         self._spares.let_go(self._windows)
@@ -257,10 +260,8 @@ class Submitter:
         return first if first.fused and not rest else None
 
     def _plan_here(self, window: ClosedWindow) -> Plan:
-        translated = translate(window, self._meanings)
-        plan = make_plan(
-            translated, Trapping(self._meanings, lambda _: True), self._watch
-        )
+        meanings = Trapping(self._meanings, lambda _: True)
+        plan = make_plan(translate(window, self._meanings), meanings, self._watch)
         self.counters.plans_made += 1
         return plan
 
@@ -282,8 +283,11 @@ class Submitter:
             return self._remember(window, unfused_plan(length))
 
     def _make_plan(self, window: ClosedWindow) -> Plan:
-        translated = translate(window, self._meanings)
-        plan = make_plan(translated, self._meanings, self._watch)
+        translated, computes = (
+            translate(window, self._meanings),
+            self._gathering.computes,
+        )
+        plan = make_plan(translated, self._meanings, self._watch, computes)
         self.counters.plans_made += 1
         return self._remember(window, plan)
 
@@ -329,7 +333,6 @@ class Submitter:
             for nest in launch.nests
             if not nest.lowered.whole
         )
-
         kernels = [nest.lowered.kernel for nest in missing]
 
         def find() -> None:

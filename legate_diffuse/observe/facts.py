@@ -10,6 +10,7 @@ from typing import Any
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest
+from legate_diffuse.fusion.tiles import TOLD
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, verb
@@ -214,7 +215,16 @@ def _fates(
     arguments = [views[number].root for number in planned.arguments]
     moved = [arguments[place] for place in planned.moved]
     scratch = [views[number].root for number, _, _ in planned.scratch]
-    scratch = [root for root in scratch if root not in arguments]
+    again = (
+        []
+        if planned.tiling is None
+        else [
+            root
+            for root, (part, *_) in zip(scratch, planned.tiling.buffers, strict=True)
+            if part.dim == TOLD
+        ]
+    )
+    scratch = [root for root in scratch if root not in (*arguments, *again)]
     dropped = [views[number].root for number in planned.temporaries]
     dropped = [root for root in dropped if root not in scratch]
     for text, found in (
@@ -227,6 +237,7 @@ def _fates(
             [root for root in dropped if root not in read],
         ),
         ("in the task's own memory", scratch),
+        ("computed again by each point that gathers it", again),
         ("moved to fresh memory, since others read what a point changes", moved),
     ):
         if found:

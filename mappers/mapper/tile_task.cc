@@ -3,6 +3,7 @@
 #include "mapper/tile_task.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "threads/program_runner.h"
@@ -34,14 +35,44 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 
 }  // namespace
 
-Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper) {
+namespace {
+
+// What points compute again is at most half of what their tiles have; or so little that it takes
+// less time than another task.
+constexpr std::int64_t FEW_ELEMENTS = std::int64_t{1} << 15;
+
+std::atomic<bool> has_gathered_far{false};
+
+void note_gathered(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told) {
+  for (const auto& nest : tiling.nests) {
+    for (const auto& part : nest) {
+      if (part.dim != TOLD) continue;
+
+      const auto extent = told[part.reach.low].extent;
+      const auto own = tile.extents[tiling.axes.front()];
+      if (extent > FEW_ELEMENTS && extent > own + own / 2) {
+        has_gathered_far.store(true, std::memory_order_relaxed);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool gathers_far() {
+  return has_gathered_far.load(std::memory_order_relaxed);
+}
+
+Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper,
+                                  const std::vector<Interval>& told) {
   Tile tile;
 
   for (std::int64_t d = 0; d < tiling_.rank; ++d) {
     tile.first[d] = lower[d];
     tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
   }
-  restrict_program(tiling_, tile, text_.data(), text_.size());
+  note_gathered(tiling_, tile, told);
+  restrict_program(tiling_, tile, told, text_.data(), text_.size());
   Words words{text_.data(), text_.size()};
   return Program{words};
 }
@@ -52,6 +83,16 @@ std::vector<Base> TiledProgram::bases(const std::vector<std::optional<Elements>>
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     found.push_back(arguments[index] ? base_of(*arguments[index], tiling_.arguments[index])
                                      : Base{});
+  }
+  return found;
+}
+
+std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& arguments) {
+  std::vector<Interval> found;
+
+  for (const auto& each : arguments) {
+    found.push_back(each ? Interval{each->lower[0], each->upper[0] - each->lower[0] + 1}
+                         : Interval{0, 0});
   }
   return found;
 }
@@ -69,7 +110,7 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  const auto program = tiled.restrict_to(leader->lower, leader->upper);
+  const auto program = tiled.restrict_to(leader->lower, leader->upper, parts_of(arguments));
 
   run_program(program, tiled.bases(arguments), shapes, sharing);
 }

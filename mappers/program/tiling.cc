@@ -133,7 +133,15 @@ void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments
   }
   for (const auto* const parts : {&tiling.buffers, &tiling.nests}) {
     for (const auto& each : *parts) {
-      for (const auto& part : each) require(is_small(part.reach), "a reach is too large");
+      for (const auto& part : each) {
+        require(is_small(part.reach), "a reach is too large");
+        if (part.dim != TOLD) continue;
+
+        const auto told = part.reach.low;
+        require(told >= 0 && told < static_cast<std::int64_t>(arguments.size()) &&
+                    tiling.arguments[told].teller >= 0,
+                "nothing tells what a nest runs");
+      }
     }
   }
 }
@@ -151,6 +159,30 @@ void check_reach(const NestHead& nest, const Operand& operand, const Part& part,
   const auto low = operand.low[root_dim];
   require(part.reach.low + low >= there.low && part.reach.high + low <= there.high,
           "an operand leaves the part of its root that a point has");
+}
+
+bool stands(const NestHead& nest, const Operand& operand) {
+  return std::all_of(operand.dims, operand.dims + nest.dim,
+                     [](std::int64_t dim) { return dim < 0; });
+}
+
+// Of a nest that runs over what a point has of the argument `told`: whether an operand moves along
+// elements that are there.
+void check_told(const Tiling& tiling, const std::vector<TiledShape>& arguments,
+                const NestHead& nest, const Operand& operand, std::int64_t told) {
+  if (operand.base >= 0 && arguments[operand.base].is_scalar) return;
+  require(nest.dim == 1 && nest.first[0] == 0 && operand.root_dim == 1 && operand.dims[0] == 0 &&
+              operand.low[0] == 0,
+          "an operand does not move along with what is told");
+  if (operand.base < 0) {
+    const auto& buffer = tiling.buffers[~operand.base].front();
+    require(buffer.dim == TOLD && buffer.reach.low == told,
+            "a nest makes other elements than those that it is told");
+    return;
+  }
+  require(tiling.arguments[operand.base].teller == tiling.arguments[told].teller &&
+              arguments[operand.base].shape.extents == arguments[told].shape.extents,
+          "a nest reads other elements than those that it is told");
 }
 
 }  // namespace
@@ -186,8 +218,14 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
 
     for (const auto& operand : nest.operands) {
       for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
+        if (parts[axis].dim == TOLD) {
+          check_told(tiling, arguments, nest.head, operand, parts[axis].reach.low);
+          continue;
+        }
         if (operand.base < 0) {
           const auto& buffer = tiling.buffers[~operand.base][axis];
+          require(buffer.dim != TOLD || stands(nest.head, operand),
+                  "an operand moves along a buffer of which points have other parts");
           if (buffer.dim >= 0) {
             check_reach(nest.head, operand, parts[axis], buffer.dim, buffer.reach);
           }
@@ -195,8 +233,7 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
         }
         const auto& argument = tiling.arguments[operand.base];
         if (argument.teller != NEAR) {
-          require(std::all_of(operand.dims, operand.dims + nest.head.dim,
-                              [](std::int64_t dim) { return dim < 0; }),
+          require(stands(nest.head, operand),
                   "an operand moves along an argument of which points have other parts");
           continue;
         }
@@ -212,11 +249,6 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
 
 namespace {
 
-struct Interval {
-  std::int64_t first;
-  std::int64_t extent;
-};
-
 // What of the positions from 0 to an extent lies between two positions.
 Interval clip(std::int64_t begin, std::int64_t end, std::int64_t extent) {
   const auto first = std::clamp(begin, std::int64_t{0}, extent);
@@ -224,8 +256,13 @@ Interval clip(std::int64_t begin, std::int64_t end, std::int64_t extent) {
   return {first, std::max(std::min(end, extent) - first, std::int64_t{0})};
 }
 
-Interval clip(const Part& part, const Tiling& tiling, const Tile& tile, std::size_t axis,
-              std::int64_t extent) {
+Interval clip(const Part& part, const Tiling& tiling, const Tile& tile,
+              const std::vector<Interval>& told, std::size_t axis, std::int64_t extent) {
+  if (part.dim == TOLD) {
+    const auto& there = told[part.reach.low];
+
+    return clip(there.first, there.first + there.extent, extent);
+  }
   const auto begin = tile.first[tiling.axes[axis]];
   const auto end = begin + tile.extents[tiling.axes[axis]];
 
@@ -234,8 +271,8 @@ Interval clip(const Part& part, const Tiling& tiling, const Tile& tile, std::siz
 
 }  // namespace
 
-void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
-                      std::size_t num_words) {
+void restrict_program(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told,
+                      std::int64_t* words, std::size_t num_words) {
   Words rest{words, num_words};
   const auto at = [&](const std::int64_t* word) { return words + (word - words); };
   const Program program{rest};
@@ -248,11 +285,12 @@ void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* word
 
     for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
       const auto& part = tiling.buffers[index][axis];
-      if (part.dim < 0) continue;
+      if (part.dim < 0 && part.dim != TOLD) continue;
 
-      auto& extent = *at(buffer.extents + part.dim);
-      const auto found = clip(part, tiling, tile, axis, extent);
-      origin[part.dim] = found.first;
+      const auto dim = part.dim == TOLD ? 0 : part.dim;
+      auto& extent = *at(buffer.extents + dim);
+      const auto found = clip(part, tiling, tile, told, axis, extent);
+      origin[dim] = found.first;
       extent = found.extent;
     }
   }
@@ -266,11 +304,12 @@ void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* word
       const auto& part = parts[axis];
 
       if (part.dim == GUARD) {
-        runs = runs && clip(part, tiling, tile, axis, 1).extent == 1;
-      } else if (part.dim >= 0) {
-        auto& extent = *at(head.extents + part.dim);
-        const auto found = clip(part, tiling, tile, axis, extent);
-        *at(head.first + part.dim) = found.first;
+        runs = runs && clip(part, tiling, tile, told, axis, 1).extent == 1;
+      } else if (part.dim != EVERYWHERE) {
+        const auto dim = part.dim == TOLD ? 0 : part.dim;
+        auto& extent = *at(head.extents + dim);
+        const auto found = clip(part, tiling, tile, told, axis, extent);
+        *at(head.first + dim) = found.first;
         extent = found.extent;
       }
     }

@@ -143,11 +143,108 @@ def test_points_sum_the_rows_of_others_near_their_own() -> None:
     assert "argument %2.2 read image of 0\n" in found["arguments"]
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_what_points_change_is_gathered_in_another_task(first: int) -> None:
-    tasks = [NEGATE.format("3.3", "5.5"), SUM]
-    found = passes(tasks[first] + tasks[1 - first], DIVIDED)
+def test_what_is_gathered_may_change_in_a_later_task() -> None:
+    found = passes(SUM + NEGATE.format("3.3", "5.5"), DIVIDED)
     assert found["launches"] == "partitioned: 0\npartitioned: 1\n"
+
+
+UPDATE = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read %3.3\n"
+
+
+def test_points_compute_again_what_they_gather() -> None:
+    found = passes(UPDATE + SUM + DOT, DIVIDED)
+    assert found["launches"] == "partitioned: 0 | 1 2\n"
+    assert (
+        found["copies"]
+        == """\
+nest 0 shape 0: write %10.11, read %5.5, read %3.3
+nest 1 shape 0 told by %1 %0: write %7.8, read %3.3, read %5.5
+nest 2 shape 0: reduce %6.6, read %0.0, read %1.1, read %2.2, read %7.9, read %10.12
+"""
+    )
+    assert (
+        found["arguments"]
+        == """\
+partitioned
+argument %3.3 write moves
+argument %5.5 read
+argument %3.3 read
+argument %0.0 read
+argument %1.1 read image of 3
+argument %3.3 read image of 4
+argument %5.5 read image of 4
+argument %6.6 reduce
+argument %2.2 read image of 3
+scratch %3.3 nests 1 2 as argument 5
+never made %4.4
+"""
+    )
+
+
+MADE = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read %7.7\n"
+MORE = DIVIDED + "store %7 float64 live\nview %7.7 shape 0 many [:]\n"
+
+
+def test_what_points_compute_again_need_not_move() -> None:
+    found = passes(MADE + SUM + DOT, MORE)
+    assert found["launches"] == "partitioned: 0 | 1 2\n"
+    assert "moves" not in found["arguments"]
+
+
+def test_what_only_rows_use_is_computed_for_them_only() -> None:
+    head = MORE.replace("%3 float64 live", "%3 float64 undefined")
+    found = passes(MADE + SUM + NEGATE.format("5.5", "4.4"), head)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
+    head = head + "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
+    found = passes(MADE + SUM + NEGATE.format("8.8", "4.4"), head)
+    assert found["launches"] == "partitioned: 0 | 1 2\n"
+    assert found["copies"].startswith("nest 0 shape 0 told by %1 %0: write")
+    assert found["copies"].count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # there are no images
+        ("int64", "int32"),
+        # what was there must be read where others write, and cannot move
+        ("%3 float64 live", "%3 float64 live fixed"),
+        # elements are made from others
+        ("write %3.3, read %5.5, read %3.3", "write %3.3, read %5.9, read %3.3"),
+        ("write %3.3, read %5.5, read %3.3", "write %3.9, read %5.5, read %3.9"),
+        # all that they are made from is read, or none
+        ("ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read", ""),
+    ],
+)
+def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
+    views = "store %9 float64 live\nview %9.8 shape 3 many [:]\n"
+    text = DIVIDED + views
+    if not new:
+        update = "FILL(float64) -> (float64) shape 0: write %3.3\n"
+        found = passes(update + SUM + NEGATE.format("5.5", "4.4"), text)
+        assert found["launches"].count("\n") == 2
+        return
+    view = (
+        "view %5.9 shape 0 many [-1:]\n"
+        if "%5.9" in new
+        else "view %3.9 shape 0 many [1:]\n"
+    )
+    assert old in text + UPDATE
+    tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
+    found = passes(tasks, text.replace(old, new) + view)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
+
+
+def test_what_points_compute_again_from_does_not_change() -> None:
+    for before, after in (
+        (NEGATE.format("5.5", "7.7"), ""),
+        ("", NEGATE.format("5.5", "4.4")),
+        ("", NEGATE.format("3.3", "4.4")),
+    ):
+        tasks = (before and f"{SUM}{before}") + UPDATE + SUM + after
+        found = passes(tasks, MORE)
+        number = len(found["launches"].splitlines())
+        assert number == 2, found["launches"]
 
 
 def test_only_reads_are_whole() -> None:

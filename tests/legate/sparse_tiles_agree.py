@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import cupynumeric as cn
@@ -61,44 +62,210 @@ def near(y: Any) -> Any:
     return sums
 
 
-def the_vector_is_changed_before(a: Any, x: Any, y: Any, z: Any) -> Any:
+def the_vector_is_changed_before(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     x *= 2
     a.product(x, y)
     return y - z
 
 
-def the_vector_is_changed_afterwards(a: Any, x: Any, y: Any, z: Any) -> Any:
+def the_vector_is_changed_afterwards(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     a.product(x, y)
     x *= 2
     a.product(x, z)
     return y + z
 
 
-def neighbours_are_read(a: Any, x: Any, y: Any, z: Any) -> Any:
+def neighbours_are_read(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     a.product(x, y)
     return near(y) * z
 
 
-def the_vector_is_read_with_neighbours(a: Any, x: Any, y: Any, z: Any) -> Any:
+def the_vector_is_read_with_neighbours(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     a.product(near(x), y)
     return near(y) + z
 
 
+def the_vector_is_made_before(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    """As in conjugate gradients; the factor is a future."""
+    p = w + (cn.dot(w, w) / 3) * x
+    a.product(p, y)
+    return y * 2 - z, p
+
+
+def the_vector_is_updated_before(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x *= cn.dot(w, w) / 3
+    x += w
+    a.product(x, y)
+    return y, x
+
+
+def the_old_vector_is_read_as_well(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    before, beside = x * 3, near(x)
+    x += w
+    a.product(x, y)
+    return y, before, beside, x
+
+
+def both_vectors_are_read_with_neighbours(
+    a: Any, x: Any, w: Any, y: Any, z: Any
+) -> Any:
+    beside = near(x)
+    x += w
+    a.product(x, y)
+    return y, beside, near(x)
+
+
+def the_new_vector_is_read_with_neighbours(
+    a: Any, x: Any, w: Any, y: Any, z: Any
+) -> Any:
+    p = w - x
+    a.product(p, y)
+    return y, near(p)
+
+
+def the_vector_is_updated_twice(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x += w
+    a.product(x, y)
+    x *= 2
+    a.product(x, z)
+    return x, y, z
+
+
+def the_vector_is_updated_in_two_loops(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x += w
+    beside = near(x)
+    x *= beside
+    a.product(x, y)
+    return x, y, beside
+
+
+def the_vector_is_made_from_what_changes(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    w += 1
+    p = x + w
+    w *= 2
+    a.product(p, y)
+    w -= x
+    return y, p, w
+
+
+def what_the_vector_is_made_from_changes_later(
+    a: Any, x: Any, w: Any, y: Any, z: Any
+) -> Any:
+    p = x - w
+    a.product(p, y)
+    w += p
+    x *= 3
+    return y, p, w, x
+
+
+def others_are_made_with_the_vector(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    doubled = w * 2
+    p = doubled - x
+    w += 1
+    a.product(p, y)
+    return y, doubled, w, p
+
+
+def two_vectors_are_gathered(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p, q = x + w, x - w
+    a.product(p, y)
+    a.product(q, z)
+    r = p * q
+    a.product(r, y)
+    return y + z, p, q
+
+
+def one_vector_is_gathered_twice(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p = x + w
+    a.product(p, y)
+    s = y - 1
+    a.product(p, z)
+    return s * z, p
+
+
+def the_vector_depends_on_the_position(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p = cn.arange(len(x)) + x
+    a.product(p, y)
+    return y, p
+
+
+def the_vector_is_filled(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x.fill(3)
+    a.product(x, y)
+    return y, x
+
+
+def the_vector_is_made_in_parts(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p = x + w
+    p[1:] = w[:-1]
+    a.product(p, y)
+    return y, p
+
+
+def the_vector_is_not_kept(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    a.product(x * 3 - w, y)
+    return y - z
+
+
+def values_are_made_before(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p, changed = x + w, copy(a)
+    values = cn.arange(a.values.shape[0]).astype(x.dtype)
+    changed.values = other.store_of(values * 2)
+    changed.product(p, y)
+    return y, p
+
+
+def iterations(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    """Several steps, in each of which the vector of the one before is read."""
+    small = w + 0
+    for step in range(4):
+        p = w + (cn.dot(small, small) / (2000 + step)) * x
+        a.product(p, y)
+        w = w - x
+        x = p
+    return x, w, y
+
+
 PROGRAMS = (
-    lambda a, x, y, z: (a.product(x, y), y)[1],
-    lambda a, x, y, z: (a.product(x + 1, y), y * z - y)[1],
-    lambda a, x, y, z: (a.product(x, y), a.product(x, z), y * 2 + z)[2],
+    lambda a, x, w, y, z: (a.product(x, y), y)[1],
+    lambda a, x, w, y, z: (a.product(x + 1, y), y * z - y)[1],
+    lambda a, x, w, y, z: (a.product(x, y), a.product(x, z), y * 2 + z)[2],
     the_vector_is_changed_before,
     the_vector_is_changed_afterwards,
     neighbours_are_read,
     the_vector_is_read_with_neighbours,
+)
+# in which the vector is made by other operations
+MAKERS = (
+    the_vector_is_made_before,
+    the_vector_is_updated_before,
+    the_old_vector_is_read_as_well,
+    both_vectors_are_read_with_neighbours,
+    the_new_vector_is_read_with_neighbours,
+    the_vector_is_updated_twice,
+    the_vector_is_updated_in_two_loops,
+    the_vector_is_made_from_what_changes,
+    what_the_vector_is_made_from_changes_later,
+    others_are_made_with_the_vector,
+    two_vectors_are_gathered,
+    one_vector_is_gathered_twice,
+    the_vector_depends_on_the_position,
+    the_vector_is_filled,
+    the_vector_is_made_in_parts,
+    the_vector_is_not_kept,
+    values_are_made_before,
+    iterations,
 )
 
 
 def run(matrix: other.Matrix, shape: tuple[int, int], dtype: str, program: Any) -> Any:
     height, width = shape
     x, z = ((cn.arange(n) % 7 - 3).astype(dtype) for n in (width, height))
-    return np.asarray(program(matrix, x, cn.empty(height, dtype), z))
+    w = (cn.arange(width) % 5 - 1).astype(dtype)
+    if dtype.startswith("complex"):
+        w *= 1 - 2j
+    found = program(matrix, x, w, cn.empty(height, dtype), z)
+    return [np.asarray(each) for each in (found if type(found) is tuple else (found,))]
 
 
 def check(lengths: list[int], width: int, dtype: str, index: str, program: Any) -> None:
@@ -108,7 +275,9 @@ def check(lengths: list[int], width: int, dtype: str, index: str, program: Any) 
     arguments = matrix, given_matrix.shape, dtype, program
     found = run(*arguments)
     with unfused():
-        same(found, run(*arguments))
+        expected = run(*arguments)
+    for one, another in zip(found, expected, strict=True):
+        same(one, another)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -121,13 +290,23 @@ def test_points_agree(name: str, index: str, dtype: str) -> None:
             check(lengths, width, dtype, index, program)
 
 
+@pytest.mark.parametrize("program", MAKERS)
+def test_points_make_what_they_gather(program: Any) -> None:
+    for number, name in enumerate(STRUCTURES):
+        lengths = STRUCTURES[name]
+        dtype = TYPES[number % len(TYPES)]
+        for width in (max(len(lengths) - 3, 2), len(lengths), len(lengths) + 9):
+            check(lengths, width, dtype, "int64", program)
+    check(STRUCTURES["random"], 64, "float64", "int32", program)
+
+
 @settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.integers(0, 4), min_size=2, max_size=70).filter(lambda n: sum(n) > 1),
     st.integers(2, 90),
     st.sampled_from(TYPES),
     st.sampled_from(INDICES),
-    st.sampled_from(PROGRAMS),
+    st.sampled_from(PROGRAMS + MAKERS),
 )
 def test_random_matrices_agree(
     lengths: list[int], width: int, dtype: str, index: str, program: Any
@@ -142,6 +321,32 @@ def test_a_product_agrees_with_scipy(index: str) -> None:
     y = cn.empty(100)
     in_legate(given_matrix).product(cn.array(x), y)
     np.testing.assert_allclose(np.asarray(y), given_matrix @ x, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("program", "tasks"),
+    [
+        (the_vector_is_made_before, 2),
+        (the_vector_is_updated_before, 2),
+        (the_old_vector_is_read_as_well, 1),
+        (both_vectors_are_read_with_neighbours, 3),
+        (the_new_vector_is_read_with_neighbours, 1),
+        (what_the_vector_is_made_from_changes_later, 2),
+        (others_are_made_with_the_vector, 2),
+        (two_vectors_are_gathered, 2),
+        (one_vector_is_gathered_twice, 1),
+        (the_vector_depends_on_the_position, 1),
+        (the_vector_is_not_kept, 1),
+        (the_vector_is_filled, 1),
+        (values_are_made_before, 3),
+    ],
+)
+def test_what_makes_the_vector_is_in_the_task(program: Any, tasks: int) -> None:
+    matrix = in_legate(matrix_of([3, 0, 1, 5, 2] * 20, 100, "float64", "int64"))
+    x, w = cn.arange(100.0), cn.ones(100) * 2
+    y, z = cn.empty(100), cn.arange(100.0)
+    found = counts(lambda: program(matrix, x, w, y, z))
+    assert found["tasks_submitted"] - found["fills_submitted"] == tasks
 
 
 def test_what_is_aligned_with_rows_is_in_one_task() -> None:

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets points compute again what they gather, where a nest before has made it.
+
+A point gathers elements that others make, ``p = r + b * p; q = A @ p``:
+
+    nest 0: read write %0[:], read %1[:]
+    nest 1: write %2[:], read rows, columns, values, read(all) %0[:]
+
+So each point computes all that its rows use once more, in scratch memory, from what was
+there before the task. What is read so must not change in the task. An array that is
+changed moves to a fresh store, which takes its place when the task was submitted:
+
+    nest 0: write %3[:], read %1[:], read %0[:]
+    nest 1 told by columns, rows: write %4[:], read %1[:], read %0[:]
+    nest 2: write %2[:], read rows, columns, values, read(all) %4[:]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from legate_diffuse.fusion.localized import Localized
+from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.passed import Passed, passed_by
+from legate_diffuse.ir import Store, View
+from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.kernel.part import part_for, without_overwriting
+
+
+def compute_gathered(
+    nests: Sequence[LoweredNest], views: Mapping[int, View], numbers: Iterator[int]
+) -> Localized | None:
+    """Return nests that gather nothing that nests on other points make.
+
+    None if that cannot be. ``numbers`` gives numbers to new stores and views.
+    """
+    found = _Gathered(nests, views, numbers)
+    for place, nest in enumerate(nests):
+        for number, passed in enumerate(passed_by(nest, views, tiled=True)):
+            if not nest.kernel.arguments[number].whole:
+                continue
+            makers = found.makers_of(passed.store)
+            if makers and not (
+                makers[0] < place and found.compute(passed, makers, place, number)
+            ):
+                return None
+    return found.run()
+
+
+class _Gathered:
+    """Nests on their way to such that compute again what they gather."""
+
+    def __init__(
+        self,
+        nests: Sequence[LoweredNest],
+        views: Mapping[int, View],
+        numbers: Iterator[int],
+    ) -> None:
+        self._nests = list(nests)
+        self._views = dict(views)
+        self._numbers = numbers
+        self._shown: dict[int, int] = {}
+        self._origins: dict[int, int] = {}
+        # the buffer of each array that is gathered, for what tells what is needed
+        self._buffers: dict[tuple[int, tuple[int, ...]], Store] = {}
+        # nests that come before another one
+        self._before: dict[int, list[LoweredNest]] = {}
+        # stores that must move, and the nests that change them
+        self._moving: dict[int, int] = {}
+
+    def makers_of(self, store: int) -> list[int]:
+        """Return the places of the nests that change a store."""
+        return [
+            place
+            for place, nest in enumerate(self._nests)
+            for view, privilege in nest.accesses
+            if privilege & (WRITE | REDUCE) and self._views[view].store.id == store
+        ]
+
+    def compute(
+        self, passed: Passed, makers: Sequence[int], place: int, argument: int
+    ) -> bool:
+        """Let a nest gather what points compute again; False if that cannot be."""
+        told = _told(passed)
+        if told is None or len(makers) != 1:
+            return False
+        key = passed.store, told
+        if key not in self._buffers:
+            again = self._again(passed.store, makers[0], told)
+            if again is None:
+                return False
+            self._before.setdefault(place, []).append(again)
+        nest = self._nests[place]
+        arguments = list(nest.arguments)
+        arguments[argument] = self._view(arguments[argument], self._buffers[key])
+        self._nests[place] = replace(nest, arguments=tuple(arguments))
+        return True
+
+    def _again(
+        self, store: int, maker: int, told: tuple[int, ...]
+    ) -> LoweredNest | None:
+        """Return a nest that makes of a store what is told, in a buffer of its own."""
+        nest = self._nests[maker]
+        result, view = self._result(nest, store)
+        if nest.privileges[result] & REDUCE or not shows_store(view):
+            return None
+        kernel, read = part_for(nest.kernel, result)
+        arrays = []
+        for number in read:
+            used = self._views[nest.arguments[number]]
+            if used.store.replicated:
+                continue
+            if (
+                nest.kernel.arguments[number].whole
+                or not shows_store(used)
+                or (used.store.id != store and self.makers_of(used.store.id))
+            ):
+                return None
+            arrays.append(used.store.id)
+        if not arrays:
+            return None
+        if store in arrays:
+            if view.store.fixed:
+                return None
+            self._moving[store] = maker
+        buffer = self._buffers[store, told] = self._store(view.store)
+        return LoweredNest(
+            nest.tasks,
+            kernel,
+            nest.shape,
+            (self._view(view.id, buffer), *(nest.arguments[each] for each in read)),
+            bytes((WRITE, *(READ for _ in read))),
+            nest.scalars,
+            told=told,
+        )
+
+    def run(self) -> Localized:
+        """Return the nests, with what changes in fresh stores."""
+        for store, maker in self._moving.items():
+            self._move(store, maker)
+        return Localized(
+            tuple(
+                each
+                for place, nest in enumerate(self._nests)
+                for each in (*self._before.get(place, ()), nest)
+            ),
+            self._views,
+            self._shown,
+            self._origins,
+            frozenset(buffer.id for buffer in self._buffers.values()),
+        )
+
+    def _move(self, store: int, maker: int) -> None:
+        nest = self._nests[maker]
+        result, view = self._result(nest, store)
+        target = self._store(view.store)
+        for place, later in enumerate(self._nests[maker:], maker):
+            arguments = tuple(
+                self._view(number, target)
+                if self._views[number].store.id == store
+                else number
+                for number in later.arguments
+            )
+            self._nests[place] = replace(later, arguments=arguments)
+        if nest.privileges[result] & READ:
+            privileges = bytearray(nest.privileges)
+            privileges[result] = WRITE
+            self._nests[maker] = replace(
+                self._nests[maker],
+                kernel=without_overwriting(nest.kernel, result),
+                arguments=(*self._nests[maker].arguments, view.id),
+                privileges=bytes((*privileges, READ)),
+            )
+
+    def _result(self, nest: LoweredNest, store: int) -> tuple[int, View]:
+        return next(
+            (number, self._views[view])
+            for number, (view, privilege) in enumerate(nest.accesses)
+            if privilege & (WRITE | REDUCE) and self._views[view].store.id == store
+        )
+
+    def _store(self, like: Store) -> Store:
+        new = replace(like, id=next(self._numbers), live=False, undefined=True)
+        self._origins[new.id] = like.id
+        return new
+
+    def _view(self, number: int, store: Store) -> int:
+        """Return the number of a view of a new store like one of the old one."""
+        new = replace(self._views[number], id=next(self._numbers), store=store)
+        self._views[new.id] = new
+        self._shown[new.id] = number
+        return new.id
+
+
+def _told(passed: Passed) -> tuple[int, ...] | None:
+    """Return the stores that tell what is gathered, if they are indices and rows."""
+    indices = passed.teller
+    if indices is None or indices.teller is None or indices.teller.teller is not None:
+        return None
+    return indices.store, indices.teller.store

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules for nests that each point runs for what it gathers (``Nest.told``).
+
+Such a nest may run any of its points on several points of a launch, and each finds the
+same there: it reads arrays that nobody changes, at the place of its own point, and what
+it writes is gathered by those alone who ask for what it was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.ir.task import Access
+
+
+def broken_rules(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Iterator[str]:
+    """Yield what is wrong with the nests of a program that are told what they run.
+
+    ``scratch`` are the stores that live in the program.
+    """
+    changed: dict[int, list[int]] = {}
+    for nest in nests:
+        for access in nest.accesses:
+            if access.privilege is not Privilege.READ:
+                changed.setdefault(access.view.store.id, []).append(nest.number)
+    for nest in nests:
+        if not nest.told:
+            continue
+        where = f"nest {nest.number}"
+        written = [a for a in nest.accesses if a.privilege is not Privilege.READ]
+        read = [
+            access
+            for access in nest.accesses
+            if access.privilege is Privilege.READ and not access.view.store.replicated
+        ]
+        if len(nest.told) != 2 or not changed.keys().isdisjoint(nest.told):
+            yield f"{where}: what tells it what to run is changed"
+        if not read or any(
+            access.whole or not shows_store(access.view) for access in (*written, *read)
+        ):
+            yield f"{where}: it does not make each element from those at its place"
+        if any(access.view.store.id in changed for access in read):
+            yield f"{where}: it reads what the program changes"
+        if len(written) != 1 or written[0].privilege is not Privilege.WRITE:
+            yield f"{where}: it does not write one buffer"
+            continue
+        buffer = written[0].view.store.id
+        if buffer not in scratch or changed[buffer] != [nest.number]:
+            yield f"{where}: it is not alone to write store {buffer}"
+        for other in nests:
+            uses = [a for a in other.accesses if a.view.store.id == buffer]
+            if other is not nest and uses and not _gathers(other, uses, nest.told):
+                yield (
+                    f"nest {other.number}: it uses other elements of store {buffer} "
+                    f"than nest {nest.number} is told to make"
+                )
+
+
+def _gathers(nest: Nest, uses: Sequence[Access], told: Sequence[int]) -> bool:
+    """Whether a nest uses a store only as its rows and their indices tell."""
+    indices, rows = told
+    return all(access.whole for access in uses) and all(
+        any(
+            access.view.store.id == store and access.whole is whole
+            for access in nest.accesses
+        )
+        for store, whole in ((indices, True), (rows, False))
+    )

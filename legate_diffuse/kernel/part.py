@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of kernels: what computes one of their results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from legate_diffuse.kernel.ir import Argument, Instruction, Kernel, Load, Op, Store
+from legate_diffuse.kernel.verify import verify_kernel
+
+
+def part_for(kernel: Kernel, result: int) -> tuple[Kernel, tuple[int, ...]]:
+    """Return a kernel that only writes one argument, and which arguments it reads.
+
+    Its first argument is what it writes, which it does not read. Those that it reads
+    follow; they are given by their numbers in the old kernel. Its scalars are the same.
+
+    Raises:
+        ValueError: the kernel does not write the argument.
+    """
+    value = next(
+        (s.value for s in kernel.body if isinstance(s, Store) and s.argument == result),
+        None,
+    )
+    if value is None:
+        raise ValueError(f"the kernel does not write argument {result}")
+    needed = {value}
+    for number in range(value, -1, -1):
+        step = kernel.body[number]
+        if number in needed and isinstance(step, Op):
+            needed.update(step.operands)
+    steps = [kernel.body[number] for number in sorted(needed)]
+    read = sorted({step.argument for step in steps if isinstance(step, Load)})
+    values = {old: new for new, old in enumerate(sorted(needed))}
+    body: list[Instruction] = []
+    for step in steps:
+        if isinstance(step, Load):
+            step = Load(1 + read.index(step.argument))
+        elif isinstance(step, Op):
+            operands = tuple(values[operand] for operand in step.operands)
+            step = replace(step, operands=operands)
+        body.append(step)
+    dtype = kernel.arguments[result].dtype
+    arguments = (
+        Argument(dtype, reads=False, writes=True),
+        *(replace(kernel.arguments[each], writes=False) for each in read),
+    )
+    found = Kernel(arguments, kernel.scalars, (*body, Store(0, values[value])))
+    verify_kernel(found)
+    return found, tuple(read)
+
+
+def without_overwriting(kernel: Kernel, result: int) -> Kernel:
+    """Return a kernel that reads what it writes an argument over from a new one.
+
+    The new argument is the last.
+    """
+    given = kernel.arguments[result]
+    new = len(kernel.arguments)
+    found = Kernel(
+        (
+            *kernel.arguments[:result],
+            replace(given, reads=False, prefetch=False),
+            *kernel.arguments[result + 1 :],
+            replace(given, writes=False),
+        ),
+        kernel.scalars,
+        tuple(
+            Load(new) if isinstance(step, Load) and step.argument == result else step
+            for step in kernel.body
+        ),
+    )
+    verify_kernel(found)
+    return found
