@@ -13,7 +13,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("solver", ["cg", "bicgstab"])
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "multigrid"])
 def test_sides_agree(solver: str) -> None:
     options = (
         "--solver",
