@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,14 @@ def test_small_arrays_in_this_process() -> None:
 def test_conjugate_gradients_in_check_mode() -> None:
     tasks, _ = solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_CHECK="1")
     assert tasks <= 0.2
+
+
+def test_an_explanation_tells_how_many_rows_there_are(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    solve(20, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(report))
+    loops = re.findall(r"loop +\d+ over ([^:]*):", report.read_text("utf-8"))
+    assert set(loops) <= {"400", "one element"}
+    assert "400" in loops
 
 
 @pytest.mark.parametrize("cpus", [2, 3, 4])
