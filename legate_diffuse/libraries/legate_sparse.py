@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tasks of Legate Sparse mean.
 
-Follows: Legate Sparse (array/csr/spmv.cc and linalg/axpby.cc, 24.11 to 26.01)
+Follows: Legate Sparse (array/csr/spmv.cc and linalg/axpby.cc, 24.11 to 26.01;
+array/csr/get_diagonal.cc, 24.11)
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ TYPES: Final = (*FLOATS, *COMPLEX)
 
 # They write all elements of what they write.
 _OVERWRITING: Final = (
-    "CSR_DIAGONAL",
     "DENSE_TO_CSR_NNZ",
     "EXPAND_POS_TO_COORDINATES",
     "SPGEMM_CSR_CSR_CSR_NNZ",
@@ -53,6 +53,7 @@ def register(library: Library) -> None:
             return k.fma(factor, one, other)
         return factor * one + other
 
+    library.diagonal(Task.CSR_DIAGONAL, types=TYPES)
     for name in _OVERWRITING:
         library.opaque(Task[name], overwrites=True)
     # it reads a file

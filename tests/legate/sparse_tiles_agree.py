@@ -84,6 +84,12 @@ def the_vector_is_read_with_neighbours(a: Any, x: Any, y: Any, z: Any) -> Any:
     return near(y) + z
 
 
+def the_diagonal_is_found(a: Any, x: Any, y: Any, z: Any) -> Any:
+    a.product(x, y)
+    a.diagonal(z)
+    return y + z
+
+
 PROGRAMS = (
     lambda a, x, y, z: (a.product(x, y), y)[1],
     lambda a, x, y, z: (a.product(x + 1, y), y * z - y)[1],
@@ -92,6 +98,7 @@ PROGRAMS = (
     the_vector_is_changed_afterwards,
     neighbours_are_read,
     the_vector_is_read_with_neighbours,
+    the_diagonal_is_found,
 )
 
 
