@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.libraries.form import Form
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.libraries.operations import Operations
 from legate_diffuse.libraries.registry import (
-    Form,
     Library,
     Register,
     register_all,
