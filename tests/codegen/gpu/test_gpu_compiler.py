@@ -86,7 +86,7 @@ def test_an_image_is_made_once(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "reason"),
-    [(row_sum_kernel(), "sums over the rows"), (wide_kernel(), "more arguments")],
+    [(row_sum_kernel(), "reads rows"), (wide_kernel(), "more arguments")],
 )
 def test_refuses_with_a_reason(kernel, reason) -> None:
     compiler = GpuCompiler(CountingAssembler())
