@@ -17,9 +17,10 @@ NAME: Final = "legate.sparse"
 TYPES: Final = (*FLOATS, *COMPLEX)
 
 # They write all elements of what they write. Programs submit them while they make a
-# matrix. To fuse ZIP_TO_RECT1 and UNZIP_RECT1, kernels would have to make and take apart
-# rects; EXPAND_POS_TO_COORDINATES and the counts of products write or read other places
-# than a row's sum does; and DENSE_TO_CSR_NNZ writes a repeated view, so it runs at once.
+# matrix. To fuse ZIP_TO_RECT1 and UNZIP_RECT1, kernels would have to make rects, and to
+# take them apart; EXPAND_POS_TO_COORDINATES and the counts of products write or read
+# other places than a row's sum does; DENSE_TO_CSR_NNZ writes a repeated view, so it
+# runs at once.
 _OVERWRITING: Final = (
     "DENSE_TO_CSR_NNZ",
     "EXPAND_POS_TO_COORDINATES",
