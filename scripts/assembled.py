@@ -5,10 +5,11 @@
 vector is registered, unfused and fused, beside SciPy and C written by hand with the
 same layout of the matrix, and PETSc with the same matrix (AIJ), if it is found; that
 has another right-hand side, and ``compare_petsc.py`` checks it. With ``--solver
-bicgstab`` it is BiCGSTAB instead of conjugate gradients. With ``--library
-legate_sparse`` it is Legate Sparse, which must be installed; its solver's own task
-updates the vectors. The sides alternate, each run is a process, times are medians, in
-milliseconds for an iteration and for a product alone.
+bicgstab`` it is BiCGSTAB instead of conjugate gradients, with ``--solver multigrid`` a
+V-cycle on assembled matrices, without PETSc. With ``--library legate_sparse`` it is
+Legate Sparse, which must be installed; its solver's own task updates the vectors. The
+sides alternate, each run is a process, times are medians, in milliseconds for an
+iteration and for a product alone.
 """
 
 from __future__ import annotations
@@ -27,6 +28,14 @@ from typing import Any
 
 import numpy as np
 import petsc_side
+from assembled_multigrid import (
+    Compressed,
+    Product,
+    levels_of,
+    solver,
+    write,
+    write_levels,
+)
 from by_hand import OPTIMIZE
 from measurement import FUSED, TUNABLES, UNFUSED
 from records import run_side
@@ -34,15 +43,14 @@ from records import run_side
 SCIPY, C, PETSC = "SciPy", "C", "PETSc"
 SIDES = (UNFUSED, FUSED, SCIPY, C)
 TESTS_OWN, SPARSE = LIBRARIES = ("tests", "legate_sparse")
-CG, BICGSTAB = SOLVERS = ("cg", "bicgstab")
-SOURCE = Path(__file__).parent / "peers" / "assembled" / "solve.c"
+CG, BICGSTAB, MULTIGRID = SOLVERS = ("cg", "bicgstab", "multigrid")
+SOURCES = Path(__file__).parent / "peers" / "assembled"
 TESTS = Path(__file__).parent.parent / "tests" / "legate"
 # The residuals of all sides agree to this, relative to the first one, after so many
-# iterations: what is rounded otherwise grows in BiCGSTAB.
+# iterations: what is rounded otherwise grows in BiCGSTAB, and multigrid soon has
+# nothing else left.
 TOLERANCE = 1e-8
-CHECKED = 10
-# Puts the product of the matrix with the first argument into the second one.
-Product = Callable[[Any, Any], Any]
+CHECKED = {CG: 10, BICGSTAB: 10, MULTIGRID: 2}
 # Until several iterations are one task.
 WARM_UP = 60
 
@@ -56,7 +64,8 @@ def main(arguments: list[str]) -> int:
     found: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
     beside: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        program, petsc = _compile(Path(folder)), _find_petsc(Path(folder))
+        program = _compile(Path(folder), options.solver)
+        petsc = None if options.solver == MULTIGRID else _find_petsc(Path(folder))
         for repeat in range(options.repeat):
             for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
                 if side != C:
@@ -107,51 +116,24 @@ def poisson(size: int) -> tuple[Any, Any, Any]:
 
 def _run_here(options: argparse.Namespace) -> dict[str, float]:
     """Run the program in this process, on SciPy or on Legate."""
-    matrix = poisson(options.size)
-    product: Product
+    matrix, count = poisson(options.size), options.size**2
+    package, product_of = _side(options)
     tasks: Callable[[], int] = lambda: 0  # noqa: E731
-    if options.side == SCIPY:
-        from scipy.sparse import csr_array
-
-        csr = csr_array((matrix[2], matrix[1], matrix[0]))
-        package: Any = np
-
-        def product(x: Any, y: Any) -> None:
-            y[:] = csr @ x
-    else:
-        import cupynumeric
-
+    if options.side == FUSED:
         import legate_diffuse
 
-        package = cupynumeric
-        # Legate copies what lies in NumPy's memory for each task that reads it
-        arrays = [cupynumeric.array(each).copy() for each in matrix]
-        if options.library == SPARSE:
-            from legate_sparse import csr_array as sparse_array
-
-            shape = (options.size**2,) * 2
-            sparse = sparse_array(tuple(arrays[::-1]), shape=shape)
-
-            def product(x: Any, y: Any) -> Any:
-                sparse.dot(x, out=y)
-        else:
-            sys.path.insert(0, str(TESTS))
-            import other_library
-            import other_package
-
-            legate_diffuse.register("other", other_package.register())
-            product = other_library.Matrix(*arrays).product
-        if options.side == FUSED:
-            tasks = lambda: int(legate_diffuse.stats()["tasks_submitted"])  # noqa: E731
-    count = options.size**2
+        tasks = lambda: int(legate_diffuse.stats()["tasks_submitted"])  # noqa: E731
+    product = product_of(matrix, count)
+    checked = CHECKED[options.solver]
     x, r, q = package.zeros(count), package.ones(count), package.zeros(count)
     p = r.copy()
-    own_task = options.side in (UNFUSED, FUSED) and options.library == SPARSE
-    step = (
-        _bicgstab(package, product, x, r, p, q)
-        if options.solver == BICGSTAB
-        else _cg(package, product, x, r, p, q, own_task=own_task)
-    )
+    if options.solver == MULTIGRID:
+        step = solver(package, levels_of(matrix, options.size), product_of, x, r)
+    elif options.solver == BICGSTAB:
+        step = _bicgstab(package, product, x, r, p, q)
+    else:
+        own_task = options.side in (UNFUSED, FUSED) and options.library == SPARSE
+        step = _cg(package, product, x, r, p, q, own_task=own_task)
     rho = package.dot(r, r)
 
     def iterate(times: int) -> None:
@@ -163,9 +145,9 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
         for n in range(times):
             product(*((q, p) if n % 2 else (p, q)))
 
-    iterate(CHECKED)
+    iterate(checked)
     residual = float(package.dot(r, r))
-    iterate(WARM_UP - CHECKED)
+    iterate(WARM_UP - checked)
     float(rho)
     before, start = tasks(), time.perf_counter()
     iterate(options.iterations)
@@ -185,6 +167,57 @@ def _run_here(options: argparse.Namespace) -> dict[str, float]:
     if submitted:
         found["tasks"] = submitted / options.iterations
     return found
+
+
+def _side(
+    options: argparse.Namespace,
+) -> tuple[Any, Callable[[Compressed, int], Product]]:
+    """Return the package of arrays, and what makes a product of a matrix."""
+    if options.side == SCIPY:
+        from scipy.sparse import csr_array
+
+        def of_scipy(matrix: Compressed, columns: int) -> Product:
+            shape = (len(matrix[0]) - 1, columns)
+            csr = csr_array(matrix[::-1], shape=shape)
+
+            def product(x: Any, y: Any) -> None:
+                y[:] = csr @ x
+
+            return product
+
+        return np, of_scipy
+    import cupynumeric
+
+    import legate_diffuse
+
+    def arrays_of(matrix: Compressed) -> list[Any]:
+        # Legate copies what lies in NumPy's memory for each task that reads it
+        return [cupynumeric.array(each).copy() for each in matrix]
+
+    if options.library == SPARSE:
+        from legate_sparse import csr_array as sparse_array
+
+        def of_sparse(matrix: Compressed, columns: int) -> Product:
+            shape = (len(matrix[0]) - 1, columns)
+            sparse = sparse_array(tuple(arrays_of(matrix)[::-1]), shape=shape)
+
+            def product(x: Any, y: Any) -> Any:
+                sparse.dot(x, out=y)
+
+            return product
+
+        return cupynumeric, of_sparse
+    sys.path.insert(0, str(TESTS))
+    import other_library
+    import other_package
+
+    legate_diffuse.register("other", other_package.register())
+
+    def of_tests(matrix: Compressed, columns: int) -> Product:
+        product: Product = other_library.Matrix(*arrays_of(matrix)).product
+        return product
+
+    return cupynumeric, of_tests
 
 
 def _cg(
@@ -249,22 +282,24 @@ def _run(side: str, options: argparse.Namespace, arguments: list[str]) -> Any:
     return run_side(command, settings)
 
 
-def _compile(folder: Path) -> Path | None:
+def _compile(folder: Path, chosen: str) -> Path | None:
     if shutil.which("cc") is None:
         return None
     program = folder / "by_hand"
-    subprocess.run(["cc", *OPTIMIZE, str(SOURCE), "-o", str(program)], check=True)
+    source = SOURCES / ("multigrid.c" if chosen == MULTIGRID else "solve.c")
+    subprocess.run(["cc", *OPTIMIZE, str(source), "-o", str(program)], check=True)
     return program
 
 
 def _run_c(program: Path, options: argparse.Namespace) -> Any:
-    begins, columns, values = poisson(options.size)
+    matrix = poisson(options.size)
     file = program.with_name("matrix")
     with file.open("wb") as target:
-        np.stack([begins[:-1], begins[1:] - 1], axis=1).tofile(target)
-        columns.tofile(target)
-        values.tofile(target)
-    counts = [options.size**2, len(values), CHECKED, WARM_UP, options.iterations]
+        if options.solver == MULTIGRID:
+            write_levels(target, levels_of(matrix, options.size))
+        else:
+            write(target, matrix)
+    counts = (CHECKED[options.solver], WARM_UP, options.iterations)
     settings = {"GLIBC_TUNABLES": TUNABLES, "OMP_NUM_THREADS": str(options.cpus)}
     command = [str(program), options.solver, str(file), *map(str, counts)]
     return run_side(command, settings)

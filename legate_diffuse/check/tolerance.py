@@ -269,19 +269,25 @@ def _move_function(
 
 
 def _move_rows(operands: Sequence[Array], errors: Sequence[Array]) -> Array:
-    """Return by how much sums over rows move: see ``Library.row_sums``."""
-    rows, columns, values, x = operands
+    """Return by how much sums over rows, or a diagonal, move: see ``Library``."""
+    rows, columns, values, *vector = operands
     first, last = rows.view(np.int64).reshape(-1, 2).T
     lengths = np.maximum(last - first + 1, 0)
     row = np.repeat(np.arange(len(rows)), lengths)
     before = np.repeat(np.cumsum(lengths) - lengths, lengths)
     k = np.arange(len(row)) - before + first[row]
     column = columns[k]
+    found = np.zeros(len(rows))
+    if not vector:
+        # of elements on the diagonal the last one counts
+        on_diagonal = column == row
+        found[row[on_diagonal]] = errors[2][k][on_diagonal]
+        return found
+    (x,) = vector
     value, value_error = np.abs(values[k]), errors[2][k]
     factor, factor_error = np.abs(x[column]), errors[3][column]
     moved = value * factor_error + (factor + factor_error) * value_error
     rounding = np.where(moved > 0, 4 * lengths[row] * _eps(x.dtype) * value * factor, 0)
-    found = np.zeros(len(rows))
     np.add.at(found, row, moved + rounding)
     return found
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen import guarded, memory, row_sum
+from legate_diffuse.codegen import guarded, memory, row_element, row_sum
 from legate_diffuse.codegen.arguments import invariant, uniform, updated
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.float_code import FloatCode
@@ -324,6 +324,8 @@ class _BodyEmitter:
                 return constant_parts(dtype, bits)
             case Op(name, dtype, numbers) if name in operators.ROW_SUMS:
                 return self._row_sum(name, dtype, numbers)
+            case Op(operators.ROW_ELEMENT, dtype, numbers):
+                return self._row_element(dtype, numbers)
             case Op(name, dtype, numbers):
                 if lines is self._loop:
                     guarded = self._guarded(instruction)
@@ -342,6 +344,17 @@ class _BodyEmitter:
         operands = row_sum.Operands(rows, columns, values, x, index)
         return row_sum.emit_row_sum(
             self._loop, self._operations, operator, dtype, operands
+        )
+
+    def _row_element(self, dtype: str, numbers: Sequence[int]) -> Parts:
+        body = self._kernel.body
+        loads = [step for n in numbers[:3] if isinstance(step := body[n], Load)]
+        rows, columns, values = [load.argument for load in loads]
+        index = self._kernel.arguments[columns].dtype
+        (wanted,) = self._values[numbers[3]]
+        operands = row_element.Operands(rows, columns, values, wanted, index)
+        return row_element.emit_row_element(
+            self._loop, self._operations.declarations, dtype, operands
         )
 
     def _guarded(self, step: Op) -> Guarded | None:

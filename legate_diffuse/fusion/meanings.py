@@ -39,7 +39,7 @@ class Meanings(Protocol):
         """Return whether the values of an operation depend on a point's index."""
 
     def sums_rows(self, kind: OperationKind) -> bool:
-        """Return whether an operation sums over rows of elements.
+        """Return whether an operation sums over rows of elements, or finds one in each.
 
         Its first input says where the rows lie; of the others it reads any element.
         """

@@ -59,6 +59,14 @@ CONTRACTED_ROW_SUM: Final = "contracted_row_sum"
 
 ROW_SUMS: Final = frozenset({ROW_SUM, CONTRACTED_ROW_SUM})
 
+ROW_ELEMENT: Final = "row_element"
+"""The last of a row's elements whose column is the wanted one, 0 if there is none. The
+operands are loads of the row and of two whole arguments, columns and values, and the
+wanted column, an int64.
+"""
+
+OF_ROWS: Final = ROW_SUMS | {ROW_ELEMENT}
+
 ARITY: Final = {
     **dict.fromkeys(ARITHMETIC | BITWISE | SHIFTS | COMPARISONS | EXACT, 2),
     **dict.fromkeys(DIVISIONS | COMPLEX_ARITHMETIC, 2),
@@ -67,7 +75,7 @@ ARITY: Final = {
     **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
     **dict.fromkeys(MATHS_OF_TWO | {POWER, "complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
-    **dict.fromkeys(ROW_SUMS, 4),
+    **dict.fromkeys(OF_ROWS, 4),
 }
 """Number of operands of each operator."""
 
@@ -88,10 +96,11 @@ def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
 def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
     first = operands[0]
     uniform = all(operand == first for operand in operands)
-    if name in ROW_SUMS or RECT in operands:
-        summed = dtype in FLOATS + COMPLEX and operands[2:] == (dtype, dtype)
-        columns = operands[1] if name in ROW_SUMS else ""
-        return first == RECT and columns in ("int32", "int64") and summed
+    if name in OF_ROWS or RECT in operands:
+        last = "int64" if name == ROW_ELEMENT else dtype
+        typed = dtype in FLOATS + COMPLEX and operands[2:] == (dtype, last)
+        columns = operands[1] if name in OF_ROWS else ""
+        return first == RECT and columns in ("int32", "int64") and typed
     if name in COMPARISONS:
         return uniform and dtype == "bool" and first not in COMPLEX
     if name == "cast":

@@ -17,7 +17,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.operators import ROW_SUMS, mismatch
+from legate_diffuse.kernel.operators import OF_ROWS, ROW_SUMS, mismatch
 from legate_diffuse.kernel.reductions import REDUCTIONS
 
 MAX_DIMENSIONS: Final = 6
@@ -110,8 +110,8 @@ def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
             standing = [each for each in sources if each and not each.moves]
             shape = [each is not None and each.whole for each in sources]
             _require(
-                shape == [False, True, True, True]
-                if name in ROW_SUMS
+                shape == [False, True, True, name in ROW_SUMS]
+                if name in OF_ROWS
                 else not standing,
                 f"instruction {number} finds other arguments than it needs",
             )

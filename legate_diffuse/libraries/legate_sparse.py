@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tasks of Legate Sparse mean.
 
-Follows: Legate Sparse (array/csr/spmv.cc and linalg/axpby.cc, 24.11 to 26.01)
+Follows: Legate Sparse (array/csr/spmv.cc and linalg/axpby.cc, 24.11 to 26.01;
+array/csr/get_diagonal.cc, 24.11)
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from legate_diffuse.libraries.registry import Library
 NAME: Final = "legate.sparse"
 TYPES: Final = (*FLOATS, *COMPLEX)
 
-# They write all elements of what they write.
+# They write all elements of what they write. Programs submit them while they make a
+# matrix. To fuse ZIP_TO_RECT1 and UNZIP_RECT1, kernels would have to make rects, and to
+# take them apart; EXPAND_POS_TO_COORDINATES and the counts of products write or read
+# other places than a row's sum does; DENSE_TO_CSR_NNZ writes a repeated view, so it
+# runs at once.
 _OVERWRITING: Final = (
-    "CSR_DIAGONAL",
     "DENSE_TO_CSR_NNZ",
     "EXPAND_POS_TO_COORDINATES",
     "SPGEMM_CSR_CSR_CSR_NNZ",
@@ -53,6 +57,7 @@ def register(library: Library) -> None:
             return k.fma(factor, one, other)
         return factor * one + other
 
+    library.diagonal(Task.CSR_DIAGONAL, types=TYPES)
     for name in _OVERWRITING:
         library.opaque(Task[name], overwrites=True)
     # it reads a file

@@ -22,7 +22,8 @@ class Operation:
         operator: what a reduction combines values with, None if it is none.
         copies: its output is its input, bit by bit.
         indexed: its values depend on the index of a point.
-        rows: it sums over rows of elements, which its first input tells.
+        rows: it sums over rows of elements, which its first input tells, or finds one
+            in each.
         traps: the original task ends the process on some values, a kernel does not.
     """
 
@@ -96,7 +97,7 @@ class Operations:
         return found is not None and found.indexed
 
     def sums_rows(self, kind: OperationKind) -> bool:
-        """Return whether an operation sums over rows of elements.
+        """Return whether an operation sums over rows of elements, or finds one in each.
 
         Its first input says where the rows lie; of the others it reads any element.
         """

@@ -13,16 +13,15 @@ from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.libraries.form import Form
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.libraries.operations import Operations
 from legate_diffuse.libraries.registry import (
-    Form,
     Library,
     Register,
     register_all,
     task_name,
 )
-from legate_diffuse.libraries.rows import sums_rows
 from legate_diffuse.messages import say_once
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.legate import Legate
@@ -64,7 +63,7 @@ class TaskRecognizer:
             form = self._find_form(task)
         if (
             not form.fuse
-            or not (sums_rows(task) if form.rows else task.plain)
+            or not (form.rows(task) if form.rows else task.plain)
             or not (form.suits is None or form.suits(task))
         ):
             return self.recognize_opaque(task)

@@ -16,21 +16,23 @@ when the first task of the library is submitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
+from itertools import product
 from operator import index
 from re import sub
-from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
-from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_SUM
+from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_ELEMENT, ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
+from legate_diffuse.libraries.form import Form
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
+from legate_diffuse.libraries.rows import finds_diagonal, sums_rows
 from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call
 from legate_diffuse.libraries.trial import compute, sum_row
 from legate_diffuse.settings import DiffuseError
@@ -47,41 +49,6 @@ class RegistrationError(DiffuseError):
     """A registration is wrong; the message names library, task and error."""
 
     __module__ = "legate_diffuse"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Form:
-    """How a library submits a task.
-
-    Attributes:
-        name: of its operations.
-        opaque_name: of the task where it runs as it is, if that is another one.
-        own_scalars: how many scalar arguments come before those of the operation.
-        code_scalar: which of them is the operation code, None if there is none.
-        codes: names of the operation codes.
-        repeated: which of its inputs are one element that is used at all points.
-        suits: whether it is better fused than as it is; None: always.
-        fuse: false if it always runs as it is.
-        strict: it must be submitted as it was registered.
-        rows: it sums over rows of elements, with images as constraints.
-        overwrites: it writes all elements of what it writes; else it may leave some.
-        repeatable: a second run gives the same results and has no other effects.
-        waits: false if more than its stores ties it to its place in the program.
-    """
-
-    name: str
-    opaque_name: str = ""
-    own_scalars: int = 0
-    code_scalar: int | None = None
-    codes: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
-    repeated: tuple[int, ...] = ()
-    suits: Callable[[Any], bool] | None = None
-    fuse: bool = False
-    strict: bool = False
-    rows: bool = False
-    overwrites: bool = False
-    repeatable: bool = False
-    waits: bool = True
 
 
 def task_name(library: str, task: str) -> str:
@@ -153,7 +120,7 @@ class Library:
         task: int,
         *,
         types: Iterable[str],
-        columns: Iterable[str] = ("int32", "int64"),
+        columns: Iterable[str] = _COLUMNS,
         contracted: bool = False,
         fuse: bool = True,
     ) -> None:
@@ -169,21 +136,44 @@ class Library:
         Raises:
             RegistrationError: one sentence says what is wrong.
         """
-        name = self._fusable_name(task)
-        given = _words(types), _words(columns)
-        for words, allowed in zip(given, (FLOATS + COMPLEX, _COLUMNS), strict=True):
-            wrong = [word for word in words if word not in allowed]
-            if wrong or not words:
-                found = repr(wrong[0]) if wrong else "nothing"
-                self._refuse(task, f"{found} is not one of {', '.join(allowed)}")
         sums = call(CONTRACTED_ROW_SUM if contracted else ROW_SUM)
+        name, pairs = self._matrices(task, types, columns)
         kinds = [
             OperationKind(name, "", (RECT, index, dtype, dtype), (dtype,))
-            for dtype in given[0]
-            for index in given[1]
+            for dtype, index in pairs
         ]
-        form = Form(name, fuse=fuse, strict=True, rows=True)
+        form = Form(name, fuse=fuse, strict=True, rows=sums_rows)
         self.define(task, form, dict.fromkeys(kinds, Operation(sums, rows=True)))
+
+    def diagonal(
+        self,
+        task: int,
+        *,
+        types: Iterable[str],
+        columns: Iterable[str] = _COLUMNS,
+        fuse: bool = True,
+    ) -> None:
+        """Register the diagonal of a matrix in compressed rows.
+
+        The task's inputs are rows, columns and values as of :meth:`row_sums`; its
+        output is ``y[i]``, the last of ``values[k]`` in row i for which ``columns[k]``
+        is i, or 0. It aligns y with the rows, and the columns with the values, and has
+        an image of the rows for the columns. On several nodes it runs as it was
+        submitted.
+
+        Raises:
+            RegistrationError: one sentence says what is wrong.
+        """
+        name, pairs = self._matrices(task, types, columns)
+        kinds = [
+            OperationKind(name, "", (RECT, index, dtype), (dtype,))
+            for dtype, index in pairs
+        ]
+        # a fused task has all of the matrix at each point
+        fuse = fuse and self._legate.runtime.node_count == 1
+        form = Form(name, fuse=fuse, strict=True, rows=finds_diagonal, overwrites=True)
+        found = Operation(_diagonal, rows=True, indexed=True)
+        self.define(task, form, dict.fromkeys(kinds, found))
 
     def opaque(
         self, task: int, *, overwrites: bool = False, waits: bool | None = None
@@ -254,6 +244,19 @@ class Library:
             return function
 
         return decorate
+
+    def _matrices(
+        self, task: int, types: Iterable[str], columns: Iterable[str]
+    ) -> tuple[str, list[tuple[str, str]]]:
+        """Return a task's name, and the types of values and columns of its matrices."""
+        name = self._fusable_name(task)
+        given = _words(types), _words(columns)
+        for words, allowed in zip(given, (FLOATS + COMPLEX, _COLUMNS), strict=True):
+            wrong = [word for word in words if word not in allowed]
+            if wrong or not words:
+                found = repr(wrong[0]) if wrong else "nothing"
+                self._refuse(task, f"{found} is not one of {', '.join(allowed)}")
+        return name, list(product(*given))
 
     def _fusable_name(self, task: int) -> str:
         name, bound = self._describe(task)
@@ -340,6 +343,10 @@ class Library:
     ) -> NoReturn:
         text = f"library {self.name!r}, task {task!r}: {reason}"
         raise RegistrationError(text) from cause
+
+
+def _diagonal(emit: Emitter, rows: Value, columns: Value, values: Value) -> Value:
+    return emit(ROW_ELEMENT, rows, columns, values, emit.index(0))
 
 
 def _words(types: Iterable[str]) -> tuple[str, ...]:

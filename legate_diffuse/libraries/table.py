@@ -9,7 +9,7 @@ from typing import Any
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import COMPONENT, HALF
-from legate_diffuse.kernel.operators import COMPARISONS, ROW_SUMS
+from legate_diffuse.kernel.operators import COMPARISONS, OF_ROWS
 
 
 class Unsupported(Enum):
@@ -40,8 +40,8 @@ class Emitter:
             dtype = "bool"
         elif name == "exponent":
             dtype = "int32"
-        elif name in ROW_SUMS:
-            dtype = operands[-1].dtype
+        elif name in OF_ROWS:
+            dtype = operands[2].dtype
         elif name in ("real", "imag"):
             dtype = COMPONENT[operands[0].dtype]
         else:

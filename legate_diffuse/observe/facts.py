@@ -180,9 +180,23 @@ def _why_alone(window: Any, planned: PlannedLaunch, alone: Sequence[int]) -> str
     return ""
 
 
+def _looped_over(operation: Any) -> Sequence[Any]:
+    """Return the views that an operation has a point for each element of.
+
+    What is written has them; it may be less than what is read, as in sums of rows.
+    """
+    views = operation.views
+    written = [
+        view
+        for privilege, view in zip(operation.privileges, views, strict=True)
+        if privilege == WRITE
+    ]
+    return written or views
+
+
 def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
     """Describe a group's loop; its extents are those of its largest operation."""
-    views = [view for n in group.tasks for view in window.operations[n].views]
+    views = [view for n in group.tasks for view in _looped_over(window.operations[n])]
     largest = max(views, key=lambda view: view.volume)
     members = set(group.tasks)
     # copies of what others still read belong to no operation

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("solver", ["cg", "bicgstab"])
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "multigrid"])
 def test_sides_agree(solver: str) -> None:
     options = (
         "--solver",
@@ -32,3 +33,8 @@ def test_sides_agree(solver: str) -> None:
     sides = ["unfused", "fused", "SciPy", *(["C"] if shutil.which("cc") else [])]
     for side in sides:
         assert f"| {side} |" in done.stdout
+    if solver == "multigrid":
+        (tasks,) = re.findall(r"\| fused .* (\S+) \|$", done.stdout, re.MULTILINE)
+        # 200, 100, 50, 25, 12, 6 and 3 points on a side
+        levels = 7
+        assert float(tasks) <= levels

@@ -149,6 +149,21 @@ def test_sums_over_rows():
     assert print_kernel(kernel) == ROW_SUM
 
 
+def test_elements_of_rows():
+    text = ROW_SUM.replace("row_sum %0 %1 %2 %3", "row_element %0 %1 %2 %3")
+    text = text.replace("%3: float64 = load 4", "%3: int64 = index 0")
+    text = text.replace("argument 4 float64 read whole", "argument 4 float64 read")
+    kernel = parse_kernel(text)
+    verify_kernel(kernel)
+    assert print_kernel(kernel) == text
+    for right, wrong in (
+        ("%1 %2 %3", "%1 %3 %2"),
+        ("float64 read whole", "float64 read"),
+    ):
+        with pytest.raises(InvalidKernelError, match=r"cannot give|finds other arg"):
+            verify_kernel(parse_kernel(text.replace(right, wrong)))
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [

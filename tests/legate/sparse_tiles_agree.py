@@ -349,6 +349,32 @@ def test_what_makes_the_vector_is_in_the_task(program: Any, tasks: int) -> None:
     assert found["tasks_submitted"] - found["fills_submitted"] == tasks
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_diagonals_agree(name: str, index: str, dtype: str) -> None:
+    """Compare with NumPy: unfused such tasks end the process on four points."""
+    lengths = STRUCTURES[name]
+    height = len(lengths)
+    for width in (max(height - 3, 2), height + 9):
+        given_matrix = matrix_of(lengths, width, dtype, index)
+        matrix = in_legate(given_matrix)
+        x, y, z = (
+            cn.ones(width, dtype),
+            cn.empty(height, dtype),
+            cn.empty(height, dtype),
+        )
+        matrix.product(x, y)
+        matrix.diagonal(z)
+        expected = np.zeros(height, dtype)
+        for row in range(height):
+            for k in range(*given_matrix.indptr[row : row + 2]):
+                if given_matrix.indices[k] == row:
+                    expected[row] = given_matrix.data[k]
+        # what follows is aligned with the rows
+        same(np.asarray(z + z), expected + expected)
+
+
 def test_what_is_aligned_with_rows_is_in_one_task() -> None:
     matrix = in_legate(matrix_of([3, 0, 1, 5, 2] * 20, 100, "float64", "int64"))
     x, y, z = cn.ones(100), cn.empty(100), cn.arange(100.0)

@@ -80,6 +80,21 @@ def test_axpby_is_fused(dtype: str, isalpha: bool, negate: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPES)
+def test_a_diagonal_is_fused(dtype: str) -> None:
+    given = matrix_of(dtype, (ROWS, ROWS))
+    matrix, one = sparse.csr_array(given), np.dtype(dtype).type(1)
+
+    def program() -> Any:
+        y = matrix.diagonal()
+        return y * y - y + one
+
+    y = given.diagonal()
+    tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-12
+    np.testing.assert_allclose(agree(program), y * y - y + one, tolerance, tolerance)
+    assert counts(program)["groups"] == 1
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 def test_a_matrix_is_made_of_a_dense_one(dtype: str) -> None:
     dense = matrix_of(dtype).toarray()
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,46 @@ def test_what_surrounds_a_product_is_fused(
     np.testing.assert_allclose(
         agree(program), y * y - y, rtol=tolerance, atol=tolerance
     )
+
+
+@settings(max_examples=8, deadline=None)
+@given(structures)
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_a_diagonal_is_fused_with_what_uses_it(
+    dtype: str, index: str, structure: tuple[list[int], bool]
+) -> None:
+    given = matrix_of(structure, dtype, index)
+    given.indices = given.indices.astype(index)
+    matrix = in_legate(given)
+
+    def program() -> Any:
+        y = cn.empty(ROWS, dtype)
+        matrix.diagonal(y)
+        return y * y - y
+
+    expected = np.zeros(ROWS, dtype)
+    for row, (first, last) in enumerate(pairwise(given.indptr)):
+        for k in range(first, last):
+            if given.indices[k] == row:
+                expected[row] = given.data[k]
+    np.testing.assert_allclose(agree(program), expected * expected - expected, 1e-5)
+    assert counts(program)["groups"] == 1
+
+
+def test_jacobi_sweeps_are_one_task() -> None:
+    matrix = in_legate(square())
+
+    def program() -> Any:
+        x, y, d = cn.ones(1000), cn.empty(1000), cn.empty(1000)
+        for _ in range(4):
+            matrix.product(x, y)
+            matrix.diagonal(d)
+            x = x + 0.5 * (1.0 - y) / (d + 4.0)
+        return x
+
+    agree(program)
+    assert counts(program)["tasks_submitted"] == 1
 
 
 def square(n: int = 1000) -> Any:
@@ -229,6 +271,14 @@ def test_small_arrays_in_this_process() -> None:
 def test_conjugate_gradients_in_check_mode() -> None:
     tasks, _ = solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_CHECK="1")
     assert tasks <= 0.2
+
+
+def test_an_explanation_tells_how_many_rows_there_are(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    solve(20, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(report))
+    loops = re.findall(r"loop +\d+ over ([^:]*):", report.read_text("utf-8"))
+    assert set(loops) <= {"400", "one element"}
+    assert "400" in loops
 
 
 @pytest.mark.parametrize("cpus", [2, 3, 4])

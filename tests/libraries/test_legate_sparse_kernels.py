@@ -48,7 +48,7 @@ def library(request: Any, monkeypatch: pytest.MonkeyPatch) -> Library:
     native = SimpleNamespace(describe_task=lambda _, task: (codes(task).name, False))
     found = Library(
         SimpleNamespace(name=legate_sparse.NAME, raw_handle=1),
-        SimpleNamespace(native=native),  # type: ignore[arg-type]
+        SimpleNamespace(native=native, runtime=SimpleNamespace(node_count=1)),  # type: ignore[arg-type]
     )
     module = SimpleNamespace(SparseOpCode=codes)
     monkeypatch.setitem(sys.modules, "legate_sparse", SimpleNamespace(config=module))
@@ -139,13 +139,29 @@ def test_product(library: Any, run: Run, dtype: str, index: str) -> None:
     np.testing.assert_allclose(found, matrix @ x, precision, precision)
 
 
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX])
+def test_diagonal(library: Any, run: Run, dtype: str, index: str) -> None:
+    rng = np.random.default_rng(8)
+    # the runner's first point has the index 10
+    matrix = random_array((N, N + 10), density=0.3, format="csr", rng=rng)
+    matrix.data = numbers(matrix.nnz, dtype, 9)
+    rows = np.zeros(N, [("first", "int64"), ("last", "int64")])
+    rows["first"], rows["last"] = matrix.indptr[:-1], matrix.indptr[1:] - 1
+    arrays = [rows, matrix.indices.astype(index), matrix.data]
+    found = compute(library, run, "CSR_DIAGONAL", arrays)
+    diagonal = matrix.diagonal(10)
+    assert 0 < np.count_nonzero(diagonal) < N
+    np.testing.assert_array_equal(found, diagonal)
+
+
 def test_the_other_tasks_run_as_they_are(library: Any) -> None:
     overwriting = {
         library.codes(task).name
         for task, form in library.forms.items()
         if form.overwrites
     }
-    assert overwriting == set(legate_sparse._OVERWRITING)
+    assert overwriting == {*legate_sparse._OVERWRITING, "CSR_DIAGONAL"}
     assert not library.forms[library.codes.READ_MTX_TO_COO].waits
     # it leaves what it does not change
     assert library.codes.SPGEMM_CSR_CSR_CSR not in library.forms

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from legate_diffuse.libraries.cupynumeric.advice import advise
 from legate_diffuse.libraries.cupynumeric.meanings import OPERATIONS
-from legate_diffuse.libraries.registry import Form, Library
+from legate_diffuse.libraries.form import Form
+from legate_diffuse.libraries.registry import Library
 
 # How many scalars come before the operation's own ones, and which is the code.
 _ELEMENT_WISE = (1, 0)

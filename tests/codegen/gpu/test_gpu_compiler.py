@@ -14,6 +14,7 @@ from test_gpu_values import division_kernel, index_kernel
 from legate_diffuse.codegen import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
 from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.dtypes import RECT
 
 
 class CountingAssembler(EmulatedAssembler):
@@ -24,6 +25,16 @@ class CountingAssembler(EmulatedAssembler):
     def image(self, assembly: str) -> bytes:
         self.images += 1
         return super().image(assembly)
+
+
+def row_element_kernel() -> Kernel:
+    whole = [Argument(d, True, False, whole=True) for d in ("int64", "float64")]
+    rows, result = Argument(RECT, True, False), Argument("float64", False, True)
+    builder = Builder([result, rows, *whole], [])
+    loads = [builder.load(number) for number in range(1, 4)]
+    element = builder.op("row_element", "float64", *loads, builder.index(0))
+    builder.store(0, element)
+    return builder.build()
 
 
 def wide_kernel() -> Kernel:
@@ -96,7 +107,7 @@ def test_an_image_is_made_once(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "reason"),
-    [(wide_kernel(), "more arguments")],
+    [(row_element_kernel(), "looks for elements"), (wide_kernel(), "more arguments")],
 )
 def test_refuses_with_a_reason(kernel, reason) -> None:
     compiler = GpuCompiler(CountingAssembler())

@@ -29,6 +29,7 @@ class OpCode(IntEnum):
     FLIP = 7
     SHIFT = 8
     LENGTH = 9
+    DIAGONAL = 10
 
 
 _RUNTIME: Final[Any] = lc.get_legate_runtime()
@@ -113,6 +114,17 @@ class Matrix:
         else:
             # Legate has images of int64 only
             task.add_constraint(lc.broadcast(gathered))
+        task.execute()
+
+    def diagonal(self, y: Any) -> None:
+        """Put the diagonal into y."""
+        task = _RUNTIME.create_auto_task(_LIBRARY, OpCode.DIAGONAL)
+        target = task.add_output(store_of(y))
+        rows = task.add_input(self.rows)
+        columns, values = task.add_input(self.columns), task.add_input(self.values)
+        task.add_constraint(lc.align(target, rows))
+        task.add_constraint(lc.image(rows, columns))
+        task.add_constraint(lc.align(columns, values))
         task.execute()
 
 

@@ -112,31 +112,56 @@ void multiply(const legate::TaskContext& context) {
   }
 }
 
+// Its diagonal: the last element of each row in the column of the same number.
+template <typename Index, typename Value>
+void find_diagonal(const legate::TaskContext& context) {
+  const auto rows = context.input(0).data().read_accessor<Row, 1>();
+  const auto columns = context.input(1).data().read_accessor<Index, 1>();
+  const auto values = context.input(2).data().read_accessor<Value, 1>();
+  const auto y = context.output(0).data().write_accessor<Value, 1>();
+
+  for (legate::PointInRectIterator<1> it{context.output(0).shape<1>()}; it.valid(); ++it) {
+    Value found{};
+
+    for (auto k = rows[*it].lo[0]; k <= rows[*it].hi[0]; ++k) {
+      if (columns[k] == (*it)[0]) found = values[k];
+    }
+    y[*it] = found;
+  }
+}
+
+// Calls what has the types of a matrix.
+template <typename Index, typename Function>
+void with_values(const legate::TaskContext& context, Function&& call) {
+  switch (context.input(2).type().code()) {
+    case legate::Type::Code::FLOAT32:
+      return call(Index{}, float{});
+    case legate::Type::Code::FLOAT64:
+      return call(Index{}, double{});
+    case legate::Type::Code::COMPLEX64:
+      return call(Index{}, legate::Complex<float>{});
+    default:
+      return call(Index{}, legate::Complex<double>{});
+  }
+}
+
+template <typename Function>
+void with_types(const legate::TaskContext& context, Function&& call) {
+  if (context.input(1).type().code() == legate::Type::Code::INT32) {
+    with_values<std::int32_t>(context, call);
+  } else {
+    with_values<std::int64_t>(context, call);
+  }
+}
+
 class Product : public legate::LegateTask<Product> {
  public:
   static inline const auto TASK_CONFIG = legate::TaskConfig{legate::LocalTaskID{4}};
 
   static void cpu_variant(legate::TaskContext context) {
-    if (context.input(1).type().code() == legate::Type::Code::INT32) {
-      of_values<std::int32_t>(context);
-    } else {
-      of_values<std::int64_t>(context);
-    }
-  }
-
- private:
-  template <typename Index>
-  static void of_values(const legate::TaskContext& context) {
-    switch (context.input(2).type().code()) {
-      case legate::Type::Code::FLOAT32:
-        return multiply<Index, float>(context);
-      case legate::Type::Code::FLOAT64:
-        return multiply<Index, double>(context);
-      case legate::Type::Code::COMPLEX64:
-        return multiply<Index, legate::Complex<float>>(context);
-      default:
-        return multiply<Index, legate::Complex<double>>(context);
-    }
+    with_types(context, [&](auto index, auto value) {
+      multiply<decltype(index), decltype(value)>(context);
+    });
   }
 };
 
@@ -229,6 +254,17 @@ class Length : public legate::LegateTask<Length> {
   }
 };
 
+class Diagonal : public legate::LegateTask<Diagonal> {
+ public:
+  static inline const auto TASK_CONFIG = legate::TaskConfig{legate::LocalTaskID{10}};
+
+  static void cpu_variant(legate::TaskContext context) {
+    with_types(context, [&](auto index, auto value) {
+      find_diagonal<decltype(index), decltype(value)>(context);
+    });
+  }
+};
+
 }  // namespace other
 
 extern "C" void other_create_library() {
@@ -247,4 +283,5 @@ extern "C" void other_create_library() {
   other::Flip::register_variants(library);
   other::Shift::register_variants(library);
   other::Length::register_variants(library);
+  other::Diagonal::register_variants(library);
 }

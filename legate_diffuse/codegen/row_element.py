@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The element of a row in a wanted column, for as many rows as a vector has lanes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
+from legate_diffuse.kernel.operators import ROW_ELEMENT
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.types import LLVM_TYPE
+
+
+class Operands(NamedTuple):
+    """The numbers of the arguments that hold rows, columns and values.
+
+    ``wanted`` is a vector of columns, ``column_type`` the type of those of elements.
+    """
+
+    rows: int
+    columns: int
+    values: int
+    wanted: str
+    column_type: str
+
+
+def emit_row_element(
+    lines: Lines, declarations: dict[str, str], dtype: str, operands: Operands
+) -> Parts:
+    """Emit elements of the rows of a vector of points, or of as many as are left."""
+    lanes = lines.lanes
+    name = f"@{ROW_ELEMENT}.{dtype}.{operands.column_type}"
+    if name not in declarations:
+        declarations[name] = row_element_function(
+            name, dtype, operands.column_type, lanes
+        )
+    count = 1 + (dtype in COMPONENT)
+    vectors = f"[{count} x {lines.vector(LLVM_TYPE[COMPONENT.get(dtype, dtype)])}]"
+    point = lines.let("add i64 %i, %done")
+    first = lines.let(f"getelementptr [2 x i64], ptr %a{operands.rows}, i64 {point}")
+    left = lines.let("sub i64 %left, %i")
+    few = lines.let(f"icmp ult i64 {left}, {lanes}")
+    some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
+    passed = f"ptr %a{operands.columns}, ptr %a{operands.values}"
+    wanted = f"{lines.vector('i64')} {operands.wanted}"
+    found = lines.let(
+        f"call {vectors} {name}(ptr {first}, i64 {some}, {passed}, {wanted})"
+    )
+    return tuple(
+        lines.let(f"extractvalue {vectors} {found}, {n}") for n in range(count)
+    )
+
+
+def row_element_function(name: str, dtype: str, columns: str, lanes: int) -> str:
+    """Return the text of a function that finds elements of rows.
+
+    Its parameters are pointers to the rows, their number, at most ``lanes``, pointers
+    to columns and values, and the columns that are wanted. It returns vectors of
+    elements: real parts, and imaginary parts.
+    """
+    part = COMPONENT.get(dtype, dtype)
+    kind, size, index = LLVM_TYPE[part], ITEMSIZE[part], LLVM_TYPE[columns]
+    count = 1 + (dtype in COMPONENT)
+    vectors, numbers = f"[{count} x <{lanes} x {kind}>]", f"<{lanes} x i64>"
+    wide = index == "i64"
+    copies = []
+    for n in range(count):
+        copies += [
+            f"  %from{n} = getelementptr [{count} x {kind}], ptr %values, "
+            f"i64 %found, i64 {n}",
+            f"  %part{n} = load {kind}, ptr %from{n}, align {size}",
+            f"  %place{n} = add i64 %r, {n * lanes}",
+            f"  %to{n} = getelementptr {kind}, ptr %results, i64 %place{n}",
+            f"  store {kind} %part{n}, ptr %to{n}, align {size}",
+        ]
+    return "\n".join(
+        [
+            f"define internal {vectors} {name}(ptr noalias %rows, i64 %count, "
+            f"ptr noalias %columns, ptr noalias %values, {numbers} %wanted) #0 {{",
+            "entry:",
+            f"  %results = alloca {vectors}, align 64",
+            f"  store {vectors} zeroinitializer, ptr %results, align 64",
+            "  br label %row",
+            "row:",
+            "  %r = phi i64 [ 0, %entry ], [ %next, %done ]",
+            f"  %sought = extractelement {numbers} %wanted, i64 %r",
+            "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
+            "  %first = load i64, ptr %first.at, align 8",
+            "  %last.at = getelementptr i64, ptr %first.at, i64 1",
+            "  %last = load i64, ptr %last.at, align 8",
+            "  %some = icmp sle i64 %first, %last",
+            "  br i1 %some, label %element, label %done",
+            "element:",
+            "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+            "  %before = phi i64 [ -1, %row ], [ %found, %element ]",
+            f"  %column.at = getelementptr {index}, ptr %columns, i64 %k",
+            f"  %column = load {index}, ptr %column.at, align {ITEMSIZE[columns]}",
+            # an index is never negative
+            *([] if wide else [f"  %wide = zext {index} %column to i64"]),
+            f"  %is = icmp eq i64 {'%column' if wide else '%wide'}, %sought",
+            "  %found = select i1 %is, i64 %k, i64 %before",
+            "  %k.next = add nsw i64 %k, 1",
+            "  %more = icmp slt i64 %k, %last",
+            "  br i1 %more, label %element, label %end, !llvm.loop !10",
+            "end:",
+            "  %any = icmp sge i64 %found, 0",
+            "  br i1 %any, label %copy, label %done",
+            "copy:",
+            *copies,
+            "  br label %done",
+            "done:",
+            "  %next = add nuw nsw i64 %r, 1",
+            "  %again = icmp ult i64 %next, %count",
+            "  br i1 %again, label %row, label %exit",
+            "exit:",
+            f"  %all = load {vectors}, ptr %results, align 64",
+            f"  ret {vectors} %all",
+            "}",
+        ]
+    )
