@@ -96,7 +96,7 @@ class Submitter:
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
-        # for a person who looks on; None in ordinary runs
+        # None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
             legate, meanings, counters, self._named, self.choice.facts
         )
@@ -283,10 +283,8 @@ class Submitter:
             return self._remember(window, unfused_plan(length))
 
     def _make_plan(self, window: ClosedWindow) -> Plan:
-        translated, computes = (
-            translate(window, self._meanings),
-            self._gathering.computes,
-        )
+        translated = translate(window, self._meanings)
+        computes = self._gathering.computes
         plan = make_plan(translated, self._meanings, self._watch, computes)
         self.counters.plans_made += 1
         return self._remember(window, plan)
