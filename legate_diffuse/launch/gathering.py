@@ -2,8 +2,9 @@
 """Whether points compute again what they gather, instead of in a task before.
 
 That pays where the indices of a point's rows lie near its tile, as with most matrices
-of grids. Where they lie far away, all points would compute almost all. Tasks find that
-out when they run; from then on plans are made without, as results are the same.
+of grids, and tiles stay in the caches. Where they lie far away, all points would
+compute almost all. Tasks find that out when they run; from then on plans are made
+without, as results are the same.
 """
 
 from __future__ import annotations
