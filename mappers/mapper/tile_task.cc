@@ -38,9 +38,9 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 namespace {
 
 // What points compute beyond their tiles is at most half of what these have; or so little that it
-// takes less time than another task. Of very much, what is in the tiles takes more time, too: on two
-// CPUs conjugate gradients over 40,000 points took 0.91 of the time of one task more, over 250,000
-// 0.97, and over 1,000,000 1.13.
+// takes less time than another task. Of very much, what is in the tiles takes more time, too: on
+// two CPUs conjugate gradients over 40,000 points took 0.91 of the time of one task more, over
+// 250,000 0.97, and over 1,000,000 1.13.
 constexpr std::int64_t FEW_ELEMENTS = std::int64_t{1} << 15;
 constexpr std::int64_t MANY_ELEMENTS = std::int64_t{1} << 18;
 
