@@ -53,7 +53,7 @@ class Memory:
         part = COMPONENT.get(dtype, dtype)
         element, size = memory_type(part), ITEMSIZE[part]
         if self._kernel.arguments[argument].prefetch:
-            self._prefetch(lines, place)
+            self._prefetch(lines, place, lines.lanes * ITEMSIZE[dtype])
         if dtype not in COMPONENT:
             loaded = self._loaded(lines, lines.lanes, element, place, size)
             return (_from_memory(lines, dtype, loaded),)
@@ -97,12 +97,14 @@ class Memory:
         line = min(_CACHE_LINE, lanes * ITEMSIZE[written.dtype])
         return f", align {line}, !nontemporal !0"
 
-    def _prefetch(self, lines: Lines, place: str) -> None:
+    def _prefetch(self, lines: Lines, place: str, size: int) -> None:
         function = "@llvm.prefetch.p0"
         declaration = f"declare void {function}(ptr, i32, i32, i32)"
         self._declarations[function] = declaration
-        ahead = lines.let(f"getelementptr i8, ptr {place}, i64 {PREFETCH_AHEAD}")
-        lines.do(f"call void {function}(ptr {ahead}, i32 0, i32 3, i32 1)")
+        for line in range(0, size, _CACHE_LINE):
+            distance = PREFETCH_AHEAD + line
+            ahead = lines.let(f"getelementptr i8, ptr {place}, i64 {distance}")
+            lines.do(f"call void {function}(ptr {ahead}, i32 0, i32 3, i32 1)")
 
     def _loaded(
         self, lines: Lines, lanes: int, element: str, place: str, size: int

@@ -244,7 +244,7 @@ class Root:
         if shared is not None:
             # a program without loops copies the old value into a new future
             submit = self.legate.native.submit_program
-            submit((self.handle,), b"\3", bytes(24), False, None)
+            submit((self.handle,), b"\3", bytes(32), False, None)
             # unless nested work has put it into another one since
             if self.shared_future is shared:
                 self.shared_future = None

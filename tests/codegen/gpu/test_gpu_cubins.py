@@ -74,7 +74,7 @@ def test_all_kernels_become_cubins_without_local_memory(
     _, log = libraries.assemble(ptx, number, "-verbose")
     frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
-    assert len(kernels) > least
+    assert len(kernels) >= least
     assert set(kernels.values()) == {(0, 0)}
 
 
