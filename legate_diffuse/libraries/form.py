@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from re import sub
 from types import MappingProxyType
 from typing import Any
 
@@ -43,3 +44,9 @@ class Form:
     overwrites: bool = False
     repeatable: bool = False
     waits: bool = True
+
+
+def task_name(library: str, task: str) -> str:
+    """Return the name of a task's operations, given Legate's names."""
+    prefix = f"{library}::"
+    return sub(r"[^\w:]+", "_", prefix + task.removeprefix(prefix))

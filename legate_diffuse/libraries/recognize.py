@@ -13,14 +13,13 @@ from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.libraries.form import Form
+from legate_diffuse.libraries.form import Form, task_name
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.libraries.operations import Operations
 from legate_diffuse.libraries.registry import (
     Library,
     Register,
     register_all,
-    task_name,
 )
 from legate_diffuse.messages import say_once
 from legate_diffuse.stores.dtype import dtype_name

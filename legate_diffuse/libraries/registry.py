@@ -20,7 +20,6 @@ from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from itertools import product
 from operator import index
-from re import sub
 from typing import Any, Final, NoReturn
 
 from legate_diffuse.ir import OperationKind
@@ -29,7 +28,7 @@ from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
 from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_ELEMENT, ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
-from legate_diffuse.libraries.form import Form
+from legate_diffuse.libraries.form import Form, task_name
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
 from legate_diffuse.libraries.rows import finds_diagonal, sums_rows
@@ -49,12 +48,6 @@ class RegistrationError(DiffuseError):
     """A registration is wrong; the message names library, task and error."""
 
     __module__ = "legate_diffuse"
-
-
-def task_name(library: str, task: str) -> str:
-    """Return the name of a task's operations, given Legate's names."""
-    prefix = f"{library}::"
-    return sub(r"[^\w:]+", "_", prefix + task.removeprefix(prefix))
 
 
 class Library:
