@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from legate_diffuse.codegen.operations import Parts
+from legate_diffuse.codegen.row_sum import ELEMENTS_OF_ROW, call_on_rows
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.operators import ROW_ELEMENT
 from legate_diffuse.llvm.lines import Lines
@@ -29,27 +30,17 @@ def emit_row_element(
     lines: Lines, declarations: dict[str, str], dtype: str, operands: Operands
 ) -> Parts:
     """Emit elements of the rows of a vector of points, or of as many as are left."""
-    lanes = lines.lanes
     name = f"@{ROW_ELEMENT}.{dtype}.{operands.column_type}"
     if name not in declarations:
         declarations[name] = row_element_function(
-            name, dtype, operands.column_type, lanes
+            name, dtype, operands.column_type, lines.lanes
         )
-    count = 1 + (dtype in COMPONENT)
-    vectors = f"[{count} x {lines.vector(LLVM_TYPE[COMPONENT.get(dtype, dtype)])}]"
-    point = lines.let("add i64 %i, %done")
-    first = lines.let(f"getelementptr [2 x i64], ptr %a{operands.rows}, i64 {point}")
-    left = lines.let("sub i64 %left, %i")
-    few = lines.let(f"icmp ult i64 {left}, {lanes}")
-    some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
-    passed = f"ptr %a{operands.columns}, ptr %a{operands.values}"
-    wanted = f"{lines.vector('i64')} {operands.wanted}"
-    found = lines.let(
-        f"call {vectors} {name}(ptr {first}, i64 {some}, {passed}, {wanted})"
+    passed = (
+        f"ptr %a{operands.columns}",
+        f"ptr %a{operands.values}",
+        f"{lines.vector('i64')} {operands.wanted}",
     )
-    return tuple(
-        lines.let(f"extractvalue {vectors} {found}, {n}") for n in range(count)
-    )
+    return call_on_rows(lines, name, dtype, operands.rows, passed)
 
 
 def row_element_function(name: str, dtype: str, columns: str, lanes: int) -> str:
@@ -85,14 +76,7 @@ def row_element_function(name: str, dtype: str, columns: str, lanes: int) -> str
             "row:",
             "  %r = phi i64 [ 0, %entry ], [ %next, %done ]",
             f"  %sought = extractelement {numbers} %wanted, i64 %r",
-            "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
-            "  %first = load i64, ptr %first.at, align 8",
-            "  %last.at = getelementptr i64, ptr %first.at, i64 1",
-            "  %last = load i64, ptr %last.at, align 8",
-            "  %some = icmp sle i64 %first, %last",
-            "  br i1 %some, label %element, label %done",
-            "element:",
-            "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+            *ELEMENTS_OF_ROW,
             "  %before = phi i64 [ -1, %row ], [ %found, %element ]",
             f"  %column.at = getelementptr {index}, ptr %columns, i64 %k",
             f"  %column = load {index}, ptr %column.at, align {ITEMSIZE[columns]}",

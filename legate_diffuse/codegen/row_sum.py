@@ -10,7 +10,7 @@ one loop runs over four of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from legate_diffuse.codegen.operations import Operations, Parts
@@ -23,6 +23,18 @@ METADATA: Final = (
     '!10 = distinct !{!10, !{!"llvm.loop.unroll.disable"}, '
     '!{!"llvm.loop.vectorize.enable", i1 false}}'
 )
+
+ELEMENTS_OF_ROW: Final = (
+    "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
+    "  %first = load i64, ptr %first.at, align 8",
+    "  %last.at = getelementptr i64, ptr %first.at, i64 1",
+    "  %last = load i64, ptr %last.at, align 8",
+    "  %some = icmp sle i64 %first, %last",
+    "  br i1 %some, label %element, label %done",
+    "element:",
+    "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+)
+"""How the loop over the elements of row `%r` begins, from block `row` on."""
 
 _AT_ONCE: Final = 4
 
@@ -47,25 +59,39 @@ def emit_row_sum(
     lines: Lines, on: Operations, operator: str, dtype: str, operands: Operands
 ) -> Parts:
     """Emit sums over the rows of a vector of points, or of as many as are left."""
-    lanes, declarations = lines.lanes, on.declarations
+    declarations = on.declarations
     name = f"@{operator}.{dtype}.{operands.column_type}"
     if name not in declarations:
         one = on.over_single_elements()
         contracted = operator == operators.CONTRACTED_ROW_SUM
         declarations[name] = row_sum_function(
-            name, dtype, operands.column_type, one, lanes, contracted=contracted
+            name, dtype, operands.column_type, one, lines.lanes, contracted=contracted
         )
         declarations.update(one.declarations)
-    count = 1 + (dtype in COMPONENT)
+    passed = [f"ptr %a{each}" for each in operands[1:4]]
+    return call_on_rows(lines, name, dtype, operands.rows, passed)
+
+
+def call_on_rows(
+    lines: Lines, name: str, dtype: str, rows: int, passed: Sequence[str]
+) -> Parts:
+    """Emit the call of a function for the rows of a vector of points.
+
+    It is given the rows that are left, of an argument, their number, and what is
+    ``passed``. It returns an array of vectors: real parts, and imaginary parts.
+    """
+    count, lanes = 1 + (dtype in COMPONENT), lines.lanes
     vectors = f"[{count} x {lines.vector(LLVM_TYPE[COMPONENT.get(dtype, dtype)])}]"
     point = lines.let("add i64 %i, %done")
-    first = lines.let(f"getelementptr [2 x i64], ptr %a{operands.rows}, i64 {point}")
+    first = lines.let(f"getelementptr [2 x i64], ptr %a{rows}, i64 {point}")
     left = lines.let("sub i64 %left, %i")
     few = lines.let(f"icmp ult i64 {left}, {lanes}")
     some = lines.let(f"select i1 {few}, i64 {left}, i64 {lanes}")
-    passed = ", ".join(f"ptr %a{each}" for each in operands[1:4])
-    sums = lines.let(f"call {vectors} {name}(ptr {first}, i64 {some}, {passed})")
-    return tuple(lines.let(f"extractvalue {vectors} {sums}, {n}") for n in range(count))
+    given = ", ".join((f"ptr {first}", f"i64 {some}", *passed))
+    found = lines.let(f"call {vectors} {name}({given})")
+    return tuple(
+        lines.let(f"extractvalue {vectors} {found}, {n}") for n in range(count)
+    )
 
 
 def row_sum_function(
@@ -159,14 +185,7 @@ def _one_by_one(kind: str, size: int, count: int, lanes: int, step: Step) -> lis
     return [
         "row:",
         "  %r = phi i64 [ 0, %each ], [ %next, %done ]",
-        "  %first.at = getelementptr [2 x i64], ptr %rows, i64 %r",
-        "  %first = load i64, ptr %first.at, align 8",
-        "  %last.at = getelementptr i64, ptr %first.at, i64 1",
-        "  %last = load i64, ptr %last.at, align 8",
-        "  %some = icmp sle i64 %first, %last",
-        "  br i1 %some, label %element, label %done",
-        "element:",
-        "  %k = phi i64 [ %first, %row ], [ %k.next, %element ]",
+        *ELEMENTS_OF_ROW,
         *(
             f"  %sum{n} = phi {vector} [ zeroinitializer, %row ], [ {each}, %element ]"
             for n, each in enumerate(sums)

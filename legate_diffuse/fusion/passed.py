@@ -43,6 +43,12 @@ class Passed(NamedTuple):
         return self.everywhere or self.teller is not None
 
 
+def teller_of(told: tuple[int, ...]) -> Passed:
+    """Return what tells which elements a nest makes (``Nest.told``)."""
+    indices, rows = told
+    return Passed(indices, Passed(rows))
+
+
 def passed_by(
     lowered: LoweredNest, views: Mapping[int, View], *, tiled: bool
 ) -> tuple[Passed, ...]:
@@ -52,8 +58,7 @@ def passed_by(
     """
     own = [views[argument] for argument in lowered.arguments]
     if lowered.told:
-        indices, rows = lowered.told
-        told = Passed(indices, Passed(rows))
+        told = teller_of(lowered.told)
         return tuple(
             Passed(view.store.id, None if privilege & WRITE else told)
             if not view.store.replicated

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.passed import Passed
+from legate_diffuse.fusion.passed import Passed, teller_of
 from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
@@ -219,10 +219,8 @@ def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]
     found = {}
     for nest in nests:
         if nest.told:
-            indices, rows = nest.told
             result, *sources = (v.store for v in nest.views if not v.store.replicated)
-            teller = Passed(indices, Passed(rows))
-            found[result.id] = places[Passed(sources[0].id, teller)]
+            found[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
     return found
 
 

@@ -96,7 +96,7 @@ class Submitter:
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
-        # None in ordinary runs
+        # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
             legate, meanings, counters, self._named, self.choice.facts
         )

@@ -33,10 +33,6 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
   return shape;
 }
 
-}  // namespace
-
-namespace {
-
 // What points compute beyond their tiles is at most half of what these have; or so little that it
 // takes less time than another task. Of very much, what is in the tiles takes more time, too: on
 // two CPUs conjugate gradients over 40,000 points took 0.91 of the time of one task more, over
