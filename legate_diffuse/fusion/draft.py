@@ -56,6 +56,7 @@ class Draft:
         kept: ids of stores whose names stay.
         cuts: tasks, by position, that share no launch on several points with those
             before them.
+        dead: tasks, by position, whose results nobody uses.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
         liveness: for each launch, what it need not write.
@@ -71,6 +72,7 @@ class Draft:
     renaming: Renaming
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
+    dead: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[Launch, ...] = ()
     liveness: tuple[Liveness, ...] = ()

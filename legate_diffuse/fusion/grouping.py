@@ -7,7 +7,8 @@ that it cannot join, if it does not conflict with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from legate_diffuse.fusion.legality import (
@@ -63,50 +64,111 @@ class _Open:
 
 
 def group_window(
-    window: Window, covered: Callable[[IndexTask], bool]
+    window: Window,
+    covered: Callable[[IndexTask], bool],
+    dead: AbstractSet[int] = frozenset(),
 ) -> tuple[Grouping, ...]:
     """Split a window into groups that give the same results in their order.
 
     ``covered`` tells whether a kernel can express a task. Tasks that are not
-    covered stay in program order.
+    covered stay in program order. Those in ``dead``, by position, are left out.
     """
     groups: list[_Open] = []
+    fills = _Fills()
     for position, task in enumerate(window.tasks):
+        if position in dead:
+            continue
         alone = None if covered(task) else Refusal.NOT_COVERED
         alone = alone or refuse_alone(task)
-        if alone is not None:
+        if alone is None and fills.take(position, task):
+            continue
+        used = fills.used_by(task) if alone is None else fills.all()
+        if alone is None and not is_scalar_work(task):
+            # what a loop reduces to is filled where the loop is
+            _place(groups, window, [*used, position])
+            continue
+        for fill in used:
+            _place(groups, window, [fill])
+        if alone is None:
+            _place(groups, window, [position])
+        else:
             groups.append(_Open(None, alone if groups else None))
             groups[-1].add(position, window)
-            continue
-        refusal = _join(groups, window, position)
-        if refusal is not None or not groups:
-            new = _Open(Group(), refusal)
-            if not is_scalar_work(task):
-                _take_scalar_work(groups, new, window, task)
-            new.add(position, window)
-            groups.append(new)
+    for fill in fills.all():
+        _place(groups, window, [fill])
     return tuple(
-        Grouping(tuple(g.tasks), g.group is not None, g.refusal) for g in groups
+        Grouping(tuple(sorted(g.tasks)), g.group is not None, g.refusal) for g in groups
     )
 
 
-def _join(groups: list[_Open], window: Window, position: int) -> Refusal | None:
-    """Add a task to the last group that it can reach.
+@dataclass(slots=True)
+class _Fills:
+    """Fills of single elements that nobody has used yet, by the stores' ids."""
 
-    If there is none, return why the last group refuses the task: program order
-    suggests that group.
+    waiting: dict[int, int] = field(default_factory=dict)
+
+    def take(self, position: int, task: IndexTask) -> bool:
+        """Let a task wait if it only fills a single element."""
+        if not is_scalar_work(task) or len(task.accesses) > 1 or not task.writes:
+            return False
+        (view,) = task.writes
+        if view.store.id in self.waiting:
+            return False
+        self.waiting[view.store.id] = position
+        return True
+
+    def used_by(self, task: IndexTask) -> list[int]:
+        """Return those that a task needs; they do not wait any longer."""
+        return sorted(self.waiting.pop(i) for i in self.waiting.keys() & task.stores)
+
+    def all(self) -> list[int]:
+        """Return all of them, in program order; none waits any longer."""
+        found = sorted(self.waiting.values())
+        self.waiting.clear()
+        return found
+
+
+def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> None:
+    """Add tasks, of which the others are fills for the last one, to a group."""
+    refusal = _join(groups, window, positions)
+    if refusal is None and groups:
+        return
+    new = _Open(Group(), refusal)
+    task = window.tasks[positions[-1]]
+    if not is_scalar_work(task):
+        _take_scalar_work(groups, new, window, task)
+    for position in positions:
+        new.add(position, window)
+    groups.append(new)
+
+
+def _join(
+    groups: list[_Open], window: Window, positions: Sequence[int]
+) -> Refusal | None:
+    """Add tasks to the last group that they can reach.
+
+    If there is none, return why the last group refuses one: program order suggests
+    that group.
     """
-    task = window.tasks[position]
+    tasks = [window.tasks[position] for position in positions]
     reason: Refusal | None = None
     for open_ in reversed(groups):
-        found = refuse(open_.group, task) if open_.group else Refusal.OTHER_TASK
+        found = _refuse(open_, tasks)
         if found is None:
-            open_.add(position, window)
+            for position in positions:
+                open_.add(position, window)
             return None
         reason = reason or found
-        if open_.conflicts(task, window):
+        if any(open_.conflicts(task, window) for task in tasks):
             break
     return reason
+
+
+def _refuse(open_: _Open, tasks: Sequence[IndexTask]) -> Refusal | None:
+    if open_.group is None:
+        return Refusal.OTHER_TASK
+    found = (refuse(open_.group, task) for task in tasks)
+    return next((refusal for refusal in found if refusal is not None), None)
 
 
 def _take_scalar_work(

@@ -7,14 +7,14 @@ and stores what is live after the group.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, OperationKind, Privilege, View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.relations import distance
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
 
 Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
@@ -91,7 +91,7 @@ def lower_nest(
         return None
     views = {**writes, **{key: a.view for key, a in reductions.items()}, **reads}
     positions = {key: position for position, key in enumerate(views)}
-    read = Counter(v.store.id for key, v in reads.items() if key[0] != _WHOLE)
+    streams = _streams([view for key, view in reads.items() if key[0] != _WHOLE])
     arguments = tuple(
         Argument(
             view.store.dtype,
@@ -99,12 +99,7 @@ def lower_nest(
             writes=key in writes,
             broadcast=key[0] != _WHOLE and (view.broadcast or view.store.replicated),
             reduces=reductions[key].operator if key in reductions else None,
-            # Of several views of one store only the foremost misses the cache. With
-            # one or two such streams a processor does not use its full bandwidth.
-            prefetch=key in reads
-            and key[0] != _WHOLE
-            and read[view.store.id] > 1
-            and not view.broadcast,
+            prefetch=key in reads and key[0] != _WHOLE and view.id in streams,
             whole=key[0] == _WHOLE,
         )
         for key, view in views.items()
@@ -152,6 +147,35 @@ def lower_nest(
         ),
         sources,
     )
+
+
+def _streams(views: Sequence[View]) -> set[int]:
+    """Return which views should be prefetched: those of stores that have several.
+
+    Only the foremost of them misses the cache, and with one or two such streams a
+    processor does not use its full bandwidth. A view that is behind another one in the
+    same row finds what that one has asked for.
+    """
+    of_store: dict[int, list[View]] = {}
+    for view in views:
+        of_store.setdefault(view.store.id, []).append(view)
+    return {
+        view.id
+        for several in of_store.values()
+        for view in several
+        if len(several) > 1
+        and not view.broadcast
+        and not any(_is_ahead(other, view) for other in several)
+    }
+
+
+def _is_ahead(one: View, other: View) -> bool:
+    """Whether a view shows elements of the same row, after those of another one."""
+    apart = distance(other, one)
+    if apart is None or not one.dims or one.dims[-1] < 0:
+        return False
+    along = one.dims[-1]
+    return apart[along] > 0 and not any(apart[:along] + apart[along + 1 :])
 
 
 _Key = tuple[str, int]

@@ -11,6 +11,7 @@ from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
+from legate_diffuse.fusion.dead_tasks import dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, Memos
 from legate_diffuse.fusion.grouping import group_window
@@ -45,7 +46,9 @@ def _renaming(draft: Draft) -> None:
 
 
 def _groups(draft: Draft) -> None:
-    draft.groups = group_window(draft.renaming.window, partial(covered, draft.meanings))
+    window, known = draft.renaming.window, partial(covered, draft.meanings)
+    draft.dead = dead_tasks(window, known)
+    draft.groups = group_window(window, known, draft.dead)
 
 
 def _launches(draft: Draft) -> None:

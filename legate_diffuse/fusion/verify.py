@@ -35,13 +35,29 @@ def renaming(draft: Draft) -> None:
 
 
 def groups(draft: Draft) -> None:
-    """Verify that groups hold each task once, in an order that keeps conflicts."""
+    """Verify that groups hold each task once, in an order that keeps conflicts.
+
+    Dead ones are in none.
+    """
     window = draft.renaming.window
     found = [position for group in draft.groups for position in group.tasks]
-    _require(
-        sorted(found) == list(range(len(window.tasks))), "a task is not in one group"
-    )
+    _require(sorted(found) == _needed(draft), "a task is not in one group")
+    read: set[int] = set()
+    for position in reversed(range(len(window.tasks))):
+        task = window.tasks[position]
+        if position not in draft.dead:
+            read.update(view.store.id for view in task.reads)
+            continue
+        _require(
+            not any(v.store.live or v.store.id in read for v in task.changes),
+            f"somebody uses what dead task {position} changes",
+        )
     _verify_order(window, [group.tasks for group in draft.groups])
+
+
+def _needed(draft: Draft) -> list[int]:
+    length = len(draft.window.tasks)
+    return [position for position in range(length) if position not in draft.dead]
 
 
 def launches(draft: Draft) -> None:
@@ -72,7 +88,7 @@ def launches(draft: Draft) -> None:
             ),
             f"tasks {own} are partitioned, and have a loop over whole arrays",
         )
-    _require(first == set(range(len(window.tasks))), "a task is in no launch")
+    _require(sorted(first) == _needed(draft), "a task is in no launch")
     for position in again:
         task = window.tasks[position]
         _require(

@@ -58,7 +58,8 @@ def knows_last_uses(plan: Plan, views: list[View]) -> bool:
 
 def _note_last_uses(plan: Plan, views: list[View]) -> None:
     """Find out which tasks and views no launch needs after each of a new plan's."""
-    tasks: dict[int, int] = {}
+    # no launch has dead ones
+    tasks = dict.fromkeys(range(plan.length), 0)
     used = dict.fromkeys(range(len(views)), 0)
     for place, launch in enumerate(plan.launches):
         # several launches may have the same task, if it is computed again

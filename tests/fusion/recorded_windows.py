@@ -64,6 +64,7 @@ def record(application: str) -> str:
             "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
             "LEGATE_DIFFUSE": "1",
             "LEGATE_DIFFUSE_DUMP": "pass",
+            "LEGATE_DIFFUSE_SMALL_BYTES": "0",
             "LEGATE_DIFFUSE_THREADS": "1",
         },
         check=True,
@@ -72,7 +73,8 @@ def record(application: str) -> str:
     )
     printed = sections(done.stderr)
     starts = [n for n, (name, _) in enumerate(printed) if name == "window"]
-    own = dict(printed[starts[number] :][:9])
+    start, end = [*starts, len(printed)][number : number + 2]
+    own = dict(printed[start:end])
     return f"# window\n{own['window']}\n# schedule\n{own['schedule']}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from inspect import cleandoc
 
+import pytest
 from window_golden import lowered, window_of
 
 from legate_diffuse.fusion.lowering import (
@@ -17,7 +18,9 @@ from legate_diffuse.fusion.lowering import (
     TaskScalarSource,
     lower_nest,
 )
+from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.text import parse
 from legate_diffuse.kernel import print_kernel, verify_kernel
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -178,7 +181,7 @@ def test_views_of_one_store_are_arguments_of_their_own() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read prefetch
+        argument 1 int8 read
         argument 2 int8 read prefetch
         %0: int8 = load 1
         %1: int8 = load 2
@@ -187,6 +190,40 @@ def test_views_of_one_store_are_arguments_of_their_own() -> None:
         """,
         {1: WRITE, 0: READ, 10: READ},
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "prefetched"),
+    [
+        ("[1:-1, :-2]", "[1:-1, 2:]", [False, True]),
+        ("[1:-1, 2:]", "[1:-1, :-2]", [True, False]),
+        # other rows
+        ("[:-2, 1:-1]", "[2:, 1:-1]", [True, True]),
+        ("[:-2, :-2]", "[2:, 2:]", [True, True]),
+        # the last dimension of the loop runs along the first one of the store
+        ("[:-2, 1:-1] as (1, 0)", "[2:, 1:-1] as (1, 0)", [False, True]),
+        ("[1:-1, :-2] as (1, 0)", "[1:-1, 2:] as (1, 0)", [True, True]),
+        # a row apart, as the rows' points are other ones
+        ("[1, :-2] as (*, 1)", "[2, 2:] as (*, 1)", [True, True]),
+        # nobody knows how far
+        ("[:-2, 1:-1]", "[1:-1, :-2] as (1, 0)", [True, True]),
+    ],
+)
+def test_of_views_in_one_row_the_foremost_is_prefetched(
+    one: str, other: str, prefetched: list[bool]
+) -> None:
+    window = parse(
+        f"""store %0 int8 live single
+store %1 int8 live single
+view %0.0 shape 0 many {one}
+view %0.10 shape 0 many {other}
+view %1.1 shape 0 many [:, :]
+BINARY_OP.SUBTRACT(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %0.10
+"""
+    )
+    (nest,) = make_plan(window, MEANINGS).launches[0].nests
+    reads = [a.prefetch for a in nest.code.arguments if a.reads]
+    assert reads == prefetched
 
 
 def test_a_constant_goes_by_value() -> None:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which reductions and scalar operations need not run, as nobody uses their results.
+
+They would be nests of their own, and end bands. Of other operations kernels leave out
+what nobody uses (``lowering.py``), and what copies were made of still has a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legate_diffuse.ir import IndexTask, Window
+
+
+def dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> frozenset[int]:
+    """Return them by position.
+
+    The program cannot read what they change after the window, and no operation that
+    runs after them reads it. ``covered`` tells whether a kernel can express one: what
+    others do is not known as well, so they run.
+    """
+    dead = set()
+    read: set[int] = set()
+    for position in reversed(range(len(window.tasks))):
+        task = window.tasks[position]
+        used = any(v.store.live or v.store.id in read for v in task.changes)
+        if not used and (task.scalar or task.reductions) and covered(task):
+            dead.add(position)
+        else:
+            read |= {view.store.id for view in task.reads}
+    return frozenset(dead)
