@@ -358,13 +358,14 @@ class _BodyEmitter:
         )
 
     def _guarded(self, step: Op) -> Guarded | None:
-        """Emit a quotient or a square root in a short way, which pays with AVX-512."""
+        """Emit a quotient or a square root in a short way, where that pays."""
         if step.name not in ("div", "sqrt") or not self._target.avx512:
             return None
         on = self._float_code(self._loop, step.dtype)
         (x,) = self._values[step.operands[0]]
         if step.name == "sqrt":
-            return emit_square_root(on, x) if step.dtype == "float64" else None
+            pays = self._target.estimates_roots and step.dtype == "float64"
+            return emit_square_root(on, x) if pays else None
         by = step.operands[1]
         if by not in self._shared:
             return None

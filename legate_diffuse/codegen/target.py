@@ -10,7 +10,8 @@ class Target:
 
     `vector_bytes` is the size of a vector register that kernels use. `fma` says whether
     the processor has fused multiply-add instructions of x86-64, and `gathers` whether
-    its gather instructions read a table faster than loads and shuffles do.
+    its gather instructions read a table faster than loads and shuffles do. If it
+    `estimates_roots`, Newton steps take a square root faster than the instruction does.
     """
 
     triple: str
@@ -19,6 +20,7 @@ class Target:
     vector_bytes: int
     fma: bool
     gathers: bool
+    estimates_roots: bool
 
     @property
     def avx512(self) -> bool:
@@ -33,7 +35,9 @@ def host_target() -> Target:
     BW, DQ and VL): on Zen 5, Black-Scholes takes 35 % less time than with 32 bytes.
     Gathers take 15 % of its time away on Sapphire Rapids (the first with FP16), and add
     a third on Zen 5; Intel's older processors are slow since their "downfall" was
-    mended (Gather Data Sampling, CVE-2022-40982).
+    mended (Gather Data Sampling, CVE-2022-40982). Newton steps halve the time of a
+    square root on Sapphire Rapids; on Zen 4, which divides beside other work, they add
+    a sixth to a nest of two roots and five quotients (`scripts/apps/shallow_water.py`).
     """
     from llvmlite import binding as llvm
 
@@ -44,11 +48,13 @@ def host_target() -> Target:
         vector_bytes = 32
     else:
         vector_bytes = 16
+    sapphire_rapids = vector_bytes == 64 and bool(flags.get("avx512fp16"))
     return Target(
         llvm.get_process_triple(),
         llvm.get_host_cpu_name(),
         flags.flatten(),
         vector_bytes,
         bool(flags.get("fma")),
-        bool(flags.get("avx512fp16")),
+        gathers=sapphire_rapids,
+        estimates_roots=sapphire_rapids,
     )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quotients by shared divisors and square roots have the bits of a division's."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import MathMode
-from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen import Compiler, MathMode, machine
 from legate_diffuse.codegen.quotients import LARGEST_DIVISOR, LEAST_DIVIDEND
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel import Argument, Builder
@@ -192,29 +192,29 @@ def test_the_correction_is_right_for_all_numbers_of_few_digits(bits):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_square_roots_of_random_numbers(run, dtype):
+def test_square_roots_of_random_numbers(run_roots, dtype):
     for numbers in (any_bits, of_size_one):
         x = numbers(dtype, COUNT, 4)
         for values in (x, np.abs(x), np.abs(x) * 2):
-            check_roots(run, dtype, values)
+            check_roots(run_roots, dtype, values)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_square_roots_of_special_numbers(run, dtype):
+def test_square_roots_of_special_numbers(run_roots, dtype):
     values = special(dtype)
-    check_roots(run, dtype, values)
+    check_roots(run_roots, dtype, values)
     for value in values:
-        check_roots(run, dtype, np.full(3, value))
+        check_roots(run_roots, dtype, np.full(3, value))
     powers = np.ldexp(dtype_one(dtype), np.arange(-120, 121))
     for x in (powers, np.square(of_size_one(dtype, 1000, 5)), np.arange(1000.0) ** 2):
         x = x.astype(dtype)
-        check_roots(run, dtype, x)
+        check_roots(run_roots, dtype, x)
         for to in (0, np.inf):
-            check_roots(run, dtype, np.nextafter(x, x.dtype.type(to)))
+            check_roots(run_roots, dtype, np.nextafter(x, x.dtype.type(to)))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_square_roots_close_to_midpoints(run, dtype):
+def test_square_roots_close_to_midpoints(run_roots, dtype):
     """Of 2 m + 1 digits, (k + 1/2)^2 is next to x 2^m or x 2^(m + 1) for these k."""
     bits = BITS[dtype]
     found = []
@@ -238,7 +238,22 @@ def test_square_roots_close_to_midpoints(run, dtype):
     assert len(found) > 90
     x = np.array(found, dtype)
     for power in (0, 10, -20):
-        check_roots(run, dtype, np.ldexp(x, power))
+        check_roots(run_roots, dtype, np.ldexp(x, power))
+
+
+@pytest.fixture(params=[True, False], ids=["Newton steps", "instructions"])
+def run_roots(request, monkeypatch, call):
+    """Compile a kernel with either way to take roots, and call it."""
+    target = replace(host_target(), estimates_roots=request.param)
+    if request.param and not target.avx512:
+        pytest.skip("no AVX-512")
+    monkeypatch.setattr(machine, "host_target", lambda: target)
+    compiler = Compiler(MathMode.LIBM)
+
+    def run(kernel, arrays):
+        call(compiler.compile(kernel), kernel, arrays)
+
+    return run
 
 
 def check_roots(run, dtype, x):
@@ -250,11 +265,11 @@ def check_roots(run, dtype, x):
 
 @pytest.mark.skipif(not host_target().avx512, reason="no AVX-512")
 def test_what_is_not_shared_is_divided():
-    machine = Machine(MathMode.VECTOR, fast_math=False)
+    compiled = machine.Machine(MathMode.VECTOR, fast_math=False)
 
     def text(count, uniform):
         kernel = quotients("float64", count, uniform)
-        return machine.assembly("kernel", kernel)
+        return compiled.assembly("kernel", kernel)
 
     assert "@llvm.fma" in text(1, uniform=True)
     assert "@llvm.fma" in text(2, uniform=False)
