@@ -19,6 +19,11 @@ constexpr std::int64_t LAST_LEVEL = 4;
 // Bytes of cache for each point that a nest must take at a time: with fewer points the calls of the
 // kernel cost more than the cache saves.
 constexpr std::int64_t BYTES_PER_POINT = 1024;
+// The program's own thread takes a core for a part of each task. Other threads do then what that
+// core's does not come to: if there are more tiles than threads, as many as this for each. Tiles
+// have circular buffers of their own, so there are only so many if each has several blocks.
+constexpr std::int64_t TILES_PER_THREAD = 4;
+constexpr std::int64_t BLOCKS_PER_TILE = 8;
 // Nests of more points are not blocked.
 constexpr std::int64_t MAX_POINTS = std::int64_t{1} << 48;
 
@@ -261,12 +266,12 @@ class Scheduler {
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
 
     if (rows > 0 && rows < duration()) {
-      const auto num_tiles = num_threads_ > 1 && set_margins() ? count_tiles() : 1;
-      const auto own_rows =
-          num_tiles > 1 ? block(cache_bytes(), cache_bytes() / BYTES_PER_POINT) : 0;
+      const auto own_rows = num_threads_ > 1 && set_margins()
+                                ? block(cache_bytes(), cache_bytes() / BYTES_PER_POINT)
+                                : 0;
 
-      band.block = own_rows > 0 ? std::min(own_rows, duration()) : rows;
-      band.num_tiles = own_rows > 0 ? num_tiles : 1;
+      band.num_tiles = own_rows > 0 ? std::max(count_tiles(own_rows), std::int64_t{1}) : 1;
+      band.block = band.num_tiles > 1 ? std::min(own_rows, duration()) : rows;
       set_circular_buffers(band);
     }
     schedule_.bands.push_back(band);
@@ -324,9 +329,11 @@ class Scheduler {
     return true;
   }
 
-  // How many threads may take tiles of the band. A tile must be large enough, and the rows between
-  // two tiles must not touch those between others.
-  std::int64_t count_tiles() const {
+  // How many tiles of the band threads take, if a block has so many rows. A tile must be large
+  // enough, and the rows between two tiles must not touch those between others.
+  std::int64_t count_tiles(std::int64_t block) const {
+    const auto most = std::clamp(tiled_rows() / (BLOCKS_PER_TILE * block), num_threads_,
+                                 TILES_PER_THREAD * num_threads_);
     std::int64_t points = 0;
     std::int64_t width = 1;
 
@@ -334,7 +341,7 @@ class Scheduler {
       points = std::max(points, num_points(nests_[nest].head));
       width = std::max(width, schedule_.begins[nest] - schedule_.ends[nest]);
     }
-    return std::min({num_threads_, points / min_points_of_thread_, tiled_rows() / (4 * width)});
+    return std::min({most, points / min_points_of_thread_, tiled_rows() / (4 * width)});
   }
 
   // The times from the first to the last row of the band.

@@ -28,7 +28,7 @@ struct Sharing {
 // from the extents is found here.
 //
 // Threads share the rows of a block, and wait for each other after each nest of it. Where a band
-// allows it, each thread takes a tile instead: a part of all rows, with blocks of its own, and one
+// allows it, threads take tiles instead: parts of all rows, with blocks of their own, and one
 // wait. A tile from row b of the band's first nest along rows to row e has rows b + begin(n) to
 // e + end(n) of nest n. They conflict with rows of the same tile only. What lies between two tiles
 // runs when all tiles are done.

@@ -3,6 +3,7 @@
 #include "threads/team_runner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace legate_diffuse {
@@ -136,7 +137,7 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
   }
 }
 
-// Every thread takes a tile, a part of all rows, with blocks of its own.
+// The threads take tiles, which are parts of all rows, with blocks of their own.
 void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band) {
   const auto num_tiles = band.num_tiles;
   std::vector<Partials> partials(members.size());
@@ -156,16 +157,16 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
     return std::clamp(tile_begin(tiled_rows, tile, num_tiles) + margin, std::int64_t{0},
                       member.num_rows);
   };
-  const auto run_rows = [&](std::int64_t tile, std::size_t index, std::int64_t row,
+  const auto run_rows = [&](Runner& runner, std::int64_t tile, std::size_t index, std::int64_t row,
                             std::int64_t row_end) {
     const auto& member = members[index];
 
     if (row >= row_end) return;
-    runners_[tile].run(member.nest, member.kernel, {member.row_dim, row, row_end - row},
-                       member.unread, partials[index].of_thread(tile));
+    runner.run(member.nest, member.kernel, {member.row_dim, row, row_end - row}, member.unread,
+               partials[index].of_thread(tile));
   };
 
-  Team::run(num_tiles, [&](std::int64_t tile) {
+  share(num_tiles, [&](Runner& runner, std::int64_t tile) {
     auto start = INT64_MAX;
     auto finish = INT64_MIN;
 
@@ -184,16 +185,16 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
         const auto row_end =
             std::min(time + band.block - member.shift, before(member, tile + 1, member.end));
 
-        run_rows(tile, index, row, row_end);
+        run_rows(runner, tile, index, row, row_end);
       }
     }
   });
   // What lies between the tiles.
-  Team::run(num_tiles - 1, [&](std::int64_t tile) {
+  share(num_tiles - 1, [&](Runner& runner, std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
 
-      run_rows(tile, index, before(member, tile + 1, member.end),
+      run_rows(runner, tile, index, before(member, tile + 1, member.end),
                before(member, tile + 1, member.begin));
     }
   });
@@ -201,6 +202,15 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
     if (members[index].row_dim < 0) continue;
     combine(members[index].nest, members[index].kernel, partials[index]);
   }
+}
+
+template <typename Run>
+void TeamRunner::share(std::int64_t num_tiles, const Run& run) {
+  std::atomic<std::int64_t> next{0};
+
+  Team::run(std::min(num_threads(), num_tiles), [&](std::int64_t thread) {
+    for (auto tile = next++; tile < num_tiles; tile = next++) run(runners_[thread], tile);
+  });
 }
 
 void TeamRunner::combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials) {

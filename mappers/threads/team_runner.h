@@ -52,6 +52,9 @@ class TeamRunner {
   void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread);
   void find_unread(std::vector<Member>& members) const;
   void run_together(const std::vector<Member>& members, std::int64_t block);
+  // Calls a function for each tile; each thread takes the next one when it has done one.
+  template <typename Run>
+  void share(std::int64_t num_tiles, const Run& run);
   void run_tiled(const std::vector<Member>& members, const Band& band);
   void combine(const ParsedNest& nest, const Kernel& kernel, Partials& partials);
   [[nodiscard]] std::int64_t longest_dim(const ParsedNest& nest, const Kernel& kernel) const;
