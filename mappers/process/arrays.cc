@@ -88,8 +88,8 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       root_volume{object(known.root), "volume"} {
   for (const auto* const name :
        {"_handle", "constant", "constant_bytes", "dtype", "escaped", "forsaken", "fusable", "held",
-        "initial", "legate", "lent", "moves", "real", "shared", "shared_future", "spare", "type",
-        "version"}) {
+        "initial", "legate", "lent", "moves", "places", "real", "shared", "shared_future", "spare",
+        "type", "version"}) {
     copied.emplace_back(object(known.root), name);
   }
 }
