@@ -130,25 +130,3 @@ def test_a_page_tells_as_well(tmp_path: Path) -> None:
     text = page.read_text()
     assert "On 2 processors threads share the loops of fused tasks." in text
     assert "points divide the large arrays of fused tasks: " in text
-
-
-def test_other_tasks_may_use_arrays_that_were_made_at_once() -> None:
-    done = run_python(
-        """
-import numpy as np
-import cupynumeric as cn
-def program(n):
-    x = n.array([3.0, 1.0, 2.0])
-    found = []
-    for k in range(5):
-        y = x * 2.0 - k
-        found.append(n.sort(y))
-        x = n.cumsum(y * 0.5)
-    return found, x
-(a, x), (b, y) = program(cn), program(np)
-np.testing.assert_array_equal(np.asarray(a), b)
-np.testing.assert_array_equal(np.asarray(x), y)
-""",
-        **SETTINGS | {"LEGATE_DIFFUSE_SMALL_BYTES": "100000"},
-    )
-    assert done.returncode == 0, done.stderr
