@@ -53,13 +53,12 @@ def test_what_the_native_part_gets() -> None:
     compiler = GpuCompiler(CountingAssembler())
     kernel = index_kernel()
     compiled = compiler.compile(kernel)
-    code = words(compiled.address, 13)
+    code = words(compiled.address, 12)
     assert ctypes.string_at(code[0], 4) == b"\x7fELF"
     assert ctypes.string_at(code[2]).decode() == compiled.name
-    assert ctypes.string_at(code[3]) == b"as"
-    threads, block_x, lanes, reduces, partial_words = code[4:9]
+    threads, block_x, lanes, reduces, partial_words = code[3:8]
     assert (threads, block_x, lanes, reduces, partial_words) == (256, 256, 2, 0, 0)
-    num_arguments, num_scalars, indices, arguments = code[9:]
+    num_arguments, num_scalars, indices, arguments = code[8:]
     assert (num_arguments, num_scalars, indices) == (4, 1, 0b11)
     assert words(arguments, 8) == [8, 2, 8, 1 | 4, 1, 8, 1, 8]
     code = compiler.forget(kernel)
@@ -70,10 +69,9 @@ def test_what_the_native_part_gets() -> None:
 def test_reducing_arguments_have_one_flag() -> None:
     compiler = GpuCompiler(CountingAssembler())
     kernel = reduction_kernel("add", "complex64", broadcast=True)
-    code = words(compiler.compile(kernel).address, 13)
-    assert ctypes.string_at(code[3]) == b"asc"
-    assert code[6:9] == [2, 1, 2]
-    assert words(code[12], 4) == [8, 1, 8, 16]
+    code = words(compiler.compile(kernel).address, 12)
+    assert code[5:8] == [2, 1, 2]
+    assert words(code[11], 4) == [8, 1, 8, 16]
 
 
 def test_what_the_native_part_gets_of_a_row_program() -> None:
@@ -82,10 +80,9 @@ def test_what_the_native_part_gets_of_a_row_program() -> None:
     compiled = compiler.compile_rows(program)
     assert compiled is not None
     assert compiler.compile_rows(program) is compiled
-    code = words(compiled.address, 14)
-    assert ctypes.string_at(code[3]) == b"r"
-    assert code[4:12] == [256, 1, 1, 0, 2, 0, 0, 0]
-    assert words(code[13], 12) == [0, 0, -1, 1, -1, 0, -1, -1, 1, -1, 1, -1]
+    code = words(compiled.address, 13)
+    assert code[3:11] == [256, 1, 1, 0, 2, 0, 0, 0]
+    assert words(code[12], 12) == [0, 0, -1, 1, -1, 0, -1, -1, 1, -1, 1, -1]
 
 
 def test_row_programs_with_too_many_arguments_have_no_code() -> None:

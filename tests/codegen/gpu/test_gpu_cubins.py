@@ -91,5 +91,5 @@ def test_arithmetic_is_rounded_after_each_operation() -> None:
 def test_arguments_are_read_sixteen_bytes_at_a_time() -> None:
     kernel = reduction_kernel("add", "float32", broadcast=False)
     ptx = CubinAssembler("sm_90").ptx(gpu_module(kernel, "k"))
-    (function,) = re.findall(r"\.entry k_a\(.*?^\}", ptx, re.DOTALL | re.MULTILINE)
+    (function,) = re.findall(r"\.entry k\(.*?^\}", ptx, re.DOTALL | re.MULTILINE)
     assert re.search(r"ld\.global\S*\.v4\.\w32|ld\.global\S*\.v2\.\w64", function)
