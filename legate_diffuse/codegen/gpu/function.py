@@ -120,7 +120,7 @@ class Function:
                 "rows.end:",
                 *combining.emit(self._update),
                 "  %slice.next = add i64 %slice, %nctaid.z",
-                "  br label %slices.test",
+                "  br label %slices.test, !llvm.loop !0",
                 "exit:",
             ]
         return "\n".join([*text, "  ret void", "}"])
@@ -271,7 +271,7 @@ class Function:
             f"{name}.step:",
             f"  %{name}.at = getelementptr i64, ptr %parameter, i64 %{name}.loop",
             f"  %{name}.extent = load i64, ptr %{name}.at, align 8",
-            f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent",
+            *self._divided(name),
             f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
             f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
         ]
@@ -292,6 +292,10 @@ class Function:
             f"  %{name}.loop.next = add i64 %{name}.loop, 1",
             f"  br label %{name}.test, !llvm.loop !0",
         ]
+
+    def _divided(self, name: str) -> list[str]:
+        """Return the division of `name.rest` by `name.extent`."""
+        return [f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent"]
 
     def _kind(self, number: int) -> str:
         """Return the LLVM type of a pointer; those of indices are numbers."""
@@ -318,5 +322,5 @@ def rows_of(before: str, body: list[str]) -> list[str]:
         *body,
         "row.end:",
         "  %row.next = add i64 %row, %step.y",
-        "  br label %rows.test",
+        "  br label %rows.test, !llvm.loop !0",
     ]

@@ -114,7 +114,7 @@ class RowFunction:
             "  %place = add i64 %group, %tid.y",
             *lines.text,
             "  %next = add i64 %group, %step",
-            "  br label %test",
+            "  br label %test, !llvm.loop !0",
             "exit:",
             "  ret void",
             "}",
@@ -183,6 +183,15 @@ class _Part(Function):
                 begin = f"%origin{number}"
             lines.do(f"{base} = getelementptr i8, {kind} {begin}, i64 {moved}")
         return lines.text
+
+    def _divided(self, name: str) -> list[str]:
+        """Return a division of numbers below those of the points of a row."""
+        numbers = "rest", "extent"
+        return [
+            *(f"  %{name}.{n}.32 = trunc i64 %{name}.{n} to i32" for n in numbers),
+            f"  %{name}.next.32 = udiv i32 %{name}.rest.32, %{name}.extent.32",
+            f"  %{name}.rest.next = zext i32 %{name}.next.32 to i64",
+        ]
 
     def _update(self, lines: Lines, values: Values) -> None:
         for fold, parts in zip(self._folds, values, strict=True):
