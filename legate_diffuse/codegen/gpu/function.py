@@ -52,7 +52,7 @@ _REGISTERS: Final = tuple(
 ) + tuple(f"{name}.{axis}" for name in ("ctaid", "nctaid") for axis in "xyz")
 
 METADATA: Final = '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}'
-"""What marks the loop that finds a row; most rows are found at once."""
+"""What marks the loops around points, which mostly run once or not at all."""
 
 
 class Function:

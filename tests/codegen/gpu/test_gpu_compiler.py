@@ -9,10 +9,11 @@ import pytest
 from emulated import EmulatedAssembler
 from row_programs import centred, program_of
 from test_codegen_reductions import reduction_kernel
-from test_gpu_values import division_kernel, index_kernel
+from test_gpu_values import division_kernel, index_kernel, stencil_kernel
 
 from legate_diffuse.codegen import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
+from legate_diffuse.codegen.gpu.assembler import CubinAssembler
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import RECT
 
@@ -74,6 +75,12 @@ def test_reducing_arguments_have_one_flag() -> None:
     assert words(code[11], 4) == [8, 1, 8, 16]
 
 
+def test_blocks_of_kernels_that_read_neighbours_have_two_dimensions() -> None:
+    compiler = GpuCompiler(CountingAssembler())
+    threads, block_x = words(compiler.compile(stencil_kernel()).address, 5)[3:]
+    assert (threads, block_x) == (256, 32)
+
+
 def test_what_the_native_part_gets_of_a_row_program() -> None:
     compiler = GpuCompiler(CountingAssembler())
     program = program_of(centred("float64"), ("m", "t"))
@@ -128,6 +135,12 @@ def test_a_missing_library_is_one_sentence(monkeypatch) -> None:
     finally:
         libraries._load.cache_clear()
         libraries.versions.cache_clear()
+
+
+@pytest.mark.skipif(bool(libraries.missing()), reason=libraries.missing())
+def test_images_on_disk_are_those_of_an_architecture() -> None:
+    architectures = "sm_80", "sm_90", "sm_100"
+    assert len({CubinAssembler(each).salt() for each in architectures}) == 3
 
 
 def test_an_unknown_architecture_is_one_sentence() -> None:
