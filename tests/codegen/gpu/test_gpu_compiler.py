@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import pytest
 from emulated import EmulatedAssembler
@@ -14,8 +15,11 @@ from test_gpu_values import division_kernel, index_kernel, stencil_kernel
 from legate_diffuse.codegen import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
+from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import RECT
+
+BLOCK = re.compile(r"^[\w.]+:", re.MULTILINE)
 
 
 class CountingAssembler(EmulatedAssembler):
@@ -135,6 +139,21 @@ def test_a_missing_library_is_one_sentence(monkeypatch) -> None:
     finally:
         libraries._load.cache_clear()
         libraries.versions.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        stencil_kernel(),
+        reduction_kernel("add", "float64", broadcast=False),
+        program_of(centred("float64"), ("m", "t")),
+    ],
+)
+def test_no_loop_becomes_several(kernel) -> None:
+    """A kernel that LLVM unrolls takes longer to compile, and runs most loops once."""
+    text = gpu_module(kernel, "k")
+    optimised = str(CubinAssembler("sm_90").optimised(text))
+    assert len(BLOCK.findall(optimised)) <= len(BLOCK.findall(text))
 
 
 @pytest.mark.skipif(bool(libraries.missing()), reason=libraries.missing())
