@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.kernel.ir import Kernel, RowProgram
@@ -39,10 +39,13 @@ class KernelCompiler(ABC):
     """Compiles kernels, each one once.
 
     Attributes:
+        runs_rows: whether there may be code for kernels that run row by row.
         kernels_compiled: kernels for which code was generated.
         disk_hits: kernels whose code came from the disk cache.
         compile_seconds: time spent in `compile`, disk hits included.
     """
+
+    runs_rows: ClassVar[bool] = False
 
     def __init__(self, cache: ObjectCache | None) -> None:
         """Prepare; no `cache` means no cache on disk."""

@@ -30,6 +30,7 @@ def plan_launch(
     liveness: Liveness,
     localized: Localized,
     program: Program,
+    runs_rows: bool,
 ) -> PlannedLaunch | None:
     """Return what is to be submitted for a launch of a window.
 
@@ -42,6 +43,7 @@ def plan_launch(
         liveness: what of it need not be written.
         localized: the nests that it runs.
         program: their schedule.
+        runs_rows: whether some of them may run as a whole on one row after the other.
     """
     if not launch.fused:
         return PlannedLaunch(
@@ -49,7 +51,9 @@ def plan_launch(
         )
     if launch.partitioned and not launch.tiled:
         return _plan_partitioned(renaming.window, launch, liveness, localized, program)
-    return _plan_whole(window, renaming, launch, liveness, localized, program)
+    return _plan_whole(
+        window, renaming, launch, liveness, localized, program, runs_rows
+    )
 
 
 def _plan_partitioned(
@@ -91,6 +95,7 @@ def _plan_whole(
     liveness: Liveness,
     localized: Localized,
     program: Program,
+    runs_rows: bool,
 ) -> PlannedLaunch | None:
     turns = [turn for band in program.bands for turn in band.turns]
     nests = [localized.nests[turn.nest.number] for turn in turns]
@@ -163,7 +168,7 @@ def _plan_whole(
         ),
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
-        runs=tuple(_runs(program, planned, users, circular)),
+        runs=tuple(_runs(program, planned, users, circular)) if runs_rows else (),
         landmarks=tuple(_landmarks(program, layouts)),
     )
 

@@ -53,6 +53,7 @@ class Draft:
         window: the operations, as they were recorded, but for what points divide.
         meanings: what they mean.
         renaming: the window with new names, which all that follows is about.
+        runs_rows: whether nests may run as a whole on one row after the other.
         kept: ids of stores whose names stay.
         cuts: tasks, by position, that share no launch on several points with those
             before them.
@@ -70,6 +71,7 @@ class Draft:
     window: Window
     meanings: Meanings
     renaming: Renaming
+    runs_rows: bool = False
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
     dead: frozenset[int] = frozenset()

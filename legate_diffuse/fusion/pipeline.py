@@ -108,7 +108,8 @@ def _arguments(draft: Draft) -> None:
     )
     for each in found:
         one = draft.memos.planned.of(
-            each[:2], partial(plan_launch, draft.window, draft.renaming, *each)
+            each[:2],
+            partial(plan_launch, draft.window, draft.renaming, *each, draft.runs_rows),
         )
         if one is None:
             draft.cuts |= {cut(draft.renaming.window, each[0], draft.cuts)}
@@ -161,14 +162,16 @@ def make_plan(
     meanings: Meanings,
     watch: Watch | None = None,
     computes_gathered: bool = True,
+    runs_rows: bool = False,
 ) -> Plan:
     """Analyse a window of operations with these meanings.
 
     ``watch`` is called after each pass (``fusion/README.md``). Points compute again
-    what they gather if ``computes_gathered``.
+    what they gather if ``computes_gathered``. Nests whose rows are independent are
+    found if they can run as a whole on one row after the other (``runs_rows``).
     """
     memos = Memos(Placed(computes_gathered))
-    draft = Draft(window, meanings, Renaming(window), memos=memos)
+    draft = Draft(window, meanings, Renaming(window), runs_rows, memos=memos)
     run_passes(draft, watch)
     return Plan(draft.planned, len(window.tasks))
 

@@ -76,7 +76,7 @@ class PlannedLaunch:
         circular: for each of them how many rows more than those of a block are in use
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
-        runs: those of them whose rows are independent.
+        runs: those of them whose rows are independent, if they may run row by row.
         landmarks: those on which turns depend, each with the number of a view that
             tells where it is: behind its first row, or behind all of its rows if that
             comes next, by minus the last number.

@@ -69,14 +69,11 @@ class KernelTable:
         numbers = [self._known(kernel) for kernel in kernels]
         if None not in numbers:
             return numbers
-        if self._compiler is None:
-            from legate_diffuse.codegen import compiler_of
-
-            self._compiler = compiler_of(self._native.target())
+        compiler = self._get_compiler()
         at_once = (
             self._always
             or work >= COMPILE_AT_ONCE
-            or not all(map(self._compiler.keeps_bits, kernels))
+            or not all(map(compiler.keeps_bits, kernels))
             or any(map(_divides_integers, kernels))
         )
         if at_once:
@@ -88,10 +85,14 @@ class KernelTable:
             for kernel, number in zip(kernels, numbers, strict=True)
         ]
 
+    def runs_rows(self) -> bool:
+        """Return whether there may be code for kernels that run row by row."""
+        return bool(self._get_compiler().runs_rows)
+
     def find_rows(self, program: RowProgram) -> int:
         """Return the number of kernels that run row by row, which have been found.
 
-        `NO_CODE` if the target has no code for them.
+        `NO_CODE` if there is none for them.
         """
         number = self._known(program)
         if number is None:
@@ -139,6 +140,13 @@ class KernelTable:
         # a nest of a timed program has a kernel of its own, which may fail
         if not self._timed:
             self._everywhere.update(kernels)
+
+    def _get_compiler(self) -> Any:
+        if self._compiler is None:
+            from legate_diffuse.codegen import compiler_of
+
+            self._compiler = compiler_of(self._native.target())
+        return self._compiler
 
     def _known(self, kernel: Kernel | RowProgram) -> int | None:
         """Return the number that a nest with a kernel shares with others."""

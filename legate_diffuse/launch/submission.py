@@ -285,7 +285,8 @@ class Submitter:
     def _make_plan(self, window: ClosedWindow) -> Plan:
         translated = translate(window, self._meanings)
         computes = self._gathering.computes
-        plan = make_plan(translated, self._meanings, self._watch, computes)
+        runs_rows = self._kernels.runs_rows()
+        plan = make_plan(translated, self._meanings, self._watch, computes, runs_rows)
         self.counters.plans_made += 1
         return self._remember(window, plan)
 

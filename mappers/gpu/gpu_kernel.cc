@@ -4,8 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
 
 namespace legate_diffuse {
 
@@ -59,29 +57,21 @@ void GpuKernel::load() {
   check(cuda, cuda.load_library(&library_, code_.image, nullptr, nullptr, 0, nullptr, nullptr, 0),
         "cuLibraryLoadData");
   try {
-    find_functions(cuda);
+    find_function(cuda);
   } catch (...) {
     cuda.unload_library(library_);
     throw;
   }
 }
 
-void GpuKernel::find_functions(const Driver& cuda) {
-  for (std::size_t variant = 0; variant < kernels_.size(); ++variant) {
-    const auto suffix = VARIANT_SUFFIXES[variant];
-    const auto name = std::string{code_.name} + '_' + suffix;
-
-    if (!std::strchr(code_.suffixes, suffix)) continue;
-    check(cuda, cuda.get_kernel(&kernels_[variant], library_, name.c_str()), "cuLibraryGetKernel");
-  }
+void GpuKernel::find_function(const Driver& cuda) {
+  check(cuda, cuda.get_kernel(&kernel_, library_, code_.name), "cuLibraryGetKernel");
   // The driver loads lazily: what it refuses it is to refuse now, while the original tasks can run
   // instead.
   visit_contexts(cuda, [&] {
-    for (auto* const kernel : kernels_) {
-      Driver::Function function{};
+    Driver::Function function{};
 
-      if (kernel) check(cuda, cuda.get_function(&function, kernel), "cuKernelGetFunction");
-    }
+    check(cuda, cuda.get_function(&function, kernel_), "cuKernelGetFunction");
   });
 }
 
@@ -95,8 +85,7 @@ void GpuKernel::launch(GridLaunch& launch, Driver::Address partials, Driver::Add
   // A parameter is aligned to 16 bytes on the device, wherever it lies here.
   void* parameters[] = {words};
   // The driver takes a kernel of a library for a function of the current context.
-  auto* const function =
-      reinterpret_cast<Driver::Function>(kernels_[static_cast<std::size_t>(launch.variant)]);
+  auto* const function = reinterpret_cast<Driver::Function>(kernel_);
   const auto& [grid_x, grid_y, grid_z] = launch.grid;
 
   if (launch.folds) {

@@ -2,10 +2,6 @@
 
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
 #include "gpu/driver.h"
 #include "gpu/grid.h"
 #include "gpu/kernel_code.h"
@@ -29,12 +25,11 @@ class GpuKernel {
 
  private:
   void load();
-  void find_functions(const Driver& cuda);
+  void find_function(const Driver& cuda);
 
   const GpuKernelCode& code_;
   Driver::Library library_{};
-  // By variant; null for those that the kernel lacks.
-  std::array<Driver::Kernel, VARIANT_SUFFIXES.size()> kernels_{};
+  Driver::Kernel kernel_{};
 };
 
 // Ends the program, which is no more right than its GPU: a task cannot say that it has failed.

@@ -64,6 +64,7 @@ class Parameters {
   std::int64_t& rows() { return words_[LOOPS]; }
   std::int64_t& slices() { return words_[LOOPS + 1]; }
   std::int64_t& stores() { return words_[LOOPS + 2]; }
+  std::int64_t& layout() { return words_[LOOPS + 5]; }
   std::int64_t& pointer(std::int64_t index) { return words_[GpuKernelCode::HEAD + index]; }
   std::int64_t& stride(std::int64_t index, std::int64_t loop) {
     return words_[GpuKernelCode::HEAD + count_ + index * LOOPS + loop];
@@ -79,29 +80,29 @@ class Parameters {
   std::vector<std::int64_t> words_;
 };
 
-GridVariant find_variant(const GpuKernelCode& code, Parameters& parameters) {
+GridLayout find_layout(const GpuKernelCode& code, Parameters& parameters) {
   for (std::int64_t index = 0; index < code.num_arguments; ++index) {
     const auto& argument = code.arguments[index];
 
     if (!is_element(argument)) continue;
-    if (parameters.stride(index, 0) != unit_stride(argument)) return GridVariant::STRIDED;
+    if (parameters.stride(index, 0) != unit_stride(argument)) return GridLayout::STRIDED;
     if (has(argument, KernelArgument::INVARIANT)) continue;
 
     auto offsets = parameters.pointer(index);
     for (std::int64_t loop = 1; loop < LOOPS; ++loop) offsets |= parameters.stride(index, loop);
-    if (offsets % VECTOR_BYTES != 0) return GridVariant::STRIDED;
+    if (offsets % VECTOR_BYTES != 0) return GridLayout::STRIDED;
   }
-  return GridVariant::ALIGNED;
+  return GridLayout::ALIGNED;
 }
 
-// Sets the grid and the block of a launch whose variant is known, and whether it folds.
-void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLaunch& launch) {
+// Sets the grid and the block of a launch, and whether it folds.
+void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layout,
+              GridLaunch& launch) {
   const auto extent = parameters.extent(0);
   const auto rows = parameters.rows();
   const auto slices = parameters.slices();
-  const auto by_columns = launch.variant == GridVariant::COLUMNS;
-  const auto steps =
-      launch.variant == GridVariant::ALIGNED ? divide_up(extent, code.lanes) : extent;
+  const auto by_columns = layout == GridLayout::COLUMNS;
+  const auto steps = layout == GridLayout::ALIGNED ? divide_up(extent, code.lanes) : extent;
   const auto most = by_columns ? COLUMNS : std::min(code.block_x, code.threads);
   const auto block_x = std::min(most, power_of_two_from(steps));
   const auto block_y = code.threads / block_x;
@@ -239,9 +240,12 @@ GridLaunch GridNest::launch(const GpuKernelCode& code, const ScalarBlock* scalar
   }
   parameters.stores() = stores ? 1 : 0;
   parameters.set_scalars(scalars, code.num_scalars);
-  launch.variant =
-      !loops.empty() && kept[loops.front()] ? GridVariant::COLUMNS : find_variant(code, parameters);
-  set_grid(code, parameters, launch);
+
+  const auto layout =
+      !loops.empty() && kept[loops.front()] ? GridLayout::COLUMNS : find_layout(code, parameters);
+
+  parameters.layout() = static_cast<std::int64_t>(layout);
+  set_grid(code, parameters, layout, launch);
   launch.parameters = parameters.take();
   return launch;
 }

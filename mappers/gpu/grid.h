@@ -15,16 +15,13 @@
 
 namespace legate_diffuse {
 
-// The functions of a kernel: what moves is contiguous, and aligned to 16 bytes; moves in any steps;
-// or in any steps, where threads of a block reduce to elements of their own. That of a run takes
-// all its nests on one row after the other.
-enum class GridVariant : std::size_t { ALIGNED, STRIDED, COLUMNS, ROWS };
-
-constexpr std::array<char, 4> VARIANT_SUFFIXES{'a', 's', 'c', 'r'};
+// How the arguments of a launch lie, as codegen/gpu/parameters.py numbers it: what moves is
+// contiguous, and aligned to 16 bytes; moves in any steps; or in any steps, where threads of a
+// block reduce to elements of their own.
+enum class GridLayout : std::int64_t { ALIGNED, STRIDED, COLUMNS };
 
 // One launch of a kernel.
 struct GridLaunch {
-  GridVariant variant;
   std::array<unsigned, 3> grid;
   std::array<unsigned, 2> block;
   // Of a block, for rows.

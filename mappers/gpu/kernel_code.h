@@ -8,15 +8,15 @@
 
 namespace legate_diffuse {
 
-// A kernel for GPUs, as codegen/gpu/code.py lays it out. Its functions are named `name` and a
-// suffix each: see GridVariant in grid.h. Each has one parameter, a block of 64-bit words:
+// A kernel for GPUs, as codegen/gpu/code.py lays it out. Its function has one parameter, a block of
+// 64-bit words:
 //
-//   extent[LOOPS] rows slices stores partials tickets 0
+//   extent[LOOPS] rows slices stores partials tickets layout
 //   pointer[num_arguments] stride[num_arguments][LOOPS] padding scalar[num_scalars]
 //
 // Loops and strides begin with the inner loop, extents that are missing are 1. An index has its
 // first value instead of a pointer. A word of padding follows if num_arguments is odd, and a scalar
-// takes 16 bytes.
+// takes 16 bytes. `layout` is a GridLayout (grid.h).
 //
 // The code of a run (program.h) has one function, whose parameter is the number of rows, a word of
 // padding, and such a block for each nest. There `rows` and `extent` are those of the points of one
@@ -34,8 +34,6 @@ struct GpuKernelCode {
   const void* image;
   std::int64_t image_bytes;
   const char* name;
-  // Of the functions: see GridVariant.
-  const char* suffixes;
   // Of a block: a power of two.
   std::int64_t threads;
   // The most threads of a block along the inner loop.

@@ -3,6 +3,7 @@
 #include "gpu/rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "gpu/gpu_kernel.h"
@@ -65,8 +66,8 @@ class RowAxis {
 // The points that a nest has on a row.
 class RowNest : public Loops<LEGATE_MAX_DIM> {
  public:
-  RowNest(const GpuKernelCode& code, const ParsedNest& nest, const Bases& bases)
-      : code_{code}, head_{nest.head} {
+  RowNest(const ParsedNest& nest, const RowRange& rows, const Bases& bases)
+      : code_{kernel_of(nest.head).on_gpu->code()}, head_{nest.head}, rows_{rows} {
     reset(nest.operands.size());
     for (std::int64_t d = 0; d < head_.dim; ++d) {
       if (d != head_.rows) add_dim(head_.extents[d], head_.first[d]);
@@ -78,11 +79,11 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
       std::copy(strides.begin() + head_.rows + 1, strides.end(), strides.begin() + head_.rows);
       set_argument(index, bases.address(nest.operands[index]), strides);
     }
-    row_strides_.resize(code.num_arguments);
-    if (is_empty_ = !has_points(); !is_empty_) simplify(code.indices);
-    pointers_.resize(code.num_arguments);
-    strides_.resize(code.num_arguments);
-    if ((code.indices >> (head_.dim - 1) & 1) != 0) {
+    row_strides_.resize(code_.num_arguments);
+    if (is_empty_ = !has_points(); !is_empty_) simplify(code_.indices);
+    pointers_.resize(code_.num_arguments);
+    strides_.resize(code_.num_arguments);
+    if ((code_.indices >> (head_.dim - 1) & 1) != 0) {
       pointers_.back() = reinterpret_cast<char*>(head_.first[0]);
       row_strides_.back() = 1;
     }
@@ -120,7 +121,10 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
     row_strides_[index] = stride;
   }
 
-  void write(const RowRange& rows, std::vector<std::int64_t>& words) const {
+  [[nodiscard]] const RowRange& rows() const { return rows_; }
+
+  // Appends the parameters of the nest, where row `origin` of the axis is the first one.
+  void write(std::int64_t origin, std::vector<std::int64_t>& words) const {
     const auto begin = words.size();
     std::int64_t lines = 1;
 
@@ -130,8 +134,8 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
       words[begin + loop] = is_empty_ ? 0 : loop < dim_ ? extents_[dim_ - 1 - loop] : 1;
     }
     words[begin + LOOPS] = is_empty_ ? 0 : lines;
-    words[begin + LOOPS + 1] = rows.first;
-    words[begin + LOOPS + 2] = rows.end;
+    words[begin + LOOPS + 1] = rows_.first - origin;
+    words[begin + LOOPS + 2] = rows_.end - origin;
     for (auto* const each : pointers_) words.push_back(reinterpret_cast<std::int64_t>(each));
     for (std::size_t index = 0; index < strides_.size(); ++index) {
       for (std::size_t loop = 0; loop + 1 < LOOPS; ++loop) {
@@ -146,95 +150,139 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
  private:
   const GpuKernelCode& code_;
   const NestHead& head_;
+  RowRange rows_;
   std::vector<std::int64_t> row_strides_;
   bool is_empty_{};
 };
 
 static_assert(LEGATE_MAX_DIM <= LOOPS);
 
+// The nests of a run; none if a block cannot run a row of all of them.
+std::vector<RowNest> place_nests(const std::vector<ParsedNest>& nests, const Bases& bases) {
+  RowAxis axis{bases};
+  std::vector<RowNest> placed;
+
+  for (const auto& nest : nests) {
+    const auto rows = axis.place(nest);
+
+    if (!rows || !placed.emplace_back(nest, *rows, bases).suits()) return {};
+  }
+  return placed;
+}
+
+// What only the nests of a run use, of which a block has rows in memory of its own.
+class LocalRows {
+ public:
+  LocalRows(const GpuKernelCode& code, const std::vector<ParsedNest>& nests, const Bases& bases)
+      : code_{code}, nests_{nests}, bases_{bases} {
+    visit([&](std::size_t nest, std::size_t index, std::size_t number) {
+      const auto bytes = bases_.of(nests_[nest].operands[index]).strides[0];
+
+      row_bytes_.resize(std::max(row_bytes_.size(), number + 1));
+      row_bytes_[number] = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    });
+  }
+
+  // Of one row of everything; more than a block can have if one alone has.
+  [[nodiscard]] std::int64_t row_bytes() const {
+    std::int64_t sum = 0;
+
+    for (const auto bytes : row_bytes_) sum += std::min(bytes, SHARED_BYTES + 1);
+    return sum;
+  }
+
+  // Lets the nests of a block find so many rows.
+  void place(std::int64_t num_rows, std::vector<RowNest>& placed) const {
+    std::vector<std::int64_t> offsets;
+    std::int64_t offset = 0;
+
+    for (const auto bytes : row_bytes_) {
+      offsets.push_back(offset);
+      offset += bytes * num_rows;
+    }
+    visit([&](std::size_t nest, std::size_t index, std::size_t number) {
+      const auto& operand = nests_[nest].operands[index];
+
+      placed[nest].set_local(index, operand, bases_.of(operand), offsets[number],
+                             row_bytes_[number]);
+    });
+  }
+
+ private:
+  template <typename Visit>
+  void visit(const Visit& visit) const {
+    const auto* local = code_.local;
+
+    for (std::size_t nest = 0; nest < nests_.size(); ++nest) {
+      for (std::size_t index = 0; index < nests_[nest].operands.size(); ++index) {
+        if (const auto number = *local++; number >= 0) {
+          visit(nest, index, static_cast<std::size_t>(number));
+        }
+      }
+    }
+  }
+
+  const GpuKernelCode& code_;
+  const std::vector<ParsedNest>& nests_;
+  const Bases& bases_;
+  std::vector<std::int64_t> row_bytes_;
+};
+
+// The threads of a block: so many share a row, and so many rows are beside each other. None if the
+// rows do not fit into its memory, or are too long for one block.
+std::optional<std::array<std::int64_t, 2>> find_block(const GpuKernelCode& code,
+                                                      const std::vector<RowNest>& placed,
+                                                      std::int64_t row_bytes) {
+  const auto most = SHARED_BYTES - FOLD_BYTES * code.partial_words;
+  std::int64_t points = 1;
+  std::int64_t x = 1;
+
+  for (const auto& nest : placed) points = std::max(points, nest.num_points());
+  while (x < code.threads && (x < points || row_bytes * (code.threads / x) > most)) x *= 2;
+
+  const auto y = code.threads / x;
+  if (points == LONG_ROW || row_bytes * y > most) return {};
+  return std::array{x, y};
+}
+
+// Appends the parameters of all nests. Returns how many rows the run has.
+std::int64_t write_parameters(const std::vector<RowNest>& placed,
+                              std::vector<std::int64_t>& words) {
+  auto first = placed.front().rows().first;
+  auto end = placed.front().rows().end;
+
+  for (const auto& nest : placed) {
+    first = std::min(first, nest.rows().first);
+    end = std::max(end, nest.rows().end);
+  }
+  for (const auto& nest : placed) nest.write(first, words);
+  return end - first;
+}
+
 }  // namespace
 
 std::optional<GridLaunch> launch_rows(const GpuKernelCode& code,
                                       const std::vector<ParsedNest>& nests, const Bases& bases) {
-  RowAxis axis{bases};
-  std::vector<RowNest> found;
-  std::vector<RowRange> ranges;
-  std::int64_t points = 1;
+  auto placed = place_nests(nests, bases);
+  if (placed.empty()) return {};
 
-  for (const auto& nest : nests) {
-    const auto range = axis.place(nest);
-    if (!range) return {};
-    const auto& each = found.emplace_back(kernel_of(nest.head).on_gpu->code(), nest, bases);
+  const LocalRows local{code, nests, bases};
+  const auto block = find_block(code, placed, local.row_bytes());
+  if (!block) return {};
 
-    if (!each.suits()) return {};
-    points = std::max(points, each.num_points());
-    ranges.push_back(*range);
-  }
-  if (points == LONG_ROW) return {};
-
-  std::vector<std::int64_t> row_bytes;
-  const auto visit_locals = [&](const auto& visit) {
-    const auto* local = code.local;
-
-    for (std::size_t nest = 0; nest < nests.size(); ++nest) {
-      for (std::size_t index = 0; index < nests[nest].operands.size(); ++index) {
-        if (const auto number = *local++; number >= 0) visit(nest, index, number);
-      }
-    }
-  };
-  visit_locals([&](std::size_t nest, std::size_t index, std::int64_t number) {
-    const auto bytes = bases.of(nests[nest].operands[index]).strides[0];
-
-    row_bytes.resize(std::max(row_bytes.size(), static_cast<std::size_t>(number) + 1));
-    row_bytes[number] = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  });
-  const auto most = SHARED_BYTES - FOLD_BYTES * code.partial_words;
-  std::int64_t shared = 0;
-
-  for (const auto bytes : row_bytes) {
-    if (bytes > most) return {};
-    shared += bytes;
-  }
-
-  std::int64_t block_x = 1;
-  while (block_x < code.threads && (block_x < points || shared * (code.threads / block_x) > most)) {
-    block_x *= 2;
-  }
-  const auto block_y = code.threads / block_x;
-  if (shared * block_y > most) return {};
-
-  std::vector<std::int64_t> offsets;
-  std::int64_t offset = 0;
-  for (const auto bytes : row_bytes) {
-    offsets.push_back(offset);
-    offset += bytes * block_y;
-  }
-  visit_locals([&](std::size_t nest, std::size_t index, std::int64_t number) {
-    const auto& operand = nests[nest].operands[index];
-
-    found[nest].set_local(index, operand, bases.of(operand), offsets[number], row_bytes[number]);
-  });
-
-  const auto first = std::min_element(ranges.begin(), ranges.end(), [](auto& one, auto& other) {
-                       return one.first < other.first;
-                     })->first;
-  std::int64_t num_rows = 0;
+  const auto [block_x, block_y] = *block;
   GridLaunch launch{};
 
+  local.place(block_y, placed);
   launch.parameters.resize(GpuKernelCode::ROW_HEAD);
-  for (std::size_t nest = 0; nest < nests.size(); ++nest) {
-    const RowRange range{ranges[nest].first - first, ranges[nest].end - first};
 
-    num_rows = std::max(num_rows, range.end);
-    found[nest].write(range, launch.parameters);
-  }
+  const auto num_rows = write_parameters(placed, launch.parameters);
   const auto num_blocks = (num_rows + block_y - 1) / block_y;
 
   launch.parameters[0] = num_rows;
-  launch.variant = GridVariant::ROWS;
   launch.grid = {static_cast<unsigned>(std::clamp(num_blocks, std::int64_t{1}, MAX_GRID_X)), 1, 1};
   launch.block = {static_cast<unsigned>(block_x), static_cast<unsigned>(block_y)};
-  launch.shared_bytes = offset;
+  launch.shared_bytes = local.row_bytes() * block_y;
   return launch;
 }
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from recorded_windows import FOLDER, sections
 
+from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.rows import row_runs
 from legate_diffuse.ir.program_text import parse_program
-
-SCHEDULES = Path(__file__).with_name("schedules")
+from legate_diffuse.ir.text import parse
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 STORES = """
 store %0 float64 live single
@@ -64,7 +64,15 @@ def test_runs_are_not_longer_than_a_kernel_may_be() -> None:
 @pytest.mark.parametrize(("app", "longest"), [("layer_norm", 10), ("heat", 0)])
 def test_runs_of_applications(app: str, longest: int) -> None:
     found = []
-    for part in (SCHEDULES / f"{app}.txt").read_text().split("# schedule\n")[1:]:
+    for part in (FOLDER / f"{app}.txt").read_text().split("# schedule\n")[1:]:
         for text in part.split("# window")[0].strip().split("\n\n"):
             found += [len(run) for run in row_runs(parse_program(text + "\n"))]
     assert max(found, default=0) == longest
+
+
+@pytest.mark.parametrize("runs_rows", [False, True])
+def test_runs_are_planned_where_there_may_be_code_for_them(runs_rows: bool) -> None:
+    recorded = dict(sections((FOLDER / "layer_norm.txt").read_text()))
+    plan = make_plan(parse(recorded["window"]), MEANINGS, runs_rows=runs_rows)
+    lengths = [len(run.code.kernels) for one in plan.launches for run in one.runs]
+    assert lengths == ([10] if runs_rows else [])

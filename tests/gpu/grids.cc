@@ -11,8 +11,8 @@
 using namespace legate_diffuse;
 
 // Takes a launch: `grid` has five numbers, those of blocks and those of the threads of one.
-using Visit = void (*)(const char* suffix, const std::int64_t* words, std::int64_t num_words,
-                       const unsigned* grid, int folds);
+using Visit = void (*)(const std::int64_t* words, std::int64_t num_words, const unsigned* grid,
+                       int folds);
 
 // `strides` has `dim` byte strides for each argument, the outermost first. Returns how many
 // launches there are.
@@ -36,10 +36,9 @@ extern "C" int visit_launches(const GpuKernelCode* code, std::int64_t dim,
   for (auto& each : launches) {
     const auto& [grid, block] = std::tie(each.grid, each.block);
     const unsigned numbers[] = {grid[0], grid[1], grid[2], block[0], block[1]};
-    const char suffix[] = {'_', VARIANT_SUFFIXES[static_cast<std::size_t>(each.variant)], 0};
 
-    visit(suffix, each.parameters.data(), static_cast<std::int64_t>(each.parameters.size()),
-          numbers, each.folds);
+    visit(each.parameters.data(), static_cast<std::int64_t>(each.parameters.size()), numbers,
+          each.folds);
   }
   return static_cast<int>(launches.size());
 }

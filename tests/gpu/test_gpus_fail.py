@@ -40,6 +40,11 @@ EXPECTED: Final = values(run(PROGRAM).output)
             "the driver of CUDA is too old, install one for CUDA 12 or newer, so the "
             "program runs unfused; --gpus 0 lets it run fused",
         ),
+        (
+            {"FAKE_CUDA_LACKS": "cuLibraryLoadData"},
+            "the driver of CUDA lacks cuLibraryLoadData, install a newer one, so the "
+            "program runs unfused; --gpus 0 lets it run fused",
+        ),
     ],
 )
 def test_what_is_missing_is_one_sentence(

@@ -43,6 +43,21 @@ def test_without_a_driver_the_stub_lets_programs_run(name: str) -> None:
     assert second.endswith(DRIVER_STUB)
 
 
+@without_driver
+@pytest.mark.parametrize("on_gpus", ["0", "1"])
+def test_without_a_driver_programs_that_ask_for_gpus_run_on_cpus(on_gpus: str) -> None:
+    done = run_python(
+        REPORT,
+        LEGATE_DIFFUSE="1",
+        LEGATE_DIFFUSE_GPU=on_gpus,
+        LEGATE_CONFIG="--cpus 1 --gpus 1 --fbmem 100 --zcmem 32 --sysmem 500 "
+        "--auto-config 0",
+        LD_LIBRARY_PATH="",
+    )
+    # Realm says that it finds no GPU, which is one of Legate's lines
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fused\n", "")
+
+
 def test_a_driver_that_is_there_is_used_and_not_the_stub(tmp_path: Path) -> None:
     driver = tmp_path / "libcuda.so.1"
     shutil.copy(STUB, driver)

@@ -11,8 +11,8 @@ from legate_diffuse.codegen.gpu.module import TRIPLE
 _KNOWN: Final = (70, 75, 80, 86, 89, 90, 100)
 """Architectures for which code is generated; others get that of an older one."""
 
-_LEVEL: Final = 3
-"""Of optimisation."""
+_LEVEL: Final = 2
+"""Of optimisation. The highest one takes longer, and divides numbers no faster."""
 
 
 class Assembler(Protocol):

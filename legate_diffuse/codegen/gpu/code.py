@@ -7,8 +7,6 @@ That is a ``GpuKernelCode`` (mappers/gpu).
 import ctypes
 from typing import Final
 
-from legate_diffuse.codegen.gpu.memory import Layout
-from legate_diffuse.codegen.gpu.module import layouts
 from legate_diffuse.codegen.gpu.parameters import count_of
 from legate_diffuse.codegen.gpu.shape import (
     THREADS,
@@ -25,7 +23,6 @@ class _Code(ctypes.Structure):
         ("image", ctypes.c_void_p),
         ("image_bytes", ctypes.c_int64),
         ("name", ctypes.c_char_p),
-        ("suffixes", ctypes.c_char_p),
         ("threads", ctypes.c_int64),
         ("block_x", ctypes.c_int64),
         ("lanes", ctypes.c_int64),
@@ -47,10 +44,10 @@ class GpuCode:
     """The image of a kernel, which stays where it is until it is freed."""
 
     def __init__(self, kernel: Kernel | RowProgram, name: str, image: bytes) -> None:
-        """Lay out the code of a kernel; `name` is the stem of its functions."""
+        """Lay out the code of a kernel; `name` is that of its function."""
         self._image = ctypes.c_char_p(image)
         numbers = 0, 0, 0
-        suffixes, words, local = Layout.ROWS.value, [], []
+        words, local = [], []
         if isinstance(kernel, RowProgram):
             folded = sum(map(partial_words, kernel.kernels))
             shape = THREADS, 1, 1, 0, folded
@@ -63,7 +60,6 @@ class GpuCode:
             folded = partial_words(kernel)
             shape = THREADS, block_x(kernel), lanes_of(kernel), int(folded > 0), folded
             numbers = count_of(kernel), len(kernel.scalars), index_bits(kernel)
-            suffixes = "".join(layout.value for layout in layouts(kernel))
             # along which loops an element is reduced to is known at the launch only
             words = argument_words(kernel, range(len(kernel.arguments)))
         self._arguments = (ctypes.c_int64 * len(words))(*words)
@@ -72,7 +68,6 @@ class GpuCode:
             ctypes.cast(self._image, ctypes.c_void_p),
             len(image),
             name.encode(),
-            suffixes.encode(),
             *shape,
             *numbers,
             ctypes.cast(self._arguments, ctypes.c_void_p),

@@ -14,47 +14,25 @@ the grid from the extents.
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from legate_diffuse.codegen.gpu.exchange import BARRIER, WARPS, Exchange, Values
 from legate_diffuse.codegen.gpu.fold import Fold
-from legate_diffuse.codegen.gpu.memory import POINTER, Layout
+from legate_diffuse.codegen.gpu.memory import POINTER, SHARED
 from legate_diffuse.codegen.gpu.shape import THREADS, WARP
-from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.llvm.lines import Lines
-
-BARRIER: Final = "call void @llvm.nvvm.barrier0()"
-"""Waits for all threads of the block; what they wrote can be read then."""
 
 _FENCE: Final = "call void @llvm.nvvm.membar.gl()"
 """What was written before is seen by who sees what is written after."""
 
-_SHUFFLE: Final = "@llvm.nvvm.shfl.sync.down.i32"
-_SHARED: Final = "ptr addrspace(3)"
-_WARPS: Final = THREADS // WARP
 
-Values = list[Parts]
-"""The components of each reduction."""
+class Combining(Exchange):
+    """Emits what follows the rows of a slice, from block `rows.end` to `slice.end`."""
 
-
-class Combining:
-    """Emits what follows the rows of a slice, from block `rows.end` to `slice.end`.
-
-    Attributes:
-        declarations: what the function needs, by name.
-    """
-
-    def __init__(self, folds: Sequence[Fold], layout: Layout, name: str) -> None:
-        """Prepare for the function `name` of a layout."""
-        self._folds = folds
-        self._columns = layout is Layout.COLUMNS
-        self._words = sum(each.count for each in folds)
-        self._shared = f"@{name}.shared"
+    def __init__(self, folds: Sequence[Fold], name: str) -> None:
+        """Prepare for the function `name`."""
+        super().__init__(folds, name, THREADS)
         self._flag = f"@{name}.flag"
-        slots = self._words * (THREADS if self._columns else _WARPS)
-        self.declarations = {
-            "barrier": "declare void @llvm.nvvm.barrier0()",
+        self.declarations |= {
             "fence": "declare void @llvm.nvvm.membar.gl()",
-            "shuffle": f"declare i32 {_SHUFFLE}(i32, i32, i32, i32)",
-            self._shared: f"{self._shared} = internal addrspace(3) global "
-            f"[{slots} x i64] undef, align 16",
             self._flag: f"{self._flag} = internal addrspace(3) global "
             "i32 undef, align 4",
         }
@@ -62,22 +40,35 @@ class Combining:
     def entry(self) -> list[str]:
         """Return what depends on the thread and the grid only.
 
-        `%writes` is the thread that updates an element and has its partial result.
+        `%writes` is the thread that updates an element and has its partial result. A
+        tile is what has a ticket: a slice, or a part of its columns.
         """
         lines = Lines(1, "q", "entry")
         line = lines.let("mul i64 %tid.y, %ntid.x")
         lines.do(f"%thread = add i64 {line}, %tid.x")
         lines.do("%leads = icmp eq i64 %thread, 0")
-        if self._columns:
-            lines.do("%top = icmp eq i64 %tid.y, 0")
-            lines.do("%writes = and i1 %top, %inside")
-            lines.do("%parts = add i64 %nctaid.y, 0")
-            # no partial results where there is no column
-            lines.do("%gathered = select i1 %inside, i64 %parts, i64 0")
-        else:
-            lines.do("%writes = or i1 %leads, false")
-            lines.do("%parts = mul i64 %nctaid.x, %nctaid.y")
-            lines.do("%gathered = add i64 %parts, 0")
+        lines.do("%top = icmp eq i64 %tid.y, 0")
+        lines.do("%inside = icmp ult i64 %first.x, %extent")
+        blocks = lines.let("mul i64 %nctaid.x, %nctaid.y")
+        line = lines.let("mul i64 %ctaid.y, %nctaid.x")
+        block = lines.let(f"add i64 {line}, %ctaid.x")
+        for name, of_column, of_slice in (
+            ("parts", "%nctaid.y", blocks),
+            ("part", "%ctaid.y", block),
+            ("tiles", "%nctaid.x", "1"),
+            ("tile.first", "%ctaid.x", "0"),
+            ("width", "%ntid.x", "1"),
+            ("beside", "%tid.x", "0"),
+            ("gather.first", "%tid.y", "%thread"),
+            ("gather.step", "%ntid.y", str(THREADS)),
+        ):
+            lines.do(f"%{name} = select i1 %by.column, i64 {of_column}, i64 {of_slice}")
+        of_column = lines.let("and i1 %top, %inside")
+        lines.do(f"%writes = select i1 %by.column, i1 {of_column}, i1 %leads")
+        # no partial results where there is no column
+        lines.do("%outside = xor i1 %inside, true")
+        lines.do("%lacks = and i1 %by.column, %outside")
+        lines.do("%gathered = select i1 %lacks, i64 0, i64 %parts")
         lines.do("%alone = icmp eq i64 %parts, 1")
         return lines.text
 
@@ -85,6 +76,8 @@ class Combining:
         """Return the code; `update` emits the update of a slice's elements."""
         lines = Lines(1, "c", "rows.end")
         own = [each.of_all_lanes(lines) for each in self._folds]
+        line = lines.let("mul i64 %slice, %tiles")
+        lines.do(f"%tile = add i64 {line}, %tile.first")
         # first of the block's own values, then of all partial results
         values = self._names("own")
         combine = Lines(1, "d", "combine")
@@ -101,10 +94,9 @@ class Combining:
         self._phis(lines, values, [(own, "rows.end"), (gathered, after)])
         lines.text.extend(combine.text)
         lines.block("update")
-        values = combined
         lines.do("br i1 %writes, label %write, label %slice.end")
         lines.block("write")
-        update(lines, values)
+        update(lines, combined)
         lines.do("br label %slice.end")
         lines.block("slice.end")
         # before the next slice needs the shared memory
@@ -112,56 +104,28 @@ class Combining:
         return lines.text
 
     def _of_block(self, lines: Lines, values: Values) -> Values:
-        """Emit the combination of the values of the block's threads."""
-        if self._columns:
-            return self._of_column(lines, values)
+        """Emit the combination of the values of the block's threads, or a column's."""
+        ways, combined = [], self._names("block")
+        lines.do("br i1 %by.column, label %columns, label %warps")
+        for name, emit in (("columns", self._of_column), ("warps", self._of_warps)):
+            lines.block(name)
+            ways.append((emit(lines, values), lines.label))
+            lines.do("br label %block")
+        lines.block("block")
+        self._phis(lines, combined, ways)
+        return combined
+
+    def _of_warps(self, lines: Lines, values: Values) -> Values:
+        """Emit the combination of the block's threads, which the first one gets."""
         values = self._of_warp(lines, values, str(WARP // 2))
         warp = lines.let(f"udiv i64 %thread, {WARP}")
         self._put_first(lines, values, "%thread", warp)
-        place = lines.let(f"and i64 %thread, {_WARPS - 1}")
-        return self._of_warp(lines, self._get_of_warp(lines, place), str(_WARPS // 2))
-
-    def _put_first(self, lines: Lines, values: Values, thread: str, warp: str) -> None:
-        """Emit the stores of the values of each warp's first thread, and wait."""
-        lane = lines.let(f"and i64 {thread}, {WARP - 1}")
-        first = lines.let(f"icmp eq i64 {lane}, 0")
-        put, wait = lines.new_label("put"), lines.new_label("wait")
-        lines.do(f"br i1 {first}, label %{put}, label %{wait}")
-        lines.block(put)
-        self._put(lines, values, warp, _WARPS)
-        lines.do(f"br label %{wait}")
-        lines.block(wait)
-        lines.do(BARRIER)
-
-    def _get_of_warp(self, lines: Lines, warp: str) -> Values:
-        return self._get(lines, warp, _WARPS)
-
-    def _of_warp(self, lines: Lines, values: Values, first: str) -> Values:
-        """Emit the combination of some threads of a warp, which the first one gets.
-
-        They are combined at halving distances, from `first` on.
-        """
-
-        def combined(lines: Lines, distance: str, current: Values) -> Values:
-            return [
-                fold.combine(
-                    lines,
-                    parts,
-                    [fold.shuffled(lines, x, _SHUFFLE, distance) for x in parts],
-                )
-                for fold, parts in zip(self._folds, current, strict=True)
-            ]
-
-        return self._repeat(
-            lines,
-            values,
-            (first, "i32", "icmp ne i32 {}, 0", "lshr i32 {}, 1"),
-            combined,
-        )
+        place = lines.let(f"and i64 %thread, {WARPS - 1}")
+        return self._of_warp(lines, self._get(lines, place), str(WARPS // 2))
 
     def _of_column(self, lines: Lines, values: Values) -> Values:
         """Emit the combination of a column's threads, which the first one gets."""
-        self._put(lines, values, "%thread", THREADS)
+        self._put(lines, values, "%thread")
         lines.do(BARRIER)
         # the others' values are not needed
         end = lines.let("select i1 %top, i64 %ntid.y, i64 1")
@@ -169,95 +133,15 @@ class Combining:
         def at(lines: Lines, y: str) -> Values:
             line = lines.let(f"mul i64 {y}, %ntid.x")
             place = lines.let(f"add i64 {line}, %tid.x")
-            return self._get(lines, place, THREADS)
+            return self._get(lines, place)
 
         return self._in_order(lines, values, "1", end, "1", at)
-
-    def _in_order(
-        self,
-        lines: Lines,
-        values: Values,
-        first: str,
-        end: str,
-        step: str,
-        get: Callable[[Lines, str], Values],
-    ) -> Values:
-        """Emit a loop that combines values with those at places below `end`."""
-
-        def combined(lines: Lines, place: str, current: Values) -> Values:
-            return [
-                fold.combine(lines, old, value)
-                for fold, old, value in zip(
-                    self._folds, current, get(lines, place), strict=True
-                )
-            ]
-
-        return self._repeat(
-            lines,
-            values,
-            (first, "i64", f"icmp ult i64 {{}}, {end}", f"add i64 {{}}, {step}"),
-            combined,
-        )
-
-    def _repeat(
-        self,
-        lines: Lines,
-        values: Values,
-        counter: tuple[str, str, str, str],
-        combined: Callable[[Lines, str, Values], Values],
-    ) -> Values:
-        """Emit a loop, and return the values after it.
-
-        The counter has a start, a type, what asks whether to go on, and a step.
-        """
-        first, kind, more, step = counter
-        before = lines.label
-        test, body, done = (lines.new_label(n) for n in ("test", "body", "done"))
-        current, place = self._names(test), f"%{test}.place"
-        inside = Lines(1, f"{body}.")
-        new = combined(inside, place, current)
-        following = inside.let(step.format(place))
-        lines.do(f"br label %{test}")
-        lines.block(test)
-        lines.do(
-            f"{place} = phi {kind} [ {first}, %{before} ], [ {following}, %{body} ]"
-        )
-        self._phis(lines, current, [(values, before), (new, body)])
-        goes_on = lines.let(more.format(place))
-        lines.do(f"br i1 {goes_on}, label %{body}, label %{done}")
-        lines.block(body)
-        lines.text.extend(inside.text)
-        lines.do(f"br label %{test}, !llvm.loop !0")
-        lines.block(done)
-        return current
-
-    def _names(self, stem: str) -> Values:
-        """Return names for the components of all reductions."""
-        return [
-            tuple(f"%{stem}.{fold.word + part}" for part in range(fold.count))
-            for fold in self._folds
-        ]
-
-    def _phis(
-        self, lines: Lines, names: Values, ways: Sequence[tuple[Values, str]]
-    ) -> None:
-        """Emit values that come from one of several blocks."""
-        for number, fold in enumerate(self._folds):
-            for part, name in enumerate(names[number]):
-                found = ", ".join(
-                    f"[ {values[number][part]}, %{label} ]" for values, label in ways
-                )
-                lines.do(f"{name} = phi {fold.kind} {found}")
 
     def _leave(self, lines: Lines, values: Values) -> None:
         """Emit the partial result, and the ticket; go on in the last block only."""
         lines.do("br i1 %writes, label %partial.put, label %ticket.wait")
         lines.block("partial.put")
-        part = "%ctaid.y"
-        if not self._columns:
-            line = lines.let("mul i64 %ctaid.y, %nctaid.x")
-            part = lines.let(f"add i64 {line}, %ctaid.x")
-        slot = self._slot(lines, self._tile(lines), part)
+        slot = self._slot(lines, "%part")
         for fold, parts in zip(self._folds, values, strict=True):
             for number, value in enumerate(parts):
                 at = self._partial(lines, slot, fold.word + number)
@@ -266,9 +150,8 @@ class Combining:
         lines.do(_FENCE)
         lines.do("br label %ticket.wait")
         lines.block("ticket.wait")
-        if self._columns:
-            # other threads than the one with the ticket have left something
-            lines.do(BARRIER)
+        # other threads than the one with the ticket may have left something
+        lines.do(BARRIER)
         lines.do("br i1 %leads, label %ticket.take, label %ticket.read")
         lines.block("ticket.take")
         lines.do(_FENCE)
@@ -278,11 +161,11 @@ class Combining:
         count = lines.let(f"add i64 {taken}, 1")
         last = lines.let(f"icmp eq i64 {count}, %parts")
         flag = lines.let(f"zext i1 {last} to i32")
-        lines.do(f"store i32 {flag}, {_SHARED} {self._flag}, align 4")
+        lines.do(f"store i32 {flag}, {SHARED} {self._flag}, align 4")
         lines.do("br label %ticket.read")
         lines.block("ticket.read")
         lines.do(BARRIER)
-        flag = lines.let(f"load i32, {_SHARED} {self._flag}, align 4")
+        flag = lines.let(f"load i32, {SHARED} {self._flag}, align 4")
         last = lines.let(f"icmp ne i32 {flag}, 0")
         lines.do(f"br i1 {last}, label %gather, label %slice.end")
         lines.block("gather")
@@ -290,14 +173,11 @@ class Combining:
 
     def _gather(self, lines: Lines) -> tuple[Values, str]:
         """Emit what each thread combines of all partial results, up to a block."""
-        tile = self._tile(lines)
-        first, step = ("%thread", str(THREADS))
-        if self._columns:
-            first, step = "%tid.y", "%ntid.y"
+        first, step = "%gather.first", "%gather.step"
         starts = [fold.identity() for fold in self._folds]
 
         def at(lines: Lines, part: str) -> Values:
-            slot = self._slot(lines, tile, part)
+            slot = self._slot(lines, part)
             found = []
             for fold in self._folds:
                 parts = []
@@ -317,50 +197,17 @@ class Combining:
         lines.block(after)
         return values, after
 
-    def _tile(self, lines: Lines) -> str:
-        """Emit the number of what has a ticket: a slice, or a part of its columns."""
-        if not self._columns:
-            return "%slice"
-        tiles = lines.let("mul i64 %slice, %nctaid.x")
-        return lines.let(f"add i64 {tiles}, %ctaid.x")
-
     def _ticket(self, lines: Lines) -> str:
-        tile = self._tile(lines)
-        return lines.let(f"getelementptr i32, {POINTER} %tickets, i64 {tile}")
+        return lines.let(f"getelementptr i32, {POINTER} %tickets, i64 %tile")
 
-    def _slot(self, lines: Lines, tile: str, part: str) -> str:
-        """Emit the number of a partial result of a tile."""
-        slots = lines.let(f"mul i64 {tile}, %parts")
-        slot = lines.let(f"add i64 {slots}, {part}")
-        if not self._columns:
-            return slot
-        slots = lines.let(f"mul i64 {slot}, %ntid.x")
-        return lines.let(f"add i64 {slots}, %tid.x")
+    def _slot(self, lines: Lines, part: str) -> str:
+        """Emit the number of a partial result of the tile."""
+        parts = lines.let("mul i64 %tile, %parts")
+        slot = lines.let(f"add i64 {parts}, {part}")
+        slots = lines.let(f"mul i64 {slot}, %width")
+        return lines.let(f"add i64 {slots}, %beside")
 
     def _partial(self, lines: Lines, slot: str, word: int) -> str:
         kind = f"[{self._words} x i64]"
         place = f"{POINTER} %partials, i64 {slot}, i64 {word}"
         return lines.let(f"getelementptr {kind}, {place}")
-
-    def _put(self, lines: Lines, values: Values, place: str, count: int) -> None:
-        """Emit the stores of words to shared memory; each word has `count` places."""
-        for fold, parts in zip(self._folds, values, strict=True):
-            for number, value in enumerate(parts):
-                at = self._in_shared(lines, place, count, fold.word + number)
-                word = fold.to_word(lines, value)
-                lines.do(f"store i64 {word}, {_SHARED} {at}, align 8")
-
-    def _get(self, lines: Lines, place: str, count: int) -> Values:
-        found = []
-        for fold in self._folds:
-            parts = []
-            for number in range(fold.count):
-                at = self._in_shared(lines, place, count, fold.word + number)
-                word = lines.let(f"load i64, {_SHARED} {at}, align 8")
-                parts.append(fold.from_word(lines, word))
-            found.append(tuple(parts))
-        return found
-
-    def _in_shared(self, lines: Lines, place: str, count: int, word: int) -> str:
-        slot = lines.let(f"add i64 {place}, {word * count}")
-        return lines.let(f"getelementptr i64, {_SHARED} {self._shared}, i64 {slot}")

@@ -25,13 +25,15 @@ _ROUNDED: Final = MATHS_OF_ONE | MATHS_OF_TWO | COMPLEX_ARITHMETIC | {POWER}
 """Operators that nvcc may have compiled to other instructions in the original tasks."""
 
 _NAME: Final = "kernel"
-"""Stands for the stem of the functions' names, which is made from the image's key."""
+"""Stands for the name of the function, which is made from the image's key."""
 
 _MAGIC: Final = b"\x7fELF"
 
 
 class GpuCompiler(KernelCompiler):
     """Compiles kernels for one architecture of GPUs."""
+
+    runs_rows = True
 
     def __init__(self, assembler: Assembler, cache: ObjectCache | None = None) -> None:
         """Prepare without importing LLVM; no `cache` means no cache on disk."""
@@ -88,7 +90,7 @@ class GpuCompiler(KernelCompiler):
         if image is None:
             if not generate:
                 return None
-            named = assembly.replace(f"@{_NAME}_", f"@{name}_")
+            named = assembly.replace(f"@{_NAME}", f"@{name}")
             image, compiled = self._make_object(
                 key, lambda: self._assembler.image(named)
             )

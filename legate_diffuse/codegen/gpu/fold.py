@@ -98,11 +98,20 @@ class Fold:
         )
 
     def of_all_lanes(self, lines: Lines) -> Parts:
-        """Emit the combination of a thread's accumulators."""
-        total = self.load(lines, 0)
+        """Emit the combination of a thread's accumulators.
+
+        Where there are no vectors the first one has all.
+        """
+        first = total = self.load(lines, 0)
         for lane in range(1, self._lanes):
             total = self.combine(lines, total, self.load(lines, lane))
-        return total
+        if self._lanes == 1:
+            return total
+        kind = self.kind
+        return tuple(
+            lines.let(f"select i1 %in.vectors, {kind} {each}, {kind} {one}")
+            for each, one in zip(total, first, strict=True)
+        )
 
     def combine(self, lines: Lines, old: Sequence[str], new: Sequence[str]) -> Parts:
         """Emit the components of `old operator new`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One function of a GPU kernel: loops around the points that a thread computes.
+"""The function of a GPU kernel: loops around the points that a thread computes.
 
 ::
 
@@ -8,29 +8,35 @@
             find the row of each argument
             for each vector of points of the row, from the grid's x on
                 compute
-            the same for the last points, which do not fill a vector
+            for each point that is in no vector, from the grid's x on
+                compute
         combine what the threads have reduced, and update the elements of the slice
 
 Rows are counted over the outer loops, the first of them fastest. A slice has the rows
-that are reduced to the same elements; without reductions there is one. In the layout
-for columns a thread has one point of each row, which has an element of its own.
+that are reduced to the same elements; without reductions there is one. The launch says
+how arguments lie: whether there are vectors, and whether elements are reduced to along
+the outer loops only; then a thread has one point of each row, which has an element of
+its own.
 """
 
 from collections.abc import Container
 from typing import Final
 
-from legate_diffuse.codegen.gpu.combining import Combining, Values
+from legate_diffuse.codegen.gpu.combining import Combining
+from legate_diffuse.codegen.gpu.exchange import Values
 from legate_diffuse.codegen.gpu.fold import folds_of
 from legate_diffuse.codegen.gpu.maths import GpuMaths
-from legate_diffuse.codegen.gpu.memory import POINTER, Layout, Memory, pointer_to
+from legate_diffuse.codegen.gpu.memory import POINTER, Memory, pointer_to
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import (
+    LAYOUT,
     PARTIALS,
     POINTERS,
     ROWS,
     SLICES,
     STORES,
     TICKETS,
+    Layout,
     count_of,
     emit_word,
     stride_word,
@@ -46,11 +52,11 @@ _REGISTERS: Final = tuple(
 ) + tuple(f"{name}.{axis}" for name in ("ctaid", "nctaid") for axis in "xyz")
 
 METADATA: Final = '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}'
-"""What marks the loop that finds a row; most rows are found at once."""
+"""What marks the loops around points, which mostly run once or not at all."""
 
 
 class Function:
-    """Emits a function, and collects what it declares.
+    """Emits the function of a kernel, and collects what it declares.
 
     Attributes:
         declarations: declarations and definitions, by name.
@@ -59,31 +65,34 @@ class Function:
     def __init__(
         self,
         kernel: Kernel,
-        layout: Layout,
         maths: GpuMaths,
+        vectors: bool,
         local: Container[int] = (),
     ) -> None:
-        """Prepare for one of the layouts of a kernel, with arguments that are local."""
+        """Prepare for a kernel, some arguments of which may be local.
+
+        Without `vectors` it takes its points one at a time.
+        """
         self.declarations = {
             name: f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"
             for name in _REGISTERS
         }
         self._kernel = kernel
-        self._layout = layout
+        self._vectors = vectors
         self._local = local
         self._maths = maths
-        self._lanes = lanes_of(kernel) if layout is Layout.ALIGNED else 1
+        self._lanes = lanes_of(kernel) if vectors else 1
         self._folds = folds_of(kernel, self._lanes)
+        # which different launches may reduce to
+        self._several = len(self._folds) > 1
         reduced = {fold.argument for fold in self._folds}
         self._moving = [n for n in range(count_of(kernel)) if n not in reduced]
 
-    def emit(self, stem: str) -> str:
-        """Return the text of the function, whose name is `stem` and a suffix."""
-        name = f"{stem}_{self._layout.value}"
+    def emit(self, name: str) -> str:
+        """Return the text of the function."""
         words = words_of(self._kernel)
-        columns = self._layout is Layout.COLUMNS
-        points = self._column() if columns else self._row()
         found = self._find("row", self._moving, "%row.number", "row.found")
+        body = [*found, *self._row()]
         text = [
             f"define ptx_kernel void @{name}"
             f"(ptr byval([{words} x i64]) align 16 %parameter) #1 {{",
@@ -91,13 +100,9 @@ class Function:
             *self._entry(),
         ]
         if not self._folds:
-            text += [
-                "  br label %rows.test",
-                *rows_of("entry", [*found, *points]),
-                "rows.end:",
-            ]
+            text += ["  br label %rows.test", *rows_of("entry", body), "rows.end:"]
         else:
-            combining = Combining(self._folds, self._layout, name)
+            combining = Combining(self._folds, name)
             self.declarations |= combining.declarations
             text += [
                 *combining.entry(),
@@ -111,11 +116,11 @@ class Function:
                 "  %slice.first = mul i64 %slice, %rows",
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
-                *rows_of("slice.start", [*found, *points]),
+                *rows_of("slice.start", body),
                 "rows.end:",
                 *combining.emit(self._update),
                 "  %slice.next = add i64 %slice, %nctaid.z",
-                "  br label %slices.test",
+                "  br label %slices.test, !llvm.loop !0",
                 "exit:",
             ]
         return "\n".join([*text, "  ret void", "}"])
@@ -132,14 +137,21 @@ class Function:
             lines.do(f"%step.{axis} = mul i64 %nctaid.{axis}, %ntid.{axis}")
         words = {"extent": 0, "rows": ROWS}
         if self._folds:
-            words |= {"slices": SLICES, "stores": STORES}
+            words |= {"slices": SLICES}
+        if self._several:
+            words |= {"stores": STORES}
         for name, word in words.items():
             name_word(lines, name, "i64", word)
         for name, word in {"partials": PARTIALS, "tickets": TICKETS}.items():
             if self._folds:
                 name_word(lines, name, POINTER, word)
-        if self._layout is Layout.COLUMNS:
-            lines.do("%inside = icmp ult i64 %first.x, %extent")
+        layout = emit_word(lines, LAYOUT)
+        aligned, columns = Layout.ALIGNED.value, Layout.COLUMNS.value
+        lines.do(f"%in.vectors = icmp eq i64 {layout}, {aligned}")
+        lines.do(f"%by.column = icmp eq i64 {layout}, {columns}")
+        if self._vectors:
+            whole = lines.let(f"and i64 %extent, {-self._lanes}")
+            lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
         for number in range(count_of(self._kernel)):
             kind = self._kind(number)
             name_word(lines, f"base{number}", kind, POINTERS + number)
@@ -151,16 +163,15 @@ class Function:
         """Return the loops over the points of a row, from block `row.start` on."""
         text, whole = ["row.start:"], "0"
         before = "row.start"
-        if self._lanes > 1:
+        if self._vectors:
             whole = "%whole"
             text += [
-                f"  %whole = and i64 %extent, {-self._lanes}",
                 f"  %vector.first = mul i64 %first.x, {self._lanes}",
                 f"  %vector.step = mul i64 %step.x, {self._lanes}",
-                *self._loop("vector", self._lanes, before, "%whole", "tail"),
-                "tail:",
+                *self._loop("vector", self._lanes, before, "%whole", "single"),
+                "single:",
             ]
-            before = "tail"
+            before = "single"
         return [
             *text,
             f"  %point.first = add i64 %first.x, {whole}",
@@ -180,28 +191,17 @@ class Function:
             f"  %{name}.more = icmp slt i64 %{name}, {end}",
             f"  br i1 %{name}.more, label %{name}.body, label %{after}",
             f"{name}.body:",
-            *self._computed(lanes, name),
+            *self._computed(lanes, name, aligned=name == "vector"),
             f"  br label %{name}.end",
             f"{name}.end:",
             f"  %{name}.next = add i64 %{name}, %{name}.step",
             f"  br label %{name}.test",
         ]
 
-    def _column(self) -> list[str]:
-        """Return the one point of a row, from block `row.start` on."""
-        return [
-            "row.start:",
-            "  %column = add i64 %first.x, 0",
-            "  br i1 %inside, label %column.body, label %row.end",
-            "column.body:",
-            *self._computed(1, "column"),
-            "  br label %row.end",
-        ]
-
-    def _computed(self, lanes: int, x: str) -> list[str]:
+    def _computed(self, lanes: int, x: str, aligned: bool) -> list[str]:
         """Return the body of the kernel at the points from `x` on."""
         lines = Lines(lanes, f"{x}.v", f"{x}.body")
-        memory = Memory(self._kernel, self._layout, self._local)
+        memory = Memory(self._kernel, aligned, self._local)
         points = Points(self._kernel, memory, lines, self._maths, f"%{x}")
         for fold in self._folds:
             if fold.multiplies_complex:
@@ -209,12 +209,12 @@ class Function:
                 one.complex_function("complex_mul", fold.dtype)
                 self.declarations |= one.declarations
             fold.accumulate(lines, points.reduced[fold.argument])
-        if self._folds:
+        if self._several:
             lines.do(f"%{x}.stores = icmp ne i64 %stores, 0")
             lines.do(f"br i1 %{x}.stores, label %{x}.store, label %{x}.stored")
             lines.block(f"{x}.store")
         points.store()
-        if self._folds:
+        if self._several:
             lines.do(f"br label %{x}.stored")
             lines.block(f"{x}.stored")
         self.declarations |= points.operations.declarations
@@ -225,22 +225,23 @@ class Function:
         reducing = [fold.argument for fold in self._folds]
         lines.text += self._find("element", reducing, "%slice.first", "write")
         lines.block("element.start")
+        column = lines.let("select i1 %by.column, i64 %first.x, i64 0")
         for fold, parts in zip(self._folds, values, strict=True):
             number = fold.argument
-            place = f"%element{number}"
-            # another launch of the kernel reduces to what is missing in this one
-            there = lines.let(f"icmp ne {POINTER} %base{number}, null")
-            update, done = f"element{number}.update", f"element{number}.done"
-            lines.do(f"br i1 {there}, label %{update}, label %{done}")
-            lines.block(update)
-            if self._layout is Layout.COLUMNS:
-                stride = emit_word(lines, stride_word(self._kernel, number))
-                offset = lines.let(f"mul i64 %first.x, {stride}")
-                moved = f"{POINTER} {place}, i64 {offset}"
-                place = lines.let(f"getelementptr i8, {moved}")
-            fold.update(lines, place, parts)
-            lines.do(f"br label %{done}")
-            lines.block(done)
+            done = f"element{number}.done"
+            if self._several:
+                # another launch of the kernel reduces to what is missing in this one
+                there = lines.let(f"icmp ne {POINTER} %base{number}, null")
+                update = f"element{number}.update"
+                lines.do(f"br i1 {there}, label %{update}, label %{done}")
+                lines.block(update)
+            stride = emit_word(lines, stride_word(self._kernel, number))
+            offset = lines.let(f"mul i64 {column}, {stride}")
+            moved = f"{POINTER} %element{number}, i64 {offset}"
+            fold.update(lines, lines.let(f"getelementptr i8, {moved}"), parts)
+            if self._several:
+                lines.do(f"br label %{done}")
+                lines.block(done)
 
     def _find(
         self, name: str, arguments: list[int], number: str, before: str
@@ -270,7 +271,7 @@ class Function:
             f"{name}.step:",
             f"  %{name}.at = getelementptr i64, ptr %parameter, i64 %{name}.loop",
             f"  %{name}.extent = load i64, ptr %{name}.at, align 8",
-            f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent",
+            *self._divided(name),
             f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
             f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
         ]
@@ -291,6 +292,10 @@ class Function:
             f"  %{name}.loop.next = add i64 %{name}.loop, 1",
             f"  br label %{name}.test, !llvm.loop !0",
         ]
+
+    def _divided(self, name: str) -> list[str]:
+        """Return the division of `name.rest` by `name.extent`."""
+        return [f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent"]
 
     def _kind(self, number: int) -> str:
         """Return the LLVM type of a pointer; those of indices are numbers."""
@@ -317,5 +322,5 @@ def rows_of(before: str, body: list[str]) -> list[str]:
         *body,
         "row.end:",
         "  %row.next = add i64 %row, %step.y",
-        "  br label %rows.test",
+        "  br label %rows.test, !llvm.loop !0",
     ]

@@ -2,7 +2,6 @@
 """Loads and stores of the elements that a GPU thread computes at a time."""
 
 from collections.abc import Container
-from enum import Enum
 from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant
@@ -17,22 +16,6 @@ POINTER: Final = "ptr addrspace(1)"
 SHARED: Final = "ptr addrspace(3)"
 
 
-class Layout(Enum):
-    """What a function of a kernel may take for granted; the suffix of its name."""
-
-    ALIGNED = "a"
-    """Rows that start at multiples of 16 bytes, and unit strides along the inner loop.
-
-    Arguments that are `invariant` have strides of 0.
-    """
-    STRIDED = "s"
-    """Nothing."""
-    COLUMNS = "c"
-    """Nothing; elements are reduced to along the outer loops."""
-    ROWS = "r"
-    """Nothing; several kernels run on one row after the other."""
-
-
 def pointer_to(argument: int, local: Container[int]) -> str:
     """Return the type of pointers to an argument; `local` ones are in shared memory."""
     return SHARED if argument in local else POINTER
@@ -42,12 +25,15 @@ class Memory:
     """Emits loads and stores; rows are at `%row` and the argument's number."""
 
     def __init__(
-        self, kernel: Kernel, layout: Layout, local: Container[int] = ()
+        self, kernel: Kernel, aligned: bool, local: Container[int] = ()
     ) -> None:
-        """Prepare for one function of a kernel, with arguments in shared memory."""
+        """Prepare for a kernel, some arguments of which may be in shared memory.
+
+        `aligned` takes for granted what ``Layout.ALIGNED`` says.
+        """
         self._local = local
         self._kernel = kernel
-        self._layout = layout
+        self._aligned = aligned
 
     def index(self, lines: Lines, number: int, x: str) -> str:
         """Emit the indices, from point `x` of the row on, that come as an argument."""
@@ -66,8 +52,7 @@ class Memory:
         """Load the elements of an argument from point `x` of the row on."""
         dtype = self._kernel.arguments[argument].dtype
         place = self.place(lines, argument, x)
-        aligned = self._layout is Layout.ALIGNED
-        if not aligned or invariant(self._kernel, argument):
+        if not self._aligned or invariant(self._kernel, argument):
             return _one(lines, dtype, pointer_to(argument, self._local), place)
         part = COMPONENT.get(dtype, dtype)
         count = (1 + (dtype in COMPONENT)) * lines.lanes
@@ -89,8 +74,7 @@ class Memory:
         if dtype == "bool":
             value = lines.let(f"zext {lines.vector('i1')} {value} to {vector}")
         # else complex numbers lie where their parts may
-        aligned = self._layout is Layout.ALIGNED
-        align = lines.lanes * ITEMSIZE[dtype] if aligned else ITEMSIZE[part]
+        align = lines.lanes * ITEMSIZE[dtype] if self._aligned else ITEMSIZE[part]
         if dtype in COMPONENT:
             order = [n + half for n in range(lines.lanes) for half in (0, lines.lanes)]
             value = lines.shuffle(vector, value, parts[1], order)
@@ -101,7 +85,7 @@ class Memory:
     def place(self, lines: Lines, argument: int, x: str) -> str:
         """Emit the address of point `x` of the row."""
         row = f"{pointer_to(argument, self._local)} %row{argument}"
-        if self._layout is not Layout.ALIGNED:
+        if not self._aligned:
             stride = emit_word(lines, stride_word(self._kernel, argument))
             offset = lines.let(f"mul i64 {x}, {stride}")
             return lines.let(f"getelementptr i8, {row}, i64 {offset}")

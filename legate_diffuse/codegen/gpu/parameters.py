@@ -4,6 +4,7 @@
 The native part fills it in at the launch (mappers/gpu).
 """
 
+from enum import Enum
 from typing import Final
 
 from legate_diffuse.kernel.ir import Kernel
@@ -23,10 +24,27 @@ PARTIALS: Final = LOOPS + 3
 """Device memory for partial results."""
 TICKETS: Final = LOOPS + 4
 """Device memory for 32-bit words, which are 0."""
+LAYOUT: Final = LOOPS + 5
+"""The `Layout` of the launch."""
 POINTERS: Final = LOOPS + 6
 """The pointers of arguments, and of indices; their strides follow."""
 
 _SCALAR_WORDS: Final = 2
+
+
+class Layout(Enum):
+    """How the arguments of a launch lie: GridLayout of the native part."""
+
+    ALIGNED = 0
+    """Rows start at multiples of 16 bytes, strides along the inner loop are 1 element.
+
+    Arguments that are `invariant` have strides of 0.
+    """
+    STRIDED = 1
+    """Anyhow."""
+    COLUMNS = 2
+    """Anyhow; elements are reduced to along the outer loops only."""
+
 
 MOST_BYTES: Final = 4096
 """That the parameters of a kernel may have on every GPU and driver."""

@@ -13,13 +13,14 @@ have other rows each, so some rows have no points in some of them. What only the
 kernels use lies in shared memory, where each of the block's rows has a place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen.gpu.combining import BARRIER, Combining, Values
+from legate_diffuse.codegen.gpu.exchange import BARRIER, WARPS, Exchange, Values
+from legate_diffuse.codegen.gpu.fold import Fold
 from legate_diffuse.codegen.gpu.function import Function, name_word, rows_of
 from legate_diffuse.codegen.gpu.maths import GpuMaths
-from legate_diffuse.codegen.gpu.memory import SHARED, Layout
+from legate_diffuse.codegen.gpu.memory import SHARED
 from legate_diffuse.codegen.gpu.parameters import (
     LOOPS,
     POINTERS,
@@ -71,8 +72,8 @@ class RowFunction:
         self._program = program
         self._maths = maths
 
-    def emit(self, stem: str) -> str:
-        """Return the text of the function, whose name is `stem` and a suffix."""
+    def emit(self, name: str) -> str:
+        """Return the text of the function."""
         lines = Lines(1, "b", "body")
         texts = []
         first = HEAD
@@ -82,22 +83,22 @@ class RowFunction:
                 for argument, place in enumerate(self._program.local[number])
                 if place is not None
             }
-            part = _Part(kernel, Layout.ROWS, self._maths, local)
-            name = f"part{number}"
-            texts.append(part.emit(name))
+            part = _Part(kernel, self._maths, vectors=False, local=local)
+            own = f"part{number}"
+            texts.append(part.emit(own))
             self.declarations |= part.declarations
             place = lines.let(f"getelementptr i64, ptr %parameter, i64 {first}")
-            lines.do(f"call void @{name}(ptr {place}, {_PASSED})")
+            lines.do(f"call void @{own}(ptr {place}, {_PASSED})")
             lines.do(BARRIER)
             first += words_of(kernel)
         entry = Lines(1, "e", "entry")
-        for name in _REGISTERS:
-            half = entry.let(f"call i32 @llvm.nvvm.read.ptx.sreg.{name}()")
-            entry.do(f"%{name} = zext i32 {half} to i64")
-            self.declarations[name] = f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"
+        for each in _REGISTERS:
+            half = entry.let(f"call i32 @llvm.nvvm.read.ptx.sreg.{each}()")
+            entry.do(f"%{each} = zext i32 {half} to i64")
+            self.declarations[each] = f"declare i32 @llvm.nvvm.read.ptx.sreg.{each}()"
         text = [
             *texts,
-            f"define ptx_kernel void @{stem}_{Layout.ROWS.value}"
+            f"define ptx_kernel void @{name}"
             f"(ptr byval([{first} x i64]) align 16 %parameter) #1 {{",
             "entry:",
             *entry.text,
@@ -113,7 +114,7 @@ class RowFunction:
             "  %place = add i64 %group, %tid.y",
             *lines.text,
             "  %next = add i64 %group, %step",
-            "  br label %test",
+            "  br label %test, !llvm.loop !0",
             "exit:",
             "  ret void",
             "}",
@@ -124,17 +125,17 @@ class RowFunction:
 class _Part(Function):
     """One kernel, at one row."""
 
-    def emit(self, stem: str) -> str:
+    def emit(self, name: str) -> str:
         """Return the text of the function that runs the kernel at a row."""
         found = self._find("row", self._moving, "%row", "row.found")
         combined: list[str] = []
         if self._folds:
-            combining = _RowCombining(self._folds, self._layout, stem)
+            combining = _RowCombining(self._folds, name)
             self.declarations |= combining.declarations
             combined = [*combining.emit(self._update), "row.reduced:"]
         return "\n".join(
             [
-                f"define internal void @{stem}(ptr %parameter, {_PASSED}) #2 {{",
+                f"define internal void @{name}(ptr %parameter, {_PASSED}) #2 {{",
                 "entry:",
                 *self._entry(),
                 *(line for fold in self._folds for line in fold.accumulators()),
@@ -183,14 +184,27 @@ class _Part(Function):
             lines.do(f"{base} = getelementptr i8, {kind} {begin}, i64 {moved}")
         return lines.text
 
+    def _divided(self, name: str) -> list[str]:
+        """Return a division of numbers below those of the points of a row."""
+        numbers = "rest", "extent"
+        return [
+            *(f"  %{name}.{n}.32 = trunc i64 %{name}.{n} to i32" for n in numbers),
+            f"  %{name}.next.32 = udiv i32 %{name}.rest.32, %{name}.extent.32",
+            f"  %{name}.rest.next = zext i32 %{name}.next.32 to i64",
+        ]
+
     def _update(self, lines: Lines, values: Values) -> None:
         for fold, parts in zip(self._folds, values, strict=True):
             number = fold.argument
             fold.update(lines, f"%base{number}", parts, self._kind(number))
 
 
-class _RowCombining(Combining):
+class _RowCombining(Exchange):
     """Emits what follows the points of a row, from block `rows.end` on."""
+
+    def __init__(self, folds: Sequence[Fold], name: str) -> None:
+        """Prepare for the function `name`."""
+        super().__init__(folds, name, WARPS)
 
     def emit(self, update: Callable[[Lines, Values], None]) -> list[str]:
         """Return the code; `update` emits the update of the row's elements."""
@@ -210,7 +224,7 @@ class _RowCombining(Combining):
         end = lines.let(f"select i1 %leads, i64 {warps}, i64 0")
 
         def at(lines: Lines, place: str) -> Values:
-            return self._get_of_warp(lines, lines.let(f"add i64 {warp}, {place}"))
+            return self._get(lines, lines.let(f"add i64 {warp}, {place}"))
 
         values = self._in_order(lines, values, "1", end, "1", at)
         lines.do("%writes = and i1 %leads, %there")

@@ -36,6 +36,14 @@ def lanes_of(kernel: Kernel) -> int:
     return max(1, min(_MOST_LANES, _VECTOR_BYTES // max(sizes, default=16)))
 
 
+def has_vectors(kernel: Kernel) -> bool:
+    """Return whether a thread may take 16 bytes at a time, in several parts."""
+    return lanes_of(kernel) > 1 or any(
+        argument.dtype in COMPLEX and argument.reduces is None
+        for argument in kernel.arguments
+    )
+
+
 def block_x(kernel: Kernel) -> int:
     """Return how many threads of a block lie along the inner loop, at most.
 

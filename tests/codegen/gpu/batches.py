@@ -15,7 +15,7 @@ from legate_diffuse.kernel.ir import RowProgram
 
 
 def joined(kernels: Iterable[Kernel | RowProgram]) -> str:
-    """Return one module with the functions of kernels k0, k1, ..."""
+    """Return one module with the functions k0, k1, ... of kernels."""
     from llvmlite import binding as llvm
 
     module = llvm.parse_assembly("")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches of GPU kernels, as the native part makes them: grids, parameters, variants.
+"""Launches of GPU kernels, as the native part makes them: grids, parameters, layouts.
 
 All loops are there and none are merged, so that kernels see as many as there may be.
 """
@@ -17,7 +17,12 @@ from typing import Final
 import numpy as np
 
 from legate_diffuse.codegen.arguments import invariant
-from legate_diffuse.codegen.gpu.parameters import LOOPS, MOST_BYTES, words_of
+from legate_diffuse.codegen.gpu.parameters import (
+    LOOPS,
+    MOST_BYTES,
+    Layout,
+    words_of,
+)
 from legate_diffuse.codegen.gpu.shape import (
     THREADS,
     block_x,
@@ -92,18 +97,21 @@ def _clamp(n: int, most: int) -> int:
     return max(1, min(n, most))
 
 
-def grid_of(kernel: Kernel, suffix: str, extent: int, rows: int, slices: int) -> Grid:
+def grid_of(
+    kernel: Kernel, layout: Layout, extent: int, rows: int, slices: int
+) -> Grid:
     """Return the grid for the extent of the inner loop, the rows and the slices."""
     words = partial_words(kernel)
-    points = _ceil(extent, lanes_of(kernel)) if suffix == "a" else extent
-    most_x = COLUMNS if suffix == "c" else block_x(kernel)
+    lanes = lanes_of(kernel)
+    points = _ceil(extent, lanes) if layout is Layout.ALIGNED else extent
+    most_x = COLUMNS if layout is Layout.COLUMNS else block_x(kernel)
     x = min(most_x, THREADS, _power_of_two(points))
     y = THREADS // x
     across = _ceil(points, x)
     if not words:
         return Grid((across, min(_ceil(rows, y), _MOST_Y), 1), (x, y, 1))
     least_rows = _ceil(rows, POINTS_OF_A_THREAD * y)
-    if suffix == "c":
+    if layout is Layout.COLUMNS:
         parts = _clamp(
             least_rows, _clamp(MOST_BLOCKS // (across * slices), MOST_BLOCKS)
         )
@@ -121,9 +129,9 @@ def grid_of(kernel: Kernel, suffix: str, extent: int, rows: int, slices: int) ->
     return Grid(blocks, (x, y, 1), parts, tickets, slots * words)
 
 
-def variant(kernel: Kernel, views: Sequence[np.ndarray]) -> str:
+def layout_of(kernel: Kernel, views: Sequence[np.ndarray]) -> Layout:
     """Return the layout of views, whose last axis is the inner loop."""
-    suffix = "a"
+    layout = Layout.ALIGNED
     for number, (argument, view) in enumerate(
         zip(kernel.arguments, views, strict=True)
     ):
@@ -132,12 +140,12 @@ def variant(kernel: Kernel, views: Sequence[np.ndarray]) -> str:
         fixed = invariant(kernel, number)
         inner = 0 if fixed else ITEMSIZE[argument.dtype]
         if view.shape[-1] > 1 and view.strides[-1] != inner:
-            return "s"
+            return Layout.STRIDED
         outer = [s for s, n in zip(view.strides, view.shape, strict=True) if n > 1]
         starts = [view.ctypes.data, *(outer[:-1] if view.shape[-1] > 1 else outer)]
         if not fixed and any(each % 16 for each in starts):
-            suffix = "s"
-    return suffix
+            layout = Layout.STRIDED
+    return layout
 
 
 def parameter_of(
@@ -161,7 +169,7 @@ def parameter_of(
     last = len(shape) - 1
     strides += [[int(last - axis == d) for axis in loops] for d in kernel.indices]
     missing = LOOPS - len(loops)
-    block = [*extents, *[1] * missing, *words, 0, *pointers]
+    block = [*extents, *[1] * missing, *words, *pointers]
     block += [_FIRST_INDEX] * len(kernel.indices)
     block += [s for each in strides for s in (*each, *[0] * missing)]
     block += [0] * (len(block) % 2)
@@ -197,13 +205,13 @@ def launch(
     *,
     seed: int = 1,
     inner: int | None = None,
-    suffix: str | None = None,
+    layout: Layout | None = None,
     deep: int = _MOST_Y,
 ) -> None:
     """Run a kernel on arrays that broadcast together.
 
-    `inner` is the axis of the inner loop, and `suffix` names a function that takes less
-    for granted than is true. The grid has `deep` blocks at most for slices.
+    `inner` is the axis of the inner loop, and `layout` one that takes less for granted
+    than is true. The grid has `deep` blocks at most for slices.
     """
     shape = np.broadcast_shapes(*(array.shape for array in arrays), (1, 1))
     if 0 in shape:
@@ -218,7 +226,9 @@ def launch(
         rows = math.prod(shape[axis] for axis in reduced)
         slices = math.prod(shape[axis] for axis in others if axis in moving)
         swapped = [np.moveaxis(view, last, -1) for view in views]
-        chosen = "c" if last in moving else suffix or variant(kernel, swapped)
+        chosen = layout or layout_of(kernel, swapped)
+        if last in moving:
+            chosen = Layout.COLUMNS
         grid = grid_of(kernel, chosen, shape[last], rows, slices)
         partials = np.full(8 * max(1, grid.partials), _GARBAGE, np.uint8)
         tickets = np.zeros(max(1, grid.tickets), np.uint32)
@@ -230,11 +240,11 @@ def launch(
         scratch = (
             (partials.ctypes.data, tickets.ctypes.data) if grid.partials else (0, 0)
         )
-        words = [rows, slices, int(number == len(kept) - 1), *scratch]
+        words = [rows, slices, int(number == len(kept) - 1), *scratch, chosen.value]
         parameter = parameter_of(kernel, views, pointers, loops, scalars, words)
         across, down, slices = grid.blocks
         blocks = (across, down, min(slices, deep))
-        image.launch(f"{name}_{chosen}", parameter, blocks, grid.threads, seed)
+        image.launch(name, parameter, blocks, grid.threads, seed)
         assert not tickets.any(), "a ticket was not given back"
 
 

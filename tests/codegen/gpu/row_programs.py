@@ -147,7 +147,7 @@ def launch_rows(
             ],
             tuple(reversed(range(LOOPS))),
             (),
-            [math.prod(inner[:-1]), step.first, step.first + count, 0, 0],
+            [math.prod(inner[:-1]), step.first, step.first + count, 0, 0, 0],
         )
         words += block.tolist()
     parameter = np.zeros(len(words) + 2, np.int64)
@@ -155,4 +155,4 @@ def launch_rows(
     parameter[:] = words
     assert len(words) == words_of_rows(program_of(steps, local))
     grid = (blocks or -(-rows // y), 1, 1)
-    image.launch(f"{name}_r", parameter, grid, (x, y, 1), seed)
+    image.launch(name, parameter, grid, (x, y, 1), seed)

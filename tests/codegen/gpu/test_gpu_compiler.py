@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import pytest
 from emulated import EmulatedAssembler
 from row_programs import centred, program_of
 from test_codegen_reductions import reduction_kernel
-from test_gpu_values import division_kernel, index_kernel
+from test_gpu_values import division_kernel, index_kernel, stencil_kernel
 
 from legate_diffuse.codegen import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
+from legate_diffuse.codegen.gpu.assembler import CubinAssembler
+from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import RECT
+
+BLOCK = re.compile(r"^[\w.]+:", re.MULTILINE)
 
 
 class CountingAssembler(EmulatedAssembler):
@@ -53,13 +58,12 @@ def test_what_the_native_part_gets() -> None:
     compiler = GpuCompiler(CountingAssembler())
     kernel = index_kernel()
     compiled = compiler.compile(kernel)
-    code = words(compiled.address, 13)
+    code = words(compiled.address, 12)
     assert ctypes.string_at(code[0], 4) == b"\x7fELF"
     assert ctypes.string_at(code[2]).decode() == compiled.name
-    assert ctypes.string_at(code[3]) == b"as"
-    threads, block_x, lanes, reduces, partial_words = code[4:9]
+    threads, block_x, lanes, reduces, partial_words = code[3:8]
     assert (threads, block_x, lanes, reduces, partial_words) == (256, 256, 2, 0, 0)
-    num_arguments, num_scalars, indices, arguments = code[9:]
+    num_arguments, num_scalars, indices, arguments = code[8:]
     assert (num_arguments, num_scalars, indices) == (4, 1, 0b11)
     assert words(arguments, 8) == [8, 2, 8, 1 | 4, 1, 8, 1, 8]
     code = compiler.forget(kernel)
@@ -70,10 +74,15 @@ def test_what_the_native_part_gets() -> None:
 def test_reducing_arguments_have_one_flag() -> None:
     compiler = GpuCompiler(CountingAssembler())
     kernel = reduction_kernel("add", "complex64", broadcast=True)
-    code = words(compiler.compile(kernel).address, 13)
-    assert ctypes.string_at(code[3]) == b"asc"
-    assert code[6:9] == [2, 1, 2]
-    assert words(code[12], 4) == [8, 1, 8, 16]
+    code = words(compiler.compile(kernel).address, 12)
+    assert code[5:8] == [2, 1, 2]
+    assert words(code[11], 4) == [8, 1, 8, 16]
+
+
+def test_blocks_of_kernels_that_read_neighbours_have_two_dimensions() -> None:
+    compiler = GpuCompiler(CountingAssembler())
+    threads, block_x = words(compiler.compile(stencil_kernel()).address, 5)[3:]
+    assert (threads, block_x) == (256, 32)
 
 
 def test_what_the_native_part_gets_of_a_row_program() -> None:
@@ -82,10 +91,9 @@ def test_what_the_native_part_gets_of_a_row_program() -> None:
     compiled = compiler.compile_rows(program)
     assert compiled is not None
     assert compiler.compile_rows(program) is compiled
-    code = words(compiled.address, 14)
-    assert ctypes.string_at(code[3]) == b"r"
-    assert code[4:12] == [256, 1, 1, 0, 2, 0, 0, 0]
-    assert words(code[13], 12) == [0, 0, -1, 1, -1, 0, -1, -1, 1, -1, 1, -1]
+    code = words(compiled.address, 13)
+    assert code[3:11] == [256, 1, 1, 0, 2, 0, 0, 0]
+    assert words(code[12], 12) == [0, 0, -1, 1, -1, 0, -1, -1, 1, -1, 1, -1]
 
 
 def test_row_programs_with_too_many_arguments_have_no_code() -> None:
@@ -131,6 +139,27 @@ def test_a_missing_library_is_one_sentence(monkeypatch) -> None:
     finally:
         libraries._load.cache_clear()
         libraries.versions.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        stencil_kernel(),
+        reduction_kernel("add", "float64", broadcast=False),
+        program_of(centred("float64"), ("m", "t")),
+    ],
+)
+def test_no_loop_becomes_several(kernel) -> None:
+    """A kernel that LLVM unrolls takes longer to compile, and runs most loops once."""
+    text = gpu_module(kernel, "k")
+    optimised = str(CubinAssembler("sm_90").optimised(text))
+    assert len(BLOCK.findall(optimised)) <= len(BLOCK.findall(text))
+
+
+@pytest.mark.skipif(bool(libraries.missing()), reason=libraries.missing())
+def test_images_on_disk_are_those_of_an_architecture() -> None:
+    architectures = "sm_80", "sm_90", "sm_100"
+    assert len({CubinAssembler(each).salt() for each in architectures}) == 3
 
 
 def test_an_unknown_architecture_is_one_sentence() -> None:

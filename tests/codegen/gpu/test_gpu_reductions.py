@@ -80,6 +80,23 @@ def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
+@pytest.mark.parametrize(("operator", "dtype"), EVERY)
+@pytest.mark.parametrize("shape", [(9, 700), (700, 9)])
+@pytest.mark.parametrize("kept", [(1, 0), (0, 1)])
+@pytest.mark.parametrize("inner", [0, 1])
+def test_rows_and_columns_of_every_type(
+    batch, operator, dtype, shape, kept, inner
+) -> None:
+    kernel = reduction_kernel(operator, dtype, broadcast=False)
+    x = in_memory(values(operator, dtype, shape))
+    small = tuple(n if keep else 1 for n, keep in zip(shape, kept, strict=True))
+    start = values(operator, dtype, small, seed=1)
+    for seed in SEEDS:
+        result = in_memory(start)
+        batch.run(kernel, [x, result], inner=inner, seed=seed)
+        np.testing.assert_array_equal(result, reduced(operator, start, x))
+
+
 @pytest.mark.parametrize("shape", [(2, 30000), (9000, 2)])
 @pytest.mark.parametrize("kept", [(1, 0), (0, 1)])
 @pytest.mark.parametrize("inner", [0, 1])

@@ -11,6 +11,7 @@ import pytest
 from batches import Batch
 from launches import aligned
 
+from legate_diffuse.codegen.gpu.parameters import Layout
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import FLOATS, INTEGERS
 
@@ -141,12 +142,12 @@ def test_division_by_zero_gives_zero(batch, name, dtype) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 300), (300, 2), (2, 3, 4, 9)])
 @pytest.mark.parametrize("inner", [0, 1])
-@pytest.mark.parametrize("suffix", [None, "s"])
-def test_indices_and_scalars(batch, shape, inner, suffix) -> None:
+@pytest.mark.parametrize("layout", [None, Layout.STRIDED])
+def test_indices_and_scalars(batch, shape, inner, layout) -> None:
     added = np.arange(shape[-2])[:, None]
     result = placed(np.zeros(shape, "int64"))
-    chosen = "s" if inner != len(shape) - 1 else suffix
-    options = {"inner": inner, "suffix": chosen}
+    chosen = Layout.STRIDED if inner != len(shape) - 1 else layout
+    options = {"inner": inner, "layout": chosen}
     batch.run(index_kernel(), [result, placed(added)], [1000], **options)
     i, j = (np.arange(10, 10 + n) for n in shape[-2:])
     expected = 100 * i[:, None] + j + 1000 + added
@@ -172,14 +173,14 @@ def test_neighbours(batch, shape, layout) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 1001])
-@pytest.mark.parametrize("suffix", [None, "s"])
-def test_types_of_several_sizes(batch, n, suffix) -> None:
+@pytest.mark.parametrize("layout", [None, Layout.STRIDED])
+def test_types_of_several_sizes(batch, n, layout) -> None:
     random = np.random.default_rng(n)
     numbers = random.integers(-9, 9, n) + 1j * random.integers(-9, 9, n)
     x = placed(numbers.astype("complex64"))
     mask = placed(random.integers(0, 2, n) == 1)
     half = placed(np.zeros(n, "float16"))
     expected = np.where(mask, x * (2 - 1j), x)
-    batch.run(mixed_kernel(), [x, mask, half], [2 - 1j], suffix=suffix)
+    batch.run(mixed_kernel(), [x, mask, half], [2 - 1j], layout=layout)
     np.testing.assert_array_equal(x, expected)
     np.testing.assert_array_equal(half, expected.real.astype("float16"))

@@ -8,9 +8,9 @@
 //   FAKE_CUDA_DEVICES   how many devices there are, default 1
 //   FAKE_CUDA_VERSION   what cuDriverGetVersion says, default 13000
 //   FAKE_CUDA_SECOND    the major number of the second device's architecture, default 9
+//   FAKE_CUDA_LACKS     an entry point that programs do not find, other than Realm
 //   FAKE_CUDA_FAIL      CALL:N, the N-th call fails, CALL:N-, all from it on: `load` of an image
-//   that is not Realm's own, or
-//                       `launch` of a kernel of it
+//                       that is not Realm's own, or `launch` of a kernel of it
 //   FAKE_CUDA_SEED      in which order emulated blocks and threads run: see emulated.py
 
 #pragma once
