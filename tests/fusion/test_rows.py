@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from program_reader import parse_program
 
 from legate_diffuse.fusion.rows import row_runs
-from legate_diffuse.ir.program_text import parse_program
 
 SCHEDULES = Path(__file__).with_name("schedules")
 

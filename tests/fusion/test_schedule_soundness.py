@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 from nest_execution import Executor, results
+from program_reader import parse_program
 from random_nests import (
     SIZES,
     M,
@@ -28,7 +29,7 @@ from random_nests import (
 
 from legate_diffuse.fusion import axis, schedule
 from legate_diffuse.ir import Privilege, distance, landmarks, region
-from legate_diffuse.ir.program_text import parse_program, render_program
+from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
 from legate_diffuse.stores import layout, outline
 
