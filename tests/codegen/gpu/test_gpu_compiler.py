@@ -11,7 +11,7 @@ from row_programs import centred, program_of
 from test_codegen_reductions import reduction_kernel
 from test_gpu_values import division_kernel, index_kernel
 
-from legate_diffuse.codegen import ObjectCache
+from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import RECT
