@@ -176,13 +176,13 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "the last row that is touched is one before": (
         schedule._lag,
-        "touched.moved(-1 - earlier.distance)",
-        "touched.moved(-2 - earlier.distance)",
+        "end.moved(-1 - earlier.distance)",
+        "end.moved(-2 - earlier.distance)",
     ),
     "the last row that is touched is at no distance": (
         schedule._lag,
-        "touched.moved(-1 - earlier.distance)",
-        "touched.moved(-1)",
+        "end.moved(-1 - earlier.distance)",
+        "end.moved(-1)",
     ),
     "the last row is one before": (
         schedule._lag,
@@ -191,8 +191,8 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "the first row that is touched is at no distance": (
         schedule._lag,
-        "touched.moved(-later.distance)",
-        "touched",
+        "first.moved(-later.distance)",
+        "first",
     ),
     "the first row is one behind": (
         schedule._lag,
