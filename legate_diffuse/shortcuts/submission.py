@@ -63,7 +63,7 @@ class Submission:
         self.make = _maker(self.new)
         self.write = _writer(client)
         self.copies = CopyTemplates(client)
-        self.selections = Selections(client, self.make, self.copies)
+        self.selections = Selections(client, self.show, self.make, self.copies)
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
         # what native code knows of operators, by the names of their methods, and of
