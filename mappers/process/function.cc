@@ -204,10 +204,9 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
 PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  std::array<PyObject*, MAX_OPERANDS> dtypes{dtype};
   LocalOperand target;
   ScalarBlock value{};
-  const auto* const signature = find(dtypes, 1);
+  const auto* const signature = find({dtype}, 1);
 
   if (!signature || !convert(number, text_of(dtype), value.bytes.data())) Py_RETURN_NONE;
 
@@ -318,12 +317,10 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
 
   const auto view = view_of(array);
   LocalOperand operand;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
 
   if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;
-  dtypes[0] = operand.dtype;
 
-  const auto* const signature = find(dtypes, 1);
+  const auto* const signature = find({operand.dtype}, 1);
 
   if (!signature) Py_RETURN_NONE;
 

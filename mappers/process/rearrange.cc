@@ -38,8 +38,7 @@ class Copying {
 
   // False if that is left to Python.
   bool make(const Function& function, const NewShape& shape) {
-    const std::array<PyObject*, MAX_OPERANDS> dtypes{source.dtype};
-    const auto* const signature = function.find(dtypes, 1);
+    const auto* const signature = function.find({source.dtype}, 1);
 
     if (!signature) return false;
 
