@@ -198,8 +198,8 @@ class Operation:
 class Function:
     """A function of NumPy on small arrays, by the types of its operands.
 
-    What it is called through, ``apply`` and ``get``, returns None where all is left to
-    Python, and has done nothing then.
+    What it is called through, ``apply``, returns None where all is left to Python, and
+    has done nothing then.
 
     Args:
         dense: returns the layout of a new array of a shape.
@@ -274,12 +274,6 @@ def reshape(function: Function, array: Any, shape: Any) -> Any:
 def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
     """Return a copy with the elements moved round along an axis."""
 
-def get(function: Function, array: Any, key: Any) -> Any:
-    """Return ``array[key]`` for integers.
-
-    Likewise with slices and None, where the array's layout remembers the part's.
-    """
-
 def collect(function: Function, sequence: Any) -> Any:
     """Return an array of the numbers in a list or a tuple.
 
@@ -290,12 +284,6 @@ def get_selected(function: Function, array: Any, mask: Any) -> Any:
     """Return ``array[mask]`` for a mask of the same shape.
 
     The function makes arrays.
-    """
-
-def put(array: Any, key: Any, value: Any) -> bool:
-    """Write to one element, a part, or what a mask selects.
-
-    False if that is left to Python.
     """
 
 def value_of(array: Any) -> Any:

@@ -75,12 +75,7 @@ def maths(environment: Mapping[str, str] = os.environ) -> str:
     Raises:
         ValueError: the value is neither ``vector`` nor ``libm``.
     """
-    value = environment.get("LEGATE_DIFFUSE_MATH", "")
-    if value not in ("", *MATHS):
-        raise ValueError(
-            f"LEGATE_DIFFUSE_MATH={value} is not understood; use {' or '.join(MATHS)}"
-        )
-    return value or MATHS[0]
+    return _word("LEGATE_DIFFUSE_MATH", MATHS, environment) or MATHS[0]
 
 
 # What LEGATE_DIFFUSE_DUMP may be: what each pass makes of a window, and what was
@@ -88,17 +83,21 @@ def maths(environment: Mapping[str, str] = os.environ) -> str:
 PASS, DECISIONS = "pass", "decisions"
 
 
-def dump(environment: Mapping[str, str] = os.environ) -> str:
+def dump() -> str:
     """Return what ``LEGATE_DIFFUSE_DUMP`` wants printed of each window, '' for nothing.
 
     Raises:
         ValueError: the value is neither ``pass`` nor ``decisions``.
     """
-    value = environment.get("LEGATE_DIFFUSE_DUMP", "")
-    if value not in ("", PASS, DECISIONS):
-        raise ValueError(
-            f"LEGATE_DIFFUSE_DUMP={value} is not understood; use {PASS} or {DECISIONS}"
-        )
+    return _word("LEGATE_DIFFUSE_DUMP", (PASS, DECISIONS))
+
+
+def _word(
+    name: str, words: tuple[str, ...], environment: Mapping[str, str] = os.environ
+) -> str:
+    value = environment.get(name, "")
+    if value not in ("", *words):
+        raise ValueError(f"{name}={value} is not understood; use {' or '.join(words)}")
     return value
 
 

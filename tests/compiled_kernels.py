@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import legate_diffuse
-from legate_diffuse.codegen import CompiledKernel, Compiler, MathMode
+from legate_diffuse.codegen import Compiler
+from legate_diffuse.codegen.kernel_compiler import CompiledKernel
 from legate_diffuse.kernel import Kernel
+from legate_diffuse.maths.libm import MathMode
 
 Run = Callable[..., None]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.check.elements import Array
-from legate_diffuse.codegen import Compiler
+from legate_diffuse.codegen.compiler import Compiler
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.libraries.operations import Operations
@@ -25,21 +25,13 @@ class Functions:
     """The functions of operations of all libraries."""
 
     def __init__(self, operations: Operations) -> None:
-        self._operations = operations
+        self.operations = operations
         self._kernels: dict[OperationKind, Kernel | None] = {}
         self._functions: dict[OperationKind, Function | None] = {}
         self._compiler: Any = None
         self._run = ctypes.CDLL(str(_LIBRARY)).legate_diffuse_run_rows
         self._run.argtypes = [ctypes.c_void_p] * 5
         self._run.restype = None
-
-    def reduction(self, kind: OperationKind) -> str | None:
-        """Return the operator with which an operation reduces, None if it does not."""
-        return self._operations.reduction(kind)
-
-    def sums_rows(self, kind: OperationKind) -> bool:
-        """Return whether an operation sums over rows of elements."""
-        return self._operations.sums_rows(kind)
 
     def kernel(self, kind: OperationKind) -> Kernel | None:
         """Return the kernel over the operands of an operation, None if there is none.
@@ -62,18 +54,18 @@ class Functions:
         return self._functions[kind]
 
     def _kernel(self, kind: OperationKind) -> Kernel | None:
-        if not self._operations.covers(kind) or self.sums_rows(kind):
+        if not self.operations.covers(kind) or self.operations.sums_rows(kind):
             return None
         operands = (*kind.inputs, *kind.scalars)
         reads = [Argument(dtype, reads=True, writes=False) for dtype in operands]
         # what a reduction combines may have another type than its result
         trial = Builder(reads, ())
         loaded = [trial.load(number) for number in range(len(operands))]
-        results = self._operations.lower(kind, trial, loaded)
+        results = self.operations.lower(kind, trial, loaded)
         writes = [Argument(each.dtype, reads=False, writes=True) for each in results]
         builder = Builder(reads + writes, ())
         loaded = [builder.load(number) for number in range(len(operands))]
-        for number, value in enumerate(self._operations.lower(kind, builder, loaded)):
+        for number, value in enumerate(self.operations.lower(kind, builder, loaded)):
             builder.store(len(operands) + number, value)
         return builder.build()
 

@@ -134,7 +134,7 @@ class Tolerances:
         """Return the tolerance of a reduction's results, in the target's dimensions."""
         kind = operation.kind.operation
         is_product = kind.task in _PRODUCTS
-        operator = "add" if is_product else self._functions.reduction(kind)
+        operator = "add" if is_product else self._functions.operations.reduction(kind)
         function = np.multiply if is_product else self._function(operation)
         if operator is None or function is None:
             return np.array(_UNKNOWN)
@@ -205,7 +205,7 @@ class Tolerances:
         self, operation: Any, operands: Sequence[Array], errors: Sequence[Array]
     ) -> Array:
         """Return by how much results move if operands move by their tolerances."""
-        if self._functions.sums_rows(operation.kind.operation):
+        if self._functions.operations.sums_rows(operation.kind.operation):
             return _move_rows(operands, errors)
         function = self._function(operation)
         if function is None:

@@ -6,19 +6,7 @@ May import maths, llvm and kernel.
 
 from typing import Any
 
-from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.compiler import Compiler
-from legate_diffuse.codegen.kernel_compiler import CompiledKernel
-from legate_diffuse.maths.libm import MathMode
-
-__all__ = [
-    "CompiledKernel",
-    "Compiler",
-    "MathMode",
-    "ObjectCache",
-    "compiler_of",
-    "default_folder",
-]
 
 
 def compiler_of(target: str) -> Any:

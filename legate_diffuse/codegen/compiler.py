@@ -15,6 +15,7 @@ from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.kernel.operators import POWER
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
+from legate_diffuse.maths.modules import check_symbol, symbol
 from legate_diffuse.maths.registry import ROUTINES
 
 _NAME: Final = "kernel"
@@ -71,7 +72,7 @@ class Compiler(KernelCompiler):
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""
         for variant, assembly in enumerate(machine.routine_assemblies(name)):
-            symbols = machine.routine_symbols(name, variant)
+            symbols = symbol(name, variant), check_symbol(name, variant)
             if not generate and self._load(machine.key(assembly), *symbols) is None:
                 return False
             payload = self._object(machine, assembly, machine.generate, *symbols)

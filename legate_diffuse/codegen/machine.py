@@ -147,10 +147,6 @@ class Machine:
         self._library = replace(library, vector=library.vector | {name})
         return True
 
-    def routine_symbols(self, name: str, variant: int) -> tuple[str, ...]:
-        """Return the functions that a variant of a vector routine defines."""
-        return symbol(name, variant), check_symbol(name, variant)
-
     def link(self, payload: bytes) -> MachineCode:
         """Load object code."""
         engine = self._engine

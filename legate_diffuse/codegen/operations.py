@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.complex_arithmetic import (
+    call_on_parts,
     product_function,
     quotient_function,
 )
@@ -129,21 +130,16 @@ class Operations:
         self, lines: Lines, name: str, dtype: str, parts: list[str]
     ) -> Parts:
         part = COMPONENT[dtype]
-        helper = self.complex_function(name, part)
-        kind = lines.vector(LLVM_TYPE[part])
-        pair = f"{{ {kind}, {kind} }}"
-        passed = ", ".join(f"{kind} {value}" for value in parts)
-        both = lines.let(f"call {pair} {helper}({passed})")
-        return tuple(
-            lines.let(f"extractvalue {pair} {both}, {place}") for place in (0, 1)
-        )
+        function = self.complex_function(name, part)
+        steps = call_on_parts(lines, function, part, parts)
+        return tuple(lines.let(step) for step in steps)
 
     def complex_function(self, name: str, part: str) -> str:
         """Return the function of an operator over complex numbers."""
         helper = f"@{name}.{part}.{self._lanes}"
         if helper not in self.declarations:
             made = product_function if name == "complex_mul" else quotient_function
-            text = made(helper, part, self._lanes, self.declarations.setdefault)
+            text = made(helper, part, self._lanes, self.declarations)
             self.declarations[helper] = text
         return helper
 

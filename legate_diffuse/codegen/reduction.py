@@ -21,6 +21,7 @@ the elements, each with the value at its point, in the order of the outer loop.
 from collections.abc import Sequence
 from typing import Final
 
+from legate_diffuse.codegen.complex_arithmetic import call_on_parts
 from legate_diffuse.kernel.dtypes import (
     COMPLEX,
     COMPONENT,
@@ -83,11 +84,8 @@ def product(
     lines: Lines, part: str, old: Sequence[str], new: Sequence[str]
 ) -> tuple[str, str]:
     """Emit the products of complex numbers; return the instructions for their parts."""
-    kind = lines.vector(LLVM_TYPE[part])
-    pair = f"{{ {kind}, {kind} }}"
-    passed = ", ".join(f"{kind} {each}" for each in (*old, *new))
-    both = lines.let(f"call {pair} @complex_mul.{part}.{lines.lanes}({passed})")
-    return f"extractvalue {pair} {both}, 0", f"extractvalue {pair} {both}, 1"
+    function = f"@complex_mul.{part}.{lines.lanes}"
+    return call_on_parts(lines, function, part, (*old, *new))
 
 
 class Fold:

@@ -97,19 +97,16 @@ class Located:
             [None if isinstance(each, Distance) else each for each in self.distances]
         )
 
-    def first_touched(self, view: View) -> Place | None:
-        """Return the first row that is touched through a view, if it is known."""
-        interval = _interval(view)
-        if self.axis is None or interval is None:
-            return None
-        return self.axis.place(view.store.id, interval.low)
+    def touched(self, view: View) -> tuple[Place | None, Place | None]:
+        """Return the first row that is touched through a view, and the one behind all.
 
-    def end_touched(self, view: View) -> Place | None:
-        """Return the row behind all that are touched through a view, if it is known."""
+        None if it is not known.
+        """
         interval = _interval(view)
         if self.axis is None or interval is None:
-            return None
-        return self.axis.place(view.store.id, interval.high)
+            return None, None
+        place, store = self.axis.place, view.store.id
+        return place(store, interval.low), place(store, interval.high)
 
 
 def _row_loop(nest: Nest) -> int | None:

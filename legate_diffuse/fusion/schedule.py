@@ -215,14 +215,14 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
         return later.distance - earlier.distance
     # from the last row of the earlier nest that matters to the first one of the later
     lasts = [earlier.located.end.moved(-1)]
-    touched = later.located.end_touched(later.view)
-    if isinstance(earlier.distance, int) and touched is not None:
-        lasts.append(touched.moved(-1 - earlier.distance))
+    _, end = later.located.touched(later.view)
+    if isinstance(earlier.distance, int) and end is not None:
+        lasts.append(end.moved(-1 - earlier.distance))
     firsts = [later.located.first]
-    touched = earlier.located.first_touched(earlier.view)
-    if isinstance(later.distance, int) and touched is not None:
-        firsts.append(touched.moved(-later.distance))
-    lags = [last - first for last in lasts for first in firsts]
+    first, _ = earlier.located.touched(earlier.view)
+    if isinstance(later.distance, int) and first is not None:
+        firsts.append(first.moved(-later.distance))
+    lags = [last - each for last in lasts for each in firsts]
     return min((lag for lag in lags if lag is not None), default=None)
 
 

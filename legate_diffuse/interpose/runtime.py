@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -39,6 +40,7 @@ _SOLE_REFERENCES: Final = 2
 # Methods that neither submit work nor observe data.
 _HARMLESS = frozenset(
     (
+        "add_shutdown_callback",
         "config",
         "core_library",
         "create_library",
@@ -50,6 +52,21 @@ _HARMLESS = frozenset(
         "realm_config",
         "start_profiling_range",
         "stop_profiling_range",
+    )
+)
+
+# Methods that copy between stores.
+_COPIES = frozenset(
+    ("issue_copy", "issue_gather", "issue_scatter", "issue_scatter_gather")
+)
+
+# Methods that return an array, which Legate makes at once.
+_MAKE_ARRAYS = frozenset(
+    (
+        "create_array",
+        "create_array_like",
+        "create_nullable_array",
+        "create_struct_array",
     )
 )
 
@@ -156,28 +173,6 @@ class Runtime:
         store, partition = real.runtime.create_store_from_tiles(*arguments, **options)
         return adopt(store), LogicalStorePartition(partition)
 
-    def create_array(self, *arguments: Any, **options: Any) -> LogicalArray:
-        """Create an array."""
-        return LogicalArray(None, real.runtime.create_array(*arguments, **options))
-
-    def create_array_like(self, array: Any, dtype: Any = None) -> LogicalArray:
-        """Create an array with the shape of another one."""
-        made = real.runtime.create_array_like(_exposed(array), dtype)
-        return LogicalArray(None, made)
-
-    def create_nullable_array(self, store: Any, null_mask: Any) -> LogicalArray:
-        """Create an array with a null mask."""
-        made = real.runtime.create_nullable_array(_exposed(store), _exposed(null_mask))
-        return LogicalArray(None, made)
-
-    def create_struct_array(self, fields: Any, null_mask: Any = None) -> LogicalArray:
-        """Create an array of structures."""
-        made = real.runtime.create_struct_array(
-            tuple(_exposed(field) for field in fields),
-            None if null_mask is None else _exposed(null_mask),
-        )
-        return LogicalArray(None, made)
-
     # -- tasks ------------------------------------------------------------------
     def create_auto_task(self, library: Any, task_id: int) -> AutoTask:
         """Create a task that Legate partitions."""
@@ -207,22 +202,6 @@ class Runtime:
             return
         self._issue("issue_fill", array_or_store, value)
 
-    def issue_copy(self, target: Any, source: Any, redop: Any = None) -> None:
-        """Copy or reduce one store to another."""
-        self._issue("issue_copy", target, source, redop)
-
-    def issue_gather(self, *arguments: Any, **options: Any) -> None:
-        """Gather from a store."""
-        self._issue("issue_gather", *arguments, **options)
-
-    def issue_scatter(self, *arguments: Any, **options: Any) -> None:
-        """Scatter to a store."""
-        self._issue("issue_scatter", *arguments, **options)
-
-    def issue_scatter_gather(self, *arguments: Any, **options: Any) -> None:
-        """Gather from one store and scatter to another."""
-        self._issue("issue_scatter_gather", *arguments, **options)
-
     def tree_reduce(
         self, library: Any, task_id: int, store: Any, radix: int = 4
     ) -> LogicalStore:
@@ -250,10 +229,7 @@ class Runtime:
 
     def _issue(self, name: str, *arguments: Any, **options: Any) -> None:
         window.let_pass(name)
-        getattr(real.runtime, name)(
-            *(_operand(argument) for argument in arguments),
-            **{key: _operand(value) for key, value in options.items()},
-        )
+        _call(getattr(real.runtime, name), arguments, options, _operand)
 
     # -- order and life time ----------------------------------------------------
     def issue_mapping_fence(self) -> None:
@@ -270,10 +246,6 @@ class Runtime:
         with window.waiting():
             real.runtime.issue_execution_fence(True)
 
-    def add_shutdown_callback(self, callback: Callable[[], None]) -> None:
-        """Call a function when the runtime shuts down."""
-        real.runtime.add_shutdown_callback(callback)
-
     def finish(self) -> None:
         """Finish the pending work and shut the runtime down."""
         window.finish()
@@ -283,13 +255,16 @@ class Runtime:
         found = getattr(real.runtime, name)
         if name in _HARMLESS:
             return found
+        if name in _COPIES:
+            return partial(self._issue, name)
+        if name in _MAKE_ARRAYS:
+            return lambda *arguments, **options: LogicalArray(
+                None, _call(found, arguments, options)
+            )
         window.flush(name)
         if not callable(found):
             return found
-        return lambda *arguments, **options: found(
-            *(_exposed(argument) for argument in arguments),
-            **{key: _exposed(value) for key, value in options.items()},
-        )
+        return lambda *arguments, **options: _call(found, arguments, options)
 
 
 _runtime = Runtime()
@@ -301,11 +276,26 @@ def get_legate_runtime() -> Runtime:
 
 
 def _exposed(value: Any) -> Any:
+    if type(value) in (tuple, list):
+        return type(value)(map(_exposed, value))
     if isinstance(value, LogicalArray):
         return value.expose() if type(value) is LogicalArray else value
     if type(value) is LogicalStore:
         return expose(value)
     return value
+
+
+def _call(
+    method: Callable[..., Any],
+    arguments: Iterable[Any],
+    options: dict[str, Any],
+    made_real: Callable[[Any], Any] = _exposed,
+) -> Any:
+    """Call a method of Legate's with real objects."""
+    return method(
+        *map(made_real, arguments),
+        **{key: made_real(value) for key, value in options.items()},
+    )
 
 
 def _operand(value: Any) -> Any:

@@ -9,20 +9,14 @@ landmark a of store 0. Positions are not negative; nothing else is known of them
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from legate_diffuse.ir.region import END
-from legate_diffuse.ir.region_text import landmark_name, landmark_number
+from legate_diffuse.ir.region_text import landmark_name
 
 _FACTORS: Final = {1: "+", -1: "-"}
-_TERM: Final = re.compile(
-    r"(?P<sign>[+-]?)(?:(?P<factor>\d+)\*)?%(?P<store>\d+)\.(?P<name>[a-z]\d*)"
-    r"|(?P<rows>[+-]?\d+)"
-)
-
 Landmark = tuple[int, int]
 """A free landmark along the first dimension of a store: the store's id, its number."""
 
@@ -129,25 +123,6 @@ def follows_from(rows: Rows, zeros: Iterable[Rows]) -> bool:
         if isinstance(left, Distance):
             pivots.append((left.factors[0][0], left))
     return reduced(rows) == 0
-
-
-def parse_rows(text: str) -> Rows:
-    """Read what ``str`` has written.
-
-    Raises:
-        ValueError: the text is of another form.
-    """
-    terms = list(_TERM.finditer(text))
-    if not terms or "".join(term[0] for term in terms) != text:
-        raise ValueError(f"{text!r} is no number of rows")
-    found: Rows = 0
-    for term in terms:
-        if term["rows"]:
-            found += int(term["rows"])
-            continue
-        mark = int(term["store"]), landmark_number(term["name"])
-        found += Distance(0, ((mark, int(f"{term['sign']}{term['factor'] or 1}")),))
-    return found
 
 
 def _sum(one: Rows, other: Rows, sign: int) -> Rows:

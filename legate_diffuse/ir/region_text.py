@@ -10,7 +10,6 @@ and ``[:] as (0, new)`` has one element along the second.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,12 +23,9 @@ from legate_diffuse.ir.region import (
     Interval,
     Region,
     Zones,
-    point,
 )
 
-_ENDPOINT: Final = re.compile(r"(?P<name>[a-z]\d*)?(?P<offset>[+-]?\d+)?")
-_DIMS: Final = {"*": REPEATED, "new": SINGLE}
-_NAMES: Final = {value: name for name, value in _DIMS.items()}
+_NAMES: Final = {REPEATED: "*", SINGLE: "new"}
 
 
 def render_region(region: Region, dims: tuple[int, ...]) -> str:
@@ -53,46 +49,8 @@ def render_zones(zones: Sequence[Zones]) -> str:
     )
 
 
-def parse_region(text: str, dims: str | None) -> tuple[Region, tuple[int, ...]]:
-    """Read what stands in a view's brackets, and after ``as`` if that is there.
-
-    Raises:
-        ValueError: the text is not of the form above.
-    """
-    region = tuple(_parse_interval(part.strip()) for part in _split(text))
-    if dims is None:
-        return region, _plain(region)
-    names = [name.strip() for name in _split(dims)]
-    along = [name for name in names if name not in _DIMS]
-    of_store = {str(dim) for dim in range(len(region))}
-    if len(set(along)) < len(along) or not of_store.issuperset(along):
-        raise ValueError(f"({dims}) are not dimensions of [{text}]")
-    return region, tuple(_DIMS[name] if name in _DIMS else int(name) for name in names)
-
-
-def parse_zones(text: str) -> tuple[Zones, ...]:
-    """Read the order of a store's landmarks, what stands after ``where``.
-
-    Raises:
-        ValueError: a name is not that of a landmark.
-    """
-    return tuple(
-        ()
-        if part.strip() == "-"
-        else tuple(
-            tuple(landmark_number(name) for name in zone.split())
-            for zone in part.split("<")
-        )
-        for part in text.split(",")
-    )
-
-
 def _plain(region: Region) -> tuple[int, ...]:
     return tuple(n for n, interval in enumerate(region) if not interval.point)
-
-
-def _split(text: str) -> list[str]:
-    return text.split(",") if text.strip() else []
 
 
 def _interval(interval: Interval) -> str:
@@ -111,40 +69,7 @@ def _endpoint(at: Endpoint) -> str:
     return landmark_name(at.landmark) + (f"{at.offset:+}" if at.offset else "")
 
 
-def _parse_interval(text: str) -> Interval:
-    if ":" not in text:
-        return point(_parse_endpoint(text, WHOLE.low))
-    low, _, high = text.partition(":")
-    return Interval(
-        _parse_endpoint(low.strip(), WHOLE.low),
-        _parse_endpoint(high.strip(), WHOLE.high),
-    )
-
-
-def _parse_endpoint(text: str, default: Endpoint) -> Endpoint:
-    match = _ENDPOINT.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a position")
-    name, offset = match["name"], match["offset"]
-    if name:
-        return Endpoint(landmark_number(name), int(offset or 0))
-    if not offset:
-        return default
-    return Endpoint(END if offset.startswith("-") else BEGIN, int(offset))
-
-
 def landmark_name(landmark: int) -> str:
     """Return the name of a free landmark: a, b, ... z, a1, ..."""
     more, letter = divmod(landmark, 26)
     return chr(ord("a") + letter) + (str(more) if more else "")
-
-
-def landmark_number(name: str) -> int:
-    """Return the number of a free landmark.
-
-    Raises:
-        ValueError: it is no name of one.
-    """
-    if not re.fullmatch(r"[a-z]\d*", name):
-        raise ValueError(f"{name!r} is not a landmark")
-    return ord(name[0]) - ord("a") + 26 * int(name[1:] or 0)

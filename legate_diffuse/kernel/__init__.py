@@ -17,7 +17,7 @@ from legate_diffuse.kernel.ir import (
     Scalar,
     Store,
 )
-from legate_diffuse.kernel.text import KernelSyntaxError, parse_kernel, print_kernel
+from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.kernel.verify import InvalidKernelError, verify_kernel
 
 __all__ = [
@@ -28,14 +28,12 @@ __all__ = [
     "Instruction",
     "InvalidKernelError",
     "Kernel",
-    "KernelSyntaxError",
     "Load",
     "Op",
     "Reduce",
     "Scalar",
     "Store",
     "Value",
-    "parse_kernel",
     "print_kernel",
     "verify_kernel",
 ]

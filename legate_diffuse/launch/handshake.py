@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final
 
@@ -15,16 +14,14 @@ from legate_diffuse.launch import ranks
 _DECIDING: Final = ("CACHE_BYTES", "CHECK", "FAST_MATH", "GPU", "MATH")
 
 
-def objection(starts: bool, environment: Mapping[str, str] = os.environ) -> str:
+def objection(starts: bool) -> str:
     """Return why the ranks must not run fused, '' if they may.
 
     All ranks call it, and get the same answer.
 
-    Args:
-        starts: whether fusion can start on this rank.
-        environment: the variables of this rank.
+    ``starts`` tells whether fusion can start on this rank.
     """
-    settings = [environment.get(f"LEGATE_DIFFUSE_{name}", "") for name in _DECIDING]
+    settings = [os.environ.get(f"LEGATE_DIFFUSE_{name}", "") for name in _DECIDING]
     versions = [sys.modules[n].__version__ for n in ("legate_diffuse", "legate")]
     facts = {
         "fusion cannot start on one of the ranks, see what that one has said": starts,

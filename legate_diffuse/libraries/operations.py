@@ -60,10 +60,6 @@ class Operations:
         """Take in what says what to write instead of a library's tasks."""
         self._advisers.append(advise)
 
-    def kinds(self) -> tuple[OperationKind, ...]:
-        """Return every kind of operation."""
-        return tuple(self._known)
-
     def covers(self, kind: OperationKind) -> bool:
         """Return whether a kernel can express an operation."""
         return kind in self._known

@@ -3,28 +3,12 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import COMPONENT, HALF
 from legate_diffuse.kernel.operators import COMPARISONS, OF_ROWS
-
-
-class Unsupported(Enum):
-    """Why the table has no meaning for an operation kind."""
-
-    TASK = "the task is not an operation that fusion covers"
-    CODE = "the operation is not covered by fusion"
-    COMPLEX = "the operation is not covered by fusion for complex numbers"
-    TYPES = "the operation is not covered by fusion for these types"
-    ELSEWHERE = "elements move to other places"
-    NUMBER = "the number of results depends on the values"
-    OPERANDS = "the operation has more operands than fusion covers"
-    UPSTREAM = "cuPyNumeric's task does not compute the operation for these types"
-    ORDER = "the result depends on the order of the elements if there are NaNs"
-    PLACE = "reductions that find the place of a value are not covered by fusion"
 
 
 class Emitter:

@@ -8,13 +8,12 @@ For example, of a window with three operations::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import blake2b
-from itertools import groupby
 from typing import Any
 
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.kernel.text import print_kernel
+from legate_diffuse.observe.quantities import runs
 
 
 def decision(number: int, window: Any, plan: Plan) -> str:
@@ -32,21 +31,12 @@ def decision(number: int, window: Any, plan: Plan) -> str:
 
 def _launch(launch: PlannedLaunch) -> str:
     if not launch.fused or any(nest.kernel is None for nest in launch.nests):
-        return _positions(launch.tasks)
-    groups = " | ".join(_positions(group.tasks) for group in launch.groups)
+        return " ".join(runs(launch.tasks))
+    groups = " | ".join(" ".join(runs(group.tasks)) for group in launch.groups)
     names = " ".join(
         _digest(print_kernel(nest.lowered.kernel)) for nest in launch.nests
     )
     return f"fused {groups} as {names}"
-
-
-def _positions(numbers: Sequence[int]) -> str:
-    """Return positions, with runs of them as their first and last."""
-    parts = []
-    for _, run in groupby(enumerate(numbers), lambda item: item[1] - item[0]):
-        found = [position for _, position in run]
-        parts.append("-".join(map(str, sorted({found[0], found[-1]}))))
-    return " ".join(parts)
 
 
 def _digest(text: str) -> str:

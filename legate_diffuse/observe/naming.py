@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from legate_diffuse.observe.quantities import runs
 from legate_diffuse.observe.wording import verb
 
 # Names stay short enough for one line of a profile.
@@ -66,12 +67,7 @@ def _ranges(numbers: set[int]) -> str:
 
     Lines between which nothing but blank or continued lines can lie are one range.
     """
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number - runs[-1][1] <= 2:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    if len(runs) > MAX_RANGES:
-        runs = [[runs[0][0], runs[-1][1]]]
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+    found = runs(numbers, gap=2)
+    if len(found) > MAX_RANGES:
+        return f"{min(numbers)}-{max(numbers)}"
+    return ",".join(found)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def in_seconds(seconds: float) -> str:
     """Return a time, as in '1.2 ms'."""
@@ -35,3 +37,17 @@ def about(count: int) -> str:
     """Return how often something was done that is counted in part, in three digits."""
     rounded = int(float(f"{count:.2e}"))
     return "once" if count == 1 else f"{rounded:,} times"
+
+
+def runs(numbers: Iterable[int], *, gap: int = 1, prefix: str = "") -> list[str]:
+    """Return numbers as '3' and '12-18': runs of such as are at most a gap apart."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if found and number - found[-1][1] <= gap:
+            found[-1] = found[-1][0], number
+        else:
+            found.append((number, number))
+    return [
+        f"{prefix}{first}" if first == last else f"{prefix}{first}-{prefix}{last}"
+        for first, last in found
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from legate_diffuse.ir.privilege import READ
+from legate_diffuse.observe.quantities import runs
 
 TITLE: Final = "What legate_diffuse makes of "
 """How every explanation begins that is text."""
@@ -125,19 +126,9 @@ def extents(shape: Sequence[int]) -> str:
 
 def positions(numbers: Iterable[int]) -> str:
     """Return positions counted from 1, as in 'operations 1-3 and 5'."""
-    runs: list[list[int]] = []
-    for position in sorted(numbers):
-        if runs and runs[-1][1] == position - 1:
-            runs[-1][1] = position
-        else:
-            runs.append([position, position])
-    parts = [
-        f"{first + 1}" if first == last else f"{first + 1}-{last + 1}"
-        for first, last in runs
-    ]
+    parts = runs(position + 1 for position in numbers)
     text = " and ".join([part for part in (", ".join(parts[:-1]), parts[-1]) if part])
-    one = len(runs) == 1 and runs[0][0] == runs[0][1]
-    return f"operation{'' if one else 's'} {text}"
+    return f"operation{'' if text.isdecimal() else 's'} {text}"
 
 
 def _runs(names: Sequence[str]) -> str:
@@ -148,13 +139,7 @@ def _runs(names: Sequence[str]) -> str:
             numbers.setdefault(name[0], set()).add(int(name[1:]))
     parts = [name for name in names if name[1:] == "" or name[0] not in "as"]
     for letter, found in numbers.items():
-        for first in sorted(found):
-            if first - 1 not in found:
-                last = first
-                while last + 1 in found:
-                    last += 1
-                run = f"{letter}{first}"
-                parts.append(run if first == last else f"{run}-{letter}{last}")
+        parts += runs(found, prefix=letter)
     return ", ".join(parts)
 
 

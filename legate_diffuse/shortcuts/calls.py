@@ -15,6 +15,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
@@ -215,125 +216,78 @@ def _unary(submission: Submission) -> Callable[..., Any]:
 
 def _replace_operators(submission: Submission) -> None:
     binary = _binary(submission)
-    for name in _OPERATORS:
-        _replace_operator(submission, name, binary)
+    for name, (ufunc, second) in _OPERATORS.items():
+        _replace_operator(submission, name, ufunc, partial(binary, swapped=second))
+
+
+def _replace_operators_in_place(submission: Submission) -> None:
+    binary = _binary(submission)
+
+    def in_place(templates: Templates, x: Any, y: Any) -> Any:
+        return binary(templates, x, y, False, x)
+
+    for name, ufunc in _IN_PLACE.items():
+        _replace_operator(submission, name, ufunc, in_place)
+
+
+def _replace_unary_operators(submission: Submission) -> None:
+    unary = _unary(submission)
+    for name, ufunc in _UNARY.items():
+        _replace_operator(submission, name, ufunc, unary)
 
 
 def _replace_operator(
-    submission: Submission, name: str, binary: Callable[..., Any]
+    submission: Submission, name: str, ufunc: str, call: Callable[..., Any]
 ) -> None:
-    ufunc, second = _OPERATORS[name]
     templates = submission.templates_of(ufunc)
-    apply, function = submission.apply, templates.function
 
-    def operator(self: Any, other: Any, /) -> Any:
-        made = apply(function, None, self, other)
-        if made is None:
-            made = binary(templates, self, other, second)
-        return original(self, other) if made is None else made
-
-    def swapped(self: Any, other: Any, /) -> Any:
-        made = apply(function, None, other, self)
-        if made is None:
-            made = binary(templates, self, other, second)
-        return original(self, other) if made is None else made
+    def operator(self: Any, *other: Any) -> Any:
+        made = call(templates, self, *other)
+        return original(self, *other) if made is None else made
 
     method = f"__{name}__"
-    submission.operators[method] = function
-    original = replace(
-        submission.client.ndarray, method, swapped if second else operator
-    )
-
-
-def _replace_all_in_place(submission: Submission) -> None:
-    binary = _binary(submission)
-    for name in _IN_PLACE:
-        _replace_in_place(submission, name, binary)
-
-
-def _replace_in_place(
-    submission: Submission, name: str, binary: Callable[..., Any]
-) -> None:
-    templates = submission.templates_of(_IN_PLACE[name])
-    apply, function = submission.apply, templates.function
-
-    def operator(self: Any, other: Any, /) -> Any:
-        made = apply(function, self, self, other)
-        if made is None:
-            made = binary(templates, self, other, False, self)
-        return original(self, other) if made is None else made
-
-    method = f"__{name}__"
-    submission.operators[method] = function
-    original = replace(submission.client.ndarray, method, operator)
-
-
-def _replace_all_unary(submission: Submission) -> None:
-    unary = _unary(submission)
-    for name in _UNARY:
-        _replace_unary(submission, name, unary)
-
-
-def _replace_unary(
-    submission: Submission, name: str, unary: Callable[..., Any]
-) -> None:
-    templates = submission.templates_of(_UNARY[name])
-    apply, function = submission.apply, templates.function
-
-    def operator(self: Any, /) -> Any:
-        made = apply(function, None, self)
-        if made is None:
-            made = unary(templates, self)
-        return original(self) if made is None else made
-
-    method = f"__{name}__"
-    submission.operators[method] = function
+    submission.operators[method] = templates.function
     original = replace(submission.client.ndarray, method, operator)
 
 
 def _replace_binary_functions(submission: Submission) -> None:
-    client = submission.client
-    ndarray, binary = client.ndarray, _binary(submission)
-    templates_of, apply = submission.templates.get, submission.apply
+    ndarray, binary = submission.client.ndarray, _binary(submission)
 
-    def call(self: Any, *operands: Any, **options: Any) -> Any:
-        made = None
-        if len(operands) == 2 and options.keys() <= _OUT:
-            templates = templates_of(self)
-            out = options.get("out")
-            x, y = operands
-            if templates is not None:
-                made = apply(templates.function, out, x, y)
-            if templates is None or made is not None:
-                pass
-            elif type(x) is ndarray:
-                made = binary(templates, x, y, False, out)
-            elif type(y) is ndarray:
-                made = binary(templates, y, x, True, out)
-        return original(self, *operands, **options) if made is None else made
+    def submit(templates: Templates, out: Any, x: Any, y: Any) -> Any:
+        if type(x) is ndarray:
+            return binary(templates, x, y, False, out)
+        return binary(templates, y, x, True, out) if type(y) is ndarray else None
 
-    submission.called.add(client.binary_ufunc)
-    original = replace(client.binary_ufunc, "__call__", call)
+    _replace_functions(submission, submission.client.binary_ufunc, 2, submit)
 
 
 def _replace_unary_functions(submission: Submission) -> None:
-    client = submission.client
-    ndarray, unary = client.ndarray, _unary(submission)
+    ndarray, unary = submission.client.ndarray, _unary(submission)
+
+    def submit(templates: Templates, out: Any, x: Any) -> Any:
+        return unary(templates, x, out) if type(x) is ndarray else None
+
+    _replace_functions(submission, submission.client.unary_ufunc, 1, submit)
+
+
+def _replace_functions(
+    submission: Submission, kind: type, count: int, submit: Callable[..., Any]
+) -> None:
     templates_of, apply = submission.templates.get, submission.apply
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
-        if len(operands) == 1 and options.keys() <= _OUT:
+        if len(operands) == count and options.keys() <= _OUT:
             templates = templates_of(self)
-            if templates is not None and type(operands[0]) is ndarray:
+            if templates is not None:
                 out = options.get("out")
-                made = apply(templates.function, out, operands[0])
+                made = apply(templates.function, out, *operands)
                 if made is None:
-                    made = unary(templates, operands[0], out)
+                    made = submit(templates, out, *operands)
         return original(self, *operands, **options) if made is None else made
 
-    submission.called.add(client.unary_ufunc)
-    original = replace(client.unary_ufunc, "__call__", call)
+    submission.called.add(kind)
+    original = replace(kind, "__call__", call)
 
 
 def _methods(names: Iterable[str]) -> tuple[Source, ...]:
@@ -351,13 +305,13 @@ SHORTCUTS: Final = (
         "operators in place",
         (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
         "16f58d3d6bfc8df6",
-        _replace_all_in_place,
+        _replace_operators_in_place,
     ),
     Shortcut(
         "operators of one operand",
         (*_methods(_UNARY), *_OF_ONE_OPERAND),
         "adf75d86f43050b1",
-        _replace_all_unary,
+        _replace_unary_operators,
     ),
     Shortcut(
         "functions of two operands",

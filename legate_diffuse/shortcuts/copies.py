@@ -105,19 +105,8 @@ def _replace_get(submission: Submission) -> None:
     arrays = NewArrays(client)
     get_selected = client.legate.native.get_selected
 
-    def select(array: Any, mask: Any) -> Any:
-        made = get_selected(arrays.function, array, mask)
-        if made is None and any([arrays.learn(each) for each in (array, mask)]):
-            made = get_selected(arrays.function, array, mask)
-        return selections.select(array, mask) if made is None else made
-
-    get_element, elements = client.legate.native.get, reads.function
-
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
-        element = get_element(elements, self, key)
-        if element is not None:
-            return element
         if doctor._user_value:
             return original(self, key)
         thunk = self._thunk
@@ -125,7 +114,9 @@ def _replace_get(submission: Submission) -> None:
         if view is None:
             selected = None
             if type(key) is ndarray:
-                selected = select(self, key)
+                selected = arrays.make(get_selected, self, key)
+                if selected is None:
+                    selected = selections.select(self, key)
             return original(self, key) if selected is None else selected
         if not view.shape:
             # the original copies a single element
@@ -133,7 +124,7 @@ def _replace_get(submission: Submission) -> None:
             return original(self, key) if template is None else make(template, (), view)
         return show(thunk.base._owner, view, thunk.dtype)
 
-    submission.operators["__getitem__"] = elements
+    submission.operators["__getitem__"] = reads.function
     original = replace(ndarray, "__getitem__", get)
     selections.compact = original
 
@@ -144,11 +135,8 @@ def _replace_set(submission: Submission) -> None:
     selections = submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
     constant = submission.constant
-    put_element = submission.client.legate.native.put
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
-        if put_element(self, key, value):
-            return
         if type(value) in _NUMBERS:
             if self._writeable and not doctor._user_value:
                 target = _find(self._thunk, key)

@@ -18,25 +18,15 @@ from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.layout import Shape
 
-# Functions that have a method of the same name do its work with its defaults.
-_MODULES: Final = {
-    "sum": "math_sum_prod_diff",
-    "prod": "math_sum_prod_diff",
-    "amax": "math_extrema",
-    "amin": "math_extrema",
-    "any": "logic_truth",
-    "all": "logic_truth",
-}
-
-
-# Digests of the functions (see ``shortcut.py``).
-_KNOWN: Final = {
-    "sum": "7a33d91bb18a707a",
-    "prod": "ec52afd2773fc1b1",
-    "amax": "c524bbdfc3efa641",
-    "amin": "0bc4119609cc45f5",
-    "any": "65b533f60ab53d4d",
-    "all": "b86c900c55ca43aa",
+# Functions that have a method of the same name do its work with its defaults: their
+# modules, and their digests (see ``shortcut.py``).
+_FUNCTIONS: Final = {
+    "sum": ("math_sum_prod_diff", "7a33d91bb18a707a"),
+    "prod": ("math_sum_prod_diff", "ec52afd2773fc1b1"),
+    "amax": ("math_extrema", "c524bbdfc3efa641"),
+    "amin": ("math_extrema", "0bc4119609cc45f5"),
+    "any": ("logic_truth", "65b533f60ab53d4d"),
+    "all": ("logic_truth", "b86c900c55ca43aa"),
 }
 
 
@@ -110,10 +100,10 @@ SHORTCUTS: Final = (
         Shortcut(
             f"the function {name}",
             ((f"_module.{module}", name), *ARRAYS),
-            _KNOWN[name],
+            digest,
             partial(_replace_function, name),
         )
-        for name, module in _MODULES.items()
+        for name, (module, digest) in _FUNCTIONS.items()
     ),
     Shortcut(
         "the function where",

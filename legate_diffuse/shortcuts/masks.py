@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
@@ -84,11 +83,16 @@ class Selections:
     """
 
     def __init__(
-        self, client: Client, make: Callable[..., Any], copies: CopyTemplates
+        self,
+        client: Client,
+        show: Callable[[Any, View, Any], Any],
+        make: Callable[..., Any],
+        copies: CopyTemplates,
     ) -> None:
         self._ndarray = client.ndarray
         self._thunk_type = client.deferred_array
         self._library = client.library
+        self._show_view = show
         self._make = make
         self._copies = copies
         self._latest: Callable[[], Mask | None] = lambda: None
@@ -232,9 +236,6 @@ class Selections:
         thunk.number = number
         thunk.origin = origin
         thunk.place = window.place()
-        return self._array(thunk)
-
-    def _array(self, thunk: Any) -> Any:
         array = object.__new__(self._ndarray)
         array._thunk = thunk
         array._legate_data = None
@@ -268,11 +269,8 @@ class Selections:
         return self._make(self._copies[view.root.dtype], view.shape, view)
 
     def _show(self, view: View) -> Any:
-        thunk: Any = object.__new__(self._thunk_type)
-        thunk.library = self._library
-        thunk.base = LogicalStore(view.root.owner, view)
-        thunk.dtype = thunk.base.type.to_numpy_dtype()
-        return self._array(thunk)
+        root = view.root
+        return self._show_view(root.owner, view, root.type.to_numpy_dtype())
 
 
 def _is_intact(root: Root) -> bool:

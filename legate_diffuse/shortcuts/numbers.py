@@ -11,29 +11,12 @@ from typing import Any, Final
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 
-# What makes a number of Python's of a single element.
-_CONVERSIONS: Final = {"__float__": float, "__int__": int, "__bool__": bool}
+# What native code does alone.
+_CONVERSIONS: Final = ("__float__", "__int__", "__bool__")
 
 
-def _replace_all_conversions(submission: Submission) -> None:
-    for name in _CONVERSIONS:
-        _replace_conversion(submission, name)
-    _replace_item(submission)
-
-
-def _replace_conversion(submission: Submission, name: str) -> None:
-    kind = _CONVERSIONS[name]
-    value_of = submission.client.legate.native.value_of
-
-    def convert(self: Any) -> Any:
-        value = value_of(self)
-        return original(self) if value is None else kind(value)
-
-    submission.operators[name] = None
-    original = replace(submission.client.ndarray, name, convert)
-
-
-def _replace_item(submission: Submission) -> None:
+def _replace_conversions(submission: Submission) -> None:
+    submission.operators.update(dict.fromkeys(_CONVERSIONS))
     value_of = submission.client.legate.native.value_of
 
     def item(self: Any, *index: Any) -> Any:
@@ -55,6 +38,6 @@ SHORTCUTS: Final = (
             *ARRAYS,
         ),
         "bb5d24a4b788ee39",
-        _replace_all_conversions,
+        _replace_conversions,
     ),
 )

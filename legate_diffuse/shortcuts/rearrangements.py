@@ -26,10 +26,7 @@ def _replace_reshape(submission: Submission) -> None:
     def reshape(self: Any, *shape: Any, **named: Any) -> Any:
         made = None
         if shape and (not named or named == _ROW_MAJOR):
-            whole = shape[0] if len(shape) == 1 else shape
-            made = native(arrays.function, self, whole)
-            if made is None and arrays.learn(self):
-                made = native(arrays.function, self, whole)
+            made = arrays.make(native, self, shape[0] if len(shape) == 1 else shape)
         return original(self, *shape, **named) if made is None else made
 
     original = replace(submission.client.ndarray, "reshape", reshape)
@@ -40,9 +37,7 @@ def _replace_roll(submission: Submission) -> None:
     native = submission.client.legate.native.roll
 
     def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-        made = native(arrays.function, a, shift, axis)
-        if made is None and arrays.learn(a):
-            made = native(arrays.function, a, shift, axis)
+        made = arrays.make(native, a, shift, axis)
         return original(a, shift, axis) if made is None else made
 
     original = replace(importlib.import_module("cupynumeric"), "roll", roll)

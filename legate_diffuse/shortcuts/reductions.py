@@ -33,15 +33,17 @@ _NUMBERS: Final = frozenset(
     ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 )
 _ORDERED: Final = frozenset(("int32", "int64", "uint64", "float32", "float64"))
-# The methods, their codes, and the types that they take the short way for.
+_TRUTH: Final = frozenset(("bool",))
+# The methods, their codes, the types that they take the short way for, and the digests
+# of what does their work.
 _METHODS: Final = {
-    "sum": ("SUM", _NUMBERS),
+    "sum": ("SUM", _NUMBERS, "e44f801f467ac517"),
     # Legate has no product of complex128
-    "prod": ("PROD", _NUMBERS - {"complex128"}),
-    "max": ("MAX", _ORDERED),
-    "min": ("MIN", _ORDERED),
-    "any": ("ANY", frozenset(("bool",))),
-    "all": ("ALL", frozenset(("bool",))),
+    "prod": ("PROD", _NUMBERS - {"complex128"}, "750e62c35b76e804"),
+    "max": ("MAX", _ORDERED, "12f637970f64a8a6"),
+    "min": ("MIN", _ORDERED, "bccd927dd8f9e1a5"),
+    "any": ("ANY", _TRUTH, "3583afb2e59e29b2"),
+    "all": ("ALL", _TRUTH, "2a94de7b73fc0907"),
 }
 # The methods that add integers and truth values as integers of 64 bits, and those.
 _SUMS: Final = frozenset(("sum", "prod"))
@@ -122,7 +124,8 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
     doctor, sums = client.doctor, name in _SUMS
-    found = _Reductions(client, *_METHODS[name])
+    code, dtypes, _ = _METHODS[name]
+    found = _Reductions(client, code, dtypes)
 
     apply, function = submission.apply, new_function(client, reduces=True)
     along, convert = client.legate.native.reduce, submission.conversions.convert
@@ -241,24 +244,15 @@ def _sources(name: str) -> tuple[Source, ...]:
     )
 
 
-_KNOWN: Final = {
-    "sum": "e44f801f467ac517",
-    "prod": "750e62c35b76e804",
-    "max": "12f637970f64a8a6",
-    "min": "bccd927dd8f9e1a5",
-    "any": "3583afb2e59e29b2",
-    "all": "2a94de7b73fc0907",
-}
-
 SHORTCUTS: Final = (
     *(
         Shortcut(
             f"reductions with {name}",
             _sources(name),
-            _KNOWN[name],
+            digest,
             partial(_replace_reduction, name),
         )
-        for name in _METHODS
+        for name, (_, _, digest) in _METHODS.items()
     ),
     Shortcut(
         "means",

@@ -6,7 +6,6 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, Final
@@ -52,18 +51,15 @@ class Submission:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.apply = client.legate.native.apply
+        self._most_dims = int(real.LEGATE_MAX_DIM)
         _let_native_code_know(client)
         self.templates = {
             ufunc: Templates(client, ufunc)
             for ufunc in vars(client.ufuncs).values()
             if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
         }
-        self.show = _shower(client)
-        self.new = _newer(client, self.show)
-        self.make = _maker(self.new)
-        self.write = _writer(client)
         self.copies = CopyTemplates(client)
-        self.selections = Selections(client, self.make, self.copies)
+        self.selections = Selections(client, self.show, self.make, self.copies)
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
         # what native code knows of operators, by the names of their methods, and of
@@ -99,6 +95,62 @@ class Submission:
                 },
             )
 
+    def show(self, owner: Any, view: View, dtype: Any) -> Any:
+        """Return a new array that shows a view, whose root has this owner."""
+        thunk = _new(self.client.deferred_array)
+        thunk.library = self.client.library
+        thunk.dtype = dtype
+        thunk.base = LogicalStore(owner, view)
+        array = _new(self.client.ndarray)
+        array._thunk = thunk
+        array._legate_data = None
+        array._writeable = True
+        return array
+
+    def new(self, template: Template, shape: tuple[int, ...]) -> tuple[Any, View]:
+        """Return a new array for the result of a task, and its view."""
+        layout = whole(shape)
+        single = layout.volume == 1
+        root = Root(self.client.legate, template.type, template.name, layout, single)
+        result = View(root, layout)
+        return self.show(root.owner, result, template.dtype), result
+
+    def make(self, template: Template, shape: tuple[int, ...], *operands: View) -> Any:
+        """Submit a task that writes a new array, and return the array.
+
+        None if Legate refuses such a shape.
+        """
+        if len(shape) > self._most_dims:
+            return None
+        array, result = self.new(template, shape)
+        if template.privileges[0] == WRITE:
+            submit(template, [result, *operands])
+        else:
+            submit(template, [*operands, result])
+        return array
+
+    def write(
+        self, template: Template, shape: tuple[int, ...], out: Any, *operands: View
+    ) -> Any:
+        """Submit a task that writes an array, and return the array.
+
+        None if the array needs a conversion or may share elements with an operand.
+        """
+        if type(out) is not self.client.ndarray or not out._writeable:
+            return None
+        base = out._thunk.base
+        if type(base) is not LogicalStore:
+            return None
+        target = base._view
+        root = target.root
+        if root.dtype is not template.name or not root.fusable or target.shape != shape:
+            return None
+        for operand in operands:
+            if operand is not target and may_overlap(operand.root, root):
+                return None
+        submit(template, [target, *operands])
+        return out
+
 
 def _let_native_code_know(client: Client) -> None:
     if window.runs_at_once:
@@ -114,86 +166,6 @@ def _let_native_code_know(client: Client) -> None:
             Layout,
         )
         client.legate.native.know_arrays(classes, client.library, client.doctor)
-
-
-def _shower(client: Client) -> Callable[[Any, View, Any], Any]:
-    ndarray, deferred_array = client.ndarray, client.deferred_array
-    library = client.library
-
-    def show(owner: Any, view: View, dtype: Any) -> Any:
-        """Return a new array that shows a view, whose root has this owner."""
-        thunk = _new(deferred_array)
-        thunk.library = library
-        thunk.dtype = dtype
-        thunk.base = LogicalStore(owner, view)
-        array = _new(ndarray)
-        array._thunk = thunk
-        array._legate_data = None
-        array._writeable = True
-        return array
-
-    return show
-
-
-def _newer(client: Client, show: Callable[[Any, View, Any], Any]) -> Callable[..., Any]:
-    legate = client.legate
-
-    def new(template: Template, shape: tuple[int, ...]) -> tuple[Any, View]:
-        """Return a new array for the result of a task, and its view."""
-        layout = whole(shape)
-        root = Root(legate, template.type, template.name, layout, layout.volume == 1)
-        result = View(root, layout)
-        return show(root.owner, result, template.dtype), result
-
-    return new
-
-
-def _maker(new: Callable[..., tuple[Any, View]]) -> Callable[..., Any]:
-    most_dims = int(real.LEGATE_MAX_DIM)
-
-    def make(template: Template, shape: tuple[int, ...], *operands: View) -> Any:
-        """Submit a task that writes a new array, and return the array.
-
-        None if Legate refuses such a shape.
-        """
-        if len(shape) > most_dims:
-            return None
-        array, result = new(template, shape)
-        if template.privileges[0] == WRITE:
-            submit(template, [result, *operands])
-        else:
-            submit(template, [*operands, result])
-        return array
-
-    return make
-
-
-def _writer(client: Client) -> Callable[..., Any]:
-    ndarray = client.ndarray
-
-    def write(
-        template: Template, shape: tuple[int, ...], out: Any, *operands: View
-    ) -> Any:
-        """Submit a task that writes an array, and return the array.
-
-        None if the array needs a conversion or may share elements with an operand.
-        """
-        if type(out) is not ndarray or not out._writeable:
-            return None
-        base = out._thunk.base
-        if type(base) is not LogicalStore:
-            return None
-        target = base._view
-        root = target.root
-        if root.dtype is not template.name or not root.fusable or target.shape != shape:
-            return None
-        for operand in operands:
-            if operand is not target and may_overlap(operand.root, root):
-                return None
-        submit(template, [target, *operands])
-        return out
-
-    return write
 
 
 def may_overlap(one: Root, other: Root) -> bool:

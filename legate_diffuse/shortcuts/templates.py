@@ -7,7 +7,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -139,6 +139,16 @@ class NewArrays:
         self._known: set[str | None] = set()
         for name in types:
             self._learn(name)
+
+    def make(self, native: Callable[..., Any], *operands: Any) -> Any:
+        """Return what a native function makes of operands with new arrays, or None.
+
+        If there is more to know of the operands, it is learned, and tried with.
+        """
+        made = native(self.function, *operands)
+        if made is None and any([self.learn(each) for each in operands]):
+            made = native(self.function, *operands)
+        return made
 
     def learn(self, array: Any) -> bool:
         """Return whether the type of an array is new, or what it shows of its root."""

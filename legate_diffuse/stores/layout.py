@@ -66,7 +66,6 @@ class Layout:
         "shape",
         "substorage",
         "transformed",
-        "untransformed",
         "volume",
     )
 
@@ -89,8 +88,6 @@ class Layout:
         self.chain = chain
         # as Legate says it, which sees nothing in a slice that starts at 0
         self.transformed = transformed
-        # the root itself
-        self.untransformed = not chain
         # True if Legate keeps the view in a partition's child, not in the root
         self.substorage = substorage
         self.affine = affine

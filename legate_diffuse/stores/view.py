@@ -158,31 +158,33 @@ class View:
 
     def overlaps(self, other: View) -> bool:
         """Whether Legate says that the two views share elements."""
-        root, other_root = self.root, other.root
-        if root is not other_root and not (root.escaped and other_root.escaped):
-            return False
-        mine, others = self.layout, other.layout
-        if root is not other_root or not (mine.affine and others.affine):
-            return bool(self.materialize().overlaps(other.materialize()))
-        return root.scalar_storage or not mine.is_disjoint_from(others)
+        if (answer := self._ask("overlaps", other)) is not None:
+            return answer
+        return self.root.scalar_storage or not self.layout.is_disjoint_from(
+            other.layout
+        )
 
     def equal_storage(self, other: View) -> bool:
         """Whether the two views cover the same (sub)storage, as Legate sees it."""
         if self is other:
             return True
-        root, other_root = self.root, other.root
-        if root is not other_root and not (root.escaped and other_root.escaped):
-            return False
+        if (answer := self._ask("equal_storage", other)) is not None:
+            return answer
         mine, others = self.layout, other.layout
-        if root is not other_root or not (mine.affine and others.affine):
-            return bool(self.materialize().equal_storage(other.materialize()))
-        if root.scalar_storage:
-            return True
-        return (
+        return self.root.scalar_storage or (
             mine.substorage == others.substorage
             and mine.low == others.low
             and mine.extents == others.extents
         )
+
+    def _ask(self, question: str, other: View) -> bool | None:
+        """Return what Legate answers, None if layouts of one root do."""
+        root, other_root = self.root, other.root
+        if root is other_root and self.layout.affine and other.layout.affine:
+            return None
+        if root is not other_root and not (root.escaped and other_root.escaped):
+            return False
+        return bool(getattr(self.materialize(), question)(other.materialize()))
 
     def _derive(self, *step: Any) -> View:
         layout = self.layout.derive(step)

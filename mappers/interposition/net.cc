@@ -65,6 +65,20 @@ void flush() {
   if (pending.load(std::memory_order_relaxed)) call_back();
 }
 
+// Submits what is pending, and calls the real counterpart of a member function defined below.
+template <auto OURS, typename Object, typename... Arguments>
+decltype(auto) pass(Object* object, Arguments&&... arguments) {
+  static const auto call = real(OURS);
+  flush();
+  return (object->*call)(std::forward<Arguments>(arguments)...);
+}
+
+// The same for one of several functions of a name.
+template <typename Function, Function OURS, typename Object, typename... Arguments>
+decltype(auto) pass(Object* object, Arguments&&... arguments) {
+  return pass<OURS>(object, std::forward<Arguments>(arguments)...);
+}
+
 void change_scope(const legate::Scope* scope) {
   flush();
   ChangingScopes::instance().add(scope);
@@ -108,175 +122,126 @@ namespace legate {
 using Kind = std::optional<ReductionOpKind>;
 using KindCode = std::optional<std::int32_t>;
 
+template <typename... Parameters>
+using OfRuntime = void (Runtime::*)(Parameters...);
+
 void Runtime::submit(AutoTask&& task) {
-  static const auto call = real<void (Runtime::*)(AutoTask&&)>(&Runtime::submit);
-  flush();
-  (this->*call)(std::move(task));
+  pass<OfRuntime<AutoTask&&>, &Runtime::submit>(this, std::move(task));
 }
 
 void Runtime::submit(ManualTask&& task) {
-  static const auto call = real<void (Runtime::*)(ManualTask&&)>(&Runtime::submit);
-  flush();
-  (this->*call)(std::move(task));
+  pass<OfRuntime<ManualTask&&>, &Runtime::submit>(this, std::move(task));
 }
 
 void Runtime::issue_copy(LogicalStore& target, const LogicalStore& source, Kind kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, Kind)>(&Runtime::issue_copy);
-  flush();
-  (this->*call)(target, source, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, Kind>, &Runtime::issue_copy>(this, target,
+                                                                                  source, kind);
 }
 
 void Runtime::issue_copy(LogicalStore& target, const LogicalStore& source, KindCode kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, KindCode)>(&Runtime::issue_copy);
-  flush();
-  (this->*call)(target, source, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, KindCode>, &Runtime::issue_copy>(this, target,
+                                                                                      source, kind);
 }
 
 void Runtime::issue_gather(LogicalStore& target, const LogicalStore& source,
                            const LogicalStore& source_indirect, Kind kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, Kind)>(
-          &Runtime::issue_gather);
-  flush();
-  (this->*call)(target, source, source_indirect, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, Kind>,
+       &Runtime::issue_gather>(this, target, source, source_indirect, kind);
 }
 
 void Runtime::issue_gather(LogicalStore& target, const LogicalStore& source,
                            const LogicalStore& source_indirect, KindCode kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode)>(
-          &Runtime::issue_gather);
-  flush();
-  (this->*call)(target, source, source_indirect, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode>,
+       &Runtime::issue_gather>(this, target, source, source_indirect, kind);
 }
 
 void Runtime::issue_scatter(LogicalStore& target, const LogicalStore& target_indirect,
                             const LogicalStore& source, Kind kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, Kind)>(
-          &Runtime::issue_scatter);
-  flush();
-  (this->*call)(target, target_indirect, source, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, Kind>,
+       &Runtime::issue_scatter>(this, target, target_indirect, source, kind);
 }
 
 void Runtime::issue_scatter(LogicalStore& target, const LogicalStore& target_indirect,
                             const LogicalStore& source, KindCode kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode)>(
-          &Runtime::issue_scatter);
-  flush();
-  (this->*call)(target, target_indirect, source, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, KindCode>,
+       &Runtime::issue_scatter>(this, target, target_indirect, source, kind);
 }
 
 void Runtime::issue_scatter_gather(LogicalStore& target, const LogicalStore& target_indirect,
                                    const LogicalStore& source, const LogicalStore& source_indirect,
                                    Kind kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&,
-                             const LogicalStore&, Kind)>(&Runtime::issue_scatter_gather);
-  flush();
-  (this->*call)(target, target_indirect, source, source_indirect, kind);
+  pass<
+      OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, const LogicalStore&, Kind>,
+      &Runtime::issue_scatter_gather>(this, target, target_indirect, source, source_indirect, kind);
 }
 
 void Runtime::issue_scatter_gather(LogicalStore& target, const LogicalStore& target_indirect,
                                    const LogicalStore& source, const LogicalStore& source_indirect,
                                    KindCode kind) {
-  static const auto call =
-      real<void (Runtime::*)(LogicalStore&, const LogicalStore&, const LogicalStore&,
-                             const LogicalStore&, KindCode)>(&Runtime::issue_scatter_gather);
-  flush();
-  (this->*call)(target, target_indirect, source, source_indirect, kind);
+  pass<OfRuntime<LogicalStore&, const LogicalStore&, const LogicalStore&, const LogicalStore&,
+                 KindCode>,
+       &Runtime::issue_scatter_gather>(this, target, target_indirect, source, source_indirect,
+                                       kind);
 }
 
 void Runtime::issue_fill(const LogicalArray& array, const LogicalStore& value) {
-  static const auto call =
-      real<void (Runtime::*)(const LogicalArray&, const LogicalStore&)>(&Runtime::issue_fill);
-  flush();
-  (this->*call)(array, value);
+  pass<OfRuntime<const LogicalArray&, const LogicalStore&>, &Runtime::issue_fill>(this, array,
+                                                                                  value);
 }
 
 void Runtime::issue_fill(const LogicalArray& array, const Scalar& value) {
-  static const auto call =
-      real<void (Runtime::*)(const LogicalArray&, const Scalar&)>(&Runtime::issue_fill);
-  flush();
-  (this->*call)(array, value);
+  pass<OfRuntime<const LogicalArray&, const Scalar&>, &Runtime::issue_fill>(this, array, value);
 }
 
 LogicalStore Runtime::tree_reduce(Library library, LocalTaskID task_id, const LogicalStore& store,
                                   std::int32_t radix) {
-  static const auto call = real(&Runtime::tree_reduce);
-  flush();
-  return (this->*call)(library, task_id, store, radix);
+  return pass<&Runtime::tree_reduce>(this, library, task_id, store, radix);
 }
 
 void Runtime::prefetch_bloated_instances(const LogicalStore& store,
                                          Span<const std::uint64_t> low_offsets,
                                          Span<const std::uint64_t> high_offsets, bool initialize) {
-  static const auto call = real(&Runtime::prefetch_bloated_instances);
-  flush();
-  (this->*call)(store, low_offsets, high_offsets, initialize);
+  pass<&Runtime::prefetch_bloated_instances>(this, store, low_offsets, high_offsets, initialize);
 }
 
 void Runtime::issue_mapping_fence() {
-  static const auto call = real(&Runtime::issue_mapping_fence);
-  flush();
-  (this->*call)();
+  pass<&Runtime::issue_mapping_fence>(this);
 }
 
 void Runtime::issue_execution_fence(bool block) {
-  static const auto call = real(&Runtime::issue_execution_fence);
-  flush();
-  (this->*call)(block);
+  pass<&Runtime::issue_execution_fence>(this, block);
 }
 
 void Runtime::raise_pending_exception() {
-  static const auto call = real(&Runtime::raise_pending_exception);
-  flush();
-  (this->*call)();
+  pass<&Runtime::raise_pending_exception>(this);
 }
 
 void Runtime::begin_trace(std::uint32_t trace_id) {
-  static const auto call = real(&Runtime::begin_trace);
-  flush();
-  (this->*call)(trace_id);
+  pass<&Runtime::begin_trace>(this, trace_id);
 }
 
 void Runtime::end_trace(std::uint32_t trace_id) {
-  static const auto call = real(&Runtime::end_trace);
-  flush();
-  (this->*call)(trace_id);
+  pass<&Runtime::end_trace>(this, trace_id);
 }
 
 PhysicalStore LogicalStore::get_physical_store(std::optional<mapping::StoreTarget> target) const {
-  static const auto call = real(&LogicalStore::get_physical_store);
-  flush();
-  return (this->*call)(target);
+  return pass<&LogicalStore::get_physical_store>(this, target);
 }
 
 void LogicalStore::detach() {
-  static const auto call = real(&LogicalStore::detach);
-  flush();
-  (this->*call)();
+  pass<&LogicalStore::detach>(this);
 }
 
 void LogicalStore::offload_to(mapping::StoreTarget target) {
-  static const auto call = real(&LogicalStore::offload_to);
-  flush();
-  (this->*call)(target);
+  pass<&LogicalStore::offload_to>(this, target);
 }
 
 PhysicalArray LogicalArray::get_physical_array(std::optional<mapping::StoreTarget> target) const {
-  static const auto call = real(&LogicalArray::get_physical_array);
-  flush();
-  return (this->*call)(target);
+  return pass<&LogicalArray::get_physical_array>(this, target);
 }
 
 void LogicalArray::offload_to(mapping::StoreTarget target) const {
-  static const auto call = real(&LogicalArray::offload_to);
-  flush();
-  (this->*call)(target);
+  pass<&LogicalArray::offload_to>(this, target);
 }
 
 namespace timing {

@@ -64,13 +64,7 @@ void run_program_task(const legate::TaskContext& context) noexcept {
 
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& buffer = program.buffers[index];
-    auto& base = bases.emplace_back(
-        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
-
-    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
-  }
+  add_scratch(program, schedule, offsets, scratch, bases);
   TeamRunner runner{bases, arguments.size(), header.sharing};
   if (header.partitioned) {
     ParsedNest nest{words};

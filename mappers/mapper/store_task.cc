@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -15,26 +14,6 @@
 namespace legate_diffuse {
 
 namespace {
-
-// Copies elements in row-major order to where a store has them; returns the first one that is left.
-const char* copy_elements(const char* source, const Elements& target, std::int32_t dim,
-                          std::int32_t d, char* to, std::size_t itemsize) {
-  if (d == dim) {
-    std::memcpy(to, source, itemsize);
-    return source + itemsize;
-  }
-  if (d + 1 == dim && target.strides[d] == static_cast<std::int64_t>(itemsize)) {
-    const auto row = static_cast<std::size_t>(target.upper[d] - target.lower[d] + 1) * itemsize;
-
-    std::memcpy(to, source, row);
-    return source + row;
-  }
-  for (auto index = target.lower[d]; index <= target.upper[d]; ++index) {
-    source = copy_elements(source, target, dim, d + 1, to, itemsize);
-    to += target.strides[d];
-  }
-  return source;
-}
 
 // The bytes of an array at most that is passed to its task by value. Legate copies them some times.
 constexpr std::size_t MOST_PASSED = 384 * 1024;
@@ -54,7 +33,14 @@ class StoreTask : public legate::LegateTask<StoreTask> {
       source = memory.get();
     }
     if (const auto target = find_elements(store)) {
-      copy_elements(source, *target, store.dim(), 0, target->pointer, store.type().size());
+      Nest::Strides extents;
+
+      for (std::size_t d = 0; d < extents.size(); ++d) {
+        extents[d] = target->upper[d] - target->lower[d] + 1;
+      }
+      copy_elements(target->pointer, target->strides.data(), source,
+                    row_major_strides(store.dim(), extents.data(), target->itemsize).data(),
+                    store.dim(), extents.data(), store.type().size());
     }
   }
   static void omp_variant(legate::TaskContext context) noexcept { cpu_variant(context); }

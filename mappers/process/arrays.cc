@@ -27,20 +27,6 @@ PyObject* unset = nullptr;
 bool doctor_is_off = false;
 setattrofunc set_attribute = nullptr;
 
-// Attributes of objects without slots.
-struct Names {
-  PyObject* const thunk = PyUnicode_InternFromString("_thunk");
-  PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
-  PyObject* const writeable = PyUnicode_InternFromString("_writeable");
-  PyObject* const base = PyUnicode_InternFromString("base");
-  PyObject* const user_value = PyUnicode_InternFromString("_user_value");
-};
-
-const Names& names() {
-  static const auto* const instance = new Names;
-  return *instance;
-}
-
 PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
 }
@@ -94,6 +80,11 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
   }
 }
 
+const Names& names() {
+  static const auto* const instance = new Names;
+  return *instance;
+}
+
 void know_arrays(const ArrayClasses& classes) {
   auto* const settings = Py_TYPE(classes.doctor);
 
@@ -121,26 +112,24 @@ bool arrays_are_ready() {
 }
 
 nb::object view_of(PyObject* array) {
-  const auto& known = array_fields();
-
-  if (Py_TYPE(array) != known.classes.ndarray) return {};
+  if (Py_TYPE(array) != array_fields().classes.ndarray) return {};
   if (auto* const kept = kept_thunk(array)) return nb::borrow(reinterpret_cast<PyObject*>(kept));
   if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
 
-  const auto thunk = nb::steal(PyObject_GetAttr(array, names().thunk));
+  const auto store = find_plain(array).store;
 
-  if (!thunk.is_valid() || Py_TYPE(thunk.ptr()) != known.classes.thunk) {
-    PyErr_Clear();
-    return {};
-  }
+  return store.is_valid() ? nb::borrow(array_fields().store_view.of(store.ptr())) : nb::object{};
+}
 
-  const auto base = nb::steal(PyObject_GetAttr(thunk.ptr(), names().base));
+PlainArray find_plain(PyObject* array) {
+  auto thunk = find_attribute(array, names().thunk);
 
-  if (!base.is_valid() || Py_TYPE(base.ptr()) != known.classes.store) {
-    PyErr_Clear();
-    return {};
-  }
-  return nb::borrow(known.store_view.of(base.ptr()));
+  if (!thunk.is_valid() || Py_TYPE(thunk.ptr()) != array_fields().classes.thunk) return {};
+
+  auto store = find_attribute(thunk.ptr(), names().base);
+
+  if (!store.is_valid() || Py_TYPE(store.ptr()) != array_fields().classes.store) return {};
+  return {std::move(thunk), std::move(store)};
 }
 
 nb::object find_attribute(PyObject* object, PyObject* name) {

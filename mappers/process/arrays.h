@@ -39,6 +39,19 @@ struct ArrayFields {
   std::vector<Field> copied;
 };
 
+// Attributes of objects without slots.
+struct Names {
+  PyObject* const thunk = PyUnicode_InternFromString("_thunk");
+  PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
+  PyObject* const base = PyUnicode_InternFromString("base");
+  PyObject* const dtype = PyUnicode_InternFromString("dtype");
+  PyObject* const library = PyUnicode_InternFromString("library");
+  PyObject* const writeable = PyUnicode_InternFromString("_writeable");
+  PyObject* const user_value = PyUnicode_InternFromString("_user_value");
+};
+
+const Names& names();
+
 // Lets operations on arrays be run from now on.
 void know_arrays(const ArrayClasses& classes);
 
@@ -51,6 +64,13 @@ bool arrays_are_ready();
 // The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
 // arrays.
 nanobind::object view_of(PyObject* array);
+
+// The thunk of a plain array, and the store of the thunk; both are empty for others.
+struct PlainArray {
+  nanobind::object thunk, store;
+};
+
+PlainArray find_plain(PyObject* array);
 
 // Empty if there is no such attribute.
 nanobind::object find_attribute(PyObject* object, PyObject* name);

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "process/element.h"
+#include "process/guard.h"
 #include "process/numbers.h"
+#include "process/part.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
@@ -68,11 +70,8 @@ const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtype
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (!arrays_are_ready() || count + 1 > MAX_OPERANDS) Py_RETURN_NONE;
 
-  auto* const made = apply_at_once(out, operands, count);
-
-  if (made != Py_None) return made;
-  Py_DECREF(made);
-  return apply_later(out, operands, count);
+  return made_or(apply_at_once(out, operands, count),
+                 [&] { return apply_later(out, operands, count); });
 }
 
 PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count) {
@@ -204,10 +203,9 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
 PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  std::array<PyObject*, MAX_OPERANDS> dtypes{dtype};
   LocalOperand target;
   ScalarBlock value{};
-  const auto* const signature = find(dtypes, 1);
+  const auto* const signature = find({dtype}, 1);
 
   if (!signature || !convert(number, text_of(dtype), value.bytes.data())) Py_RETURN_NONE;
 
@@ -313,17 +311,19 @@ PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
+  return made_or(get_element(array, key), [&] { return get_part(array, key); });
+}
+
+PyObject* Function::get_element(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
   if (auto* const made = get_of_whole(array, key)) return made;
 
   const auto view = view_of(array);
   LocalOperand operand;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
 
   if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;
-  dtypes[0] = operand.dtype;
 
-  const auto* const signature = find(dtypes, 1);
+  const auto* const signature = find({operand.dtype}, 1);
 
   if (!signature) Py_RETURN_NONE;
 

@@ -53,13 +53,14 @@ class Function {
   // The layout of a new array.
   [[nodiscard]] nanobind::object new_layout(const std::int64_t* extents, std::int64_t dim) const;
 
-  // array[key] for integers. Returns a new reference to a new array.
+  // array[key] for integers, and what `get_part` takes. Returns a new reference to a new array.
   PyObject* get(PyObject* array, PyObject* key);
 
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
   [[nodiscard]] const Signature* find(NumberType type) const;
+  PyObject* get_element(PyObject* array, PyObject* key);
   PyObject* get_of_whole(PyObject* array, PyObject* key) const;
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
   // in later.cc

@@ -21,4 +21,12 @@ PyObject* guard(const Call& call) {
   }
 }
 
+// Returns what was made, or, if that is None, what another way makes.
+template <typename Otherwise>
+PyObject* made_or(PyObject* made, const Otherwise& otherwise) {
+  if (made != Py_None) return made;
+  Py_DECREF(made);
+  return otherwise();
+}
+
 }  // namespace legate_diffuse

@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/guard.h"
 #include "process/spare_arrays.h"
 
 namespace nb = nanobind;
@@ -15,19 +16,6 @@ namespace nb = nanobind;
 namespace legate_diffuse {
 
 namespace {
-
-struct Names {
-  PyObject* const thunk = PyUnicode_InternFromString("_thunk");
-  PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
-  PyObject* const base = PyUnicode_InternFromString("base");
-  PyObject* const dtype = PyUnicode_InternFromString("dtype");
-  PyObject* const library = PyUnicode_InternFromString("library");
-};
-
-const Names& names() {
-  static const auto* const instance = new Names;
-  return *instance;
-}
 
 // Never destroyed: arrays may outlive the interpreter.
 PyTypeObject* lazy_thunk_type = nullptr;
@@ -108,14 +96,7 @@ PyObject* get_thunk(PyObject* descriptor, PyObject* array, PyObject*) {
   const auto found = nb::steal(PyObject_GetAttr(array, names().lazy_thunk));
 
   if (!found.is_valid()) return nullptr;
-  try {
-    return make_thunk(array, *lazy_thunk(found.ptr())).release().ptr();
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  } catch (nb::python_error& error) {
-    error.restore();
-    return nullptr;
-  }
+  return guard([&] { return make_thunk(array, *lazy_thunk(found.ptr())).release().ptr(); });
 }
 
 PyTypeObject* new_type(const char* name, std::size_t size, std::vector<PyType_Slot> slots) {
@@ -172,14 +153,11 @@ Stores stores_of(PyObject* array) {
     }
   }
 
-  const auto thunk = find_attribute(array, names().thunk);
+  const auto [thunk, store] = find_plain(array);
 
-  if (!thunk.is_valid() || Py_TYPE(thunk.ptr()) != known.classes.thunk) return {};
-
-  const auto base = find_attribute(thunk.ptr(), names().base);
-
-  if (!base.is_valid() || Py_TYPE(base.ptr()) != known.classes.store) return {};
-  return {nb::borrow(known.store_view.of(base.ptr())), nb::borrow(known.store_owner.of(base.ptr())),
+  if (!store.is_valid()) return {};
+  return {nb::borrow(known.store_view.of(store.ptr())),
+          nb::borrow(known.store_owner.of(store.ptr())),
           find_attribute(thunk.ptr(), names().dtype)};
 }
 

@@ -11,8 +11,8 @@
 #include "process/element.h"
 #include "process/lazy_thunk.h"
 #include "process/numbers.h"
-#include "process/rearrange.h"
 #include "process/runs.h"
+#include "program/elements.h"
 
 namespace nb = nanobind;
 

@@ -112,12 +112,11 @@ PyObject* multiply_matrices(const Function& function, const Views& views) {
 
   if (!look(views, first, second)) Py_RETURN_NONE;
 
-  const std::array<PyObject*, MAX_OPERANDS> dtypes{first.dtype};
   const std::array<std::int64_t, 2> shape{first.form.extents[0], second.form.extents[1]};
   const auto depth = first.form.extents[1];
-  const auto* const signature = function.find(dtypes, 1);
+  const auto* const signature = function.find({first.dtype}, 1);
 
-  if (!signature || second.dtype != dtypes[0] || depth != second.form.extents[0] ||
+  if (!signature || second.dtype != first.dtype || depth != second.form.extents[0] ||
       std::min({shape[0], shape[1], depth}) < 1 || shape[0] * shape[1] > MOST_PRODUCTS / depth) {
     Py_RETURN_NONE;
   }
@@ -128,7 +127,7 @@ PyObject* multiply_matrices(const Function& function, const Views& views) {
   Run run;
 
   result.small->fill(signature->identity.data());
-  adder_for(text_of(dtypes[0]))(result, first, second);
+  adder_for(text_of(first.dtype))(result, first, second);
   count_fill();
   run.done("matrix product");
   return made.array.release().ptr();
@@ -163,8 +162,7 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
 
   const auto is_matrix = first.form.dim == 2;
   const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{first.dtype, second.dtype};
-  const auto* const signature = function.find(dtypes, 2);
+  const auto* const signature = function.find({first.dtype, second.dtype}, 2);
 
   if (!signature) Py_RETURN_NONE;
 

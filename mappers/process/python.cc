@@ -20,9 +20,7 @@
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
-#include "process/later.h"
 #include "process/mask.h"
-#include "process/part.h"
 #include "process/product.h"
 #include "process/rearrange.h"
 #include "process/reduction.h"
@@ -83,16 +81,6 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-PyObject* get(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    auto* const element = nb::inst_ptr<Function>(arguments[0])->get(arguments[1], arguments[2]);
-
-    if (element != Py_None) return element;
-    Py_DECREF(element);
-    return get_part(arguments[1], arguments[2]);
-  });
-}
-
 PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
@@ -108,34 +96,15 @@ PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-PyObject* get_selected_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    return get_selected(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]);
-  });
-}
-
-PyObject* reduce_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+template <PyObject* (*make)(const Function&, PyObject* array, PyObject* argument)>
+PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard(
-      [&] { return reduce(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
-}
-
-PyObject* reshape_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard(
-      [&] { return reshape(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
+      [&] { return make(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
 }
 
 PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     return roll(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2], arguments[3]);
-  });
-}
-
-PyObject* put_element(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    return PyBool_FromLong(put(arguments[0], arguments[1], arguments[2]) ||
-                           put_part(arguments[0], arguments[1], arguments[2]) ||
-                           put_selected(arguments[0], arguments[1], arguments[2]) ||
-                           put_later(arguments[0], arguments[1], arguments[2]));
   });
 }
 
@@ -154,16 +123,14 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 11> fast_functions{{
+std::array<PyMethodDef, 9> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
-    {"get", fast(get), METH_FASTCALL, nullptr},
-    {"get_selected", fast(get_selected_elements), METH_FASTCALL, nullptr},
-    {"put", fast(put_element), METH_FASTCALL, nullptr},
-    {"reduce", fast(reduce_array), METH_FASTCALL, nullptr},
-    {"reshape", fast(reshape_array), METH_FASTCALL, nullptr},
+    {"get_selected", fast(make_from<get_selected>), METH_FASTCALL, nullptr},
+    {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
+    {"reshape", fast(make_from<reshape>), METH_FASTCALL, nullptr},
     {"roll", fast(roll_array), METH_FASTCALL, nullptr},
     {"value_of", find_value, METH_O, nullptr},
 }};

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "program/elements.h"
 
 namespace nb = nanobind;
 
@@ -38,8 +38,7 @@ class Copying {
 
   // False if that is left to Python.
   bool make(const Function& function, const NewShape& shape) {
-    const std::array<PyObject*, MAX_OPERANDS> dtypes{source.dtype};
-    const auto* const signature = function.find(dtypes, 1);
+    const auto* const signature = function.find({source.dtype}, 1);
 
     if (!signature) return false;
 
@@ -70,14 +69,6 @@ class Copying {
   nb::object view_, array_;
   std::optional<Run> run_;
 };
-
-// Row-major strides in bytes.
-Extents dense_strides(std::int64_t dim, const std::int64_t* extents, std::int64_t itemsize) {
-  Extents strides{};
-
-  for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;
-  return strides;
-}
 
 // Without the extents of 1.
 NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
@@ -116,27 +107,6 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
 
 }  // namespace
 
-void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
-                   const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
-                   std::size_t itemsize) {
-  const auto size = static_cast<std::int64_t>(itemsize);
-
-  if (dim == 0) {
-    std::memcpy(to, from, itemsize);
-  } else if (dim == 1 && *to_strides == size && *from_strides == size) {
-    std::memcpy(to, from, itemsize * *extents);
-  } else if (dim == 1 && itemsize == sizeof(std::int64_t)) {
-    for (std::int64_t i = 0; i < *extents; ++i) {
-      std::memcpy(to + i * *to_strides, from + i * *from_strides, sizeof(std::int64_t));
-    }
-  } else {
-    for (std::int64_t i = 0; i < *extents; ++i) {
-      copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,
-                    from_strides + 1, dim - 1, extents + 1, itemsize);
-    }
-  }
-}
-
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
@@ -156,8 +126,8 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   if (before.dim == after.dim && before.extents == after.extents) Py_RETURN_NONE;
   if (!copying.make(function, *found)) Py_RETURN_NONE;
   copy_elements(copying.target.small->elements(),
-                dense_strides(form.dim, form.extents, copying.itemsize()).data(), copying.from(),
-                copying.strides.data(), form.dim, form.extents, copying.itemsize());
+                row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
+                copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
   return copying.done("reshape");
 }
 
@@ -182,7 +152,7 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
   if (!copying.make(function, shape)) Py_RETURN_NONE;
 
   const auto itemsize = copying.itemsize();
-  const auto strides = dense_strides(form.dim, form.extents, itemsize);
+  const auto strides = row_major_strides(form.dim, form.extents, itemsize);
   const auto extent = shape.extents[*along];
   const auto moved = (*distance % extent + extent) % extent;
   auto* const to = copying.target.small->elements();

@@ -30,8 +30,7 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   if (*along < 0) *along += dim;
   if (*along < 0 || *along >= dim) Py_RETURN_NONE;
 
-  const std::array<PyObject*, MAX_OPERANDS> dtypes{source.dtype};
-  const auto* const signature = function.find(dtypes, 1);
+  const auto* const signature = function.find({source.dtype}, 1);
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{}, strides{};
   std::int64_t volume = 1;
 

@@ -13,6 +13,7 @@
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/later.h"
+#include "process/mask.h"
 #include "process/numbers.h"
 #include "process/part.h"
 
@@ -25,11 +26,7 @@ namespace {
 // Returns what native code made, or what the slot's own function makes.
 template <typename Call, typename Otherwise>
 PyObject* first_of(const Call& call, const Otherwise& otherwise) {
-  auto* const made = guard(call);
-
-  if (made != Py_None) return made;
-  Py_DECREF(made);
-  return otherwise();
+  return made_or(guard(call), otherwise);
 }
 
 PyNumberMethods& numbers() {
@@ -157,15 +154,7 @@ struct Get {
   static inline binaryfunc own;
 
   static PyObject* call(PyObject* array, PyObject* key) {
-    return first_of(
-        [&] {
-          auto* const element = elements->get(array, key);
-
-          if (element != Py_None) return element;
-          Py_DECREF(element);
-          return get_part(array, key);
-        },
-        [&] { return own(array, key); });
+    return first_of([&] { return elements->get(array, key); }, [&] { return own(array, key); });
   }
 
   static void take(std::string_view, Function* known) {
@@ -182,7 +171,7 @@ struct Put {
     if (value) {
       const auto done = nb::steal(guard([&] {
         return PyBool_FromLong(put(array, key, value) || put_part(array, key, value) ||
-                               put_later(array, key, value));
+                               put_selected(array, key, value) || put_later(array, key, value));
       }));
 
       if (!done.is_valid()) return -1;

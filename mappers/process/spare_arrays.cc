@@ -35,8 +35,6 @@ std::size_t next_seen = 0;
 setattrofunc set_attribute = nullptr;
 bool has_read_only = false;
 
-PyObject* const writeable = PyUnicode_InternFromString("_writeable");
-
 void put(std::size_t place, PyObject* array, LazyThunk* thunk) {
   auto* const before = std::exchange(arrays[place], array);
 
@@ -60,7 +58,7 @@ bool has_weak_references(PyObject* array) {
 
 // Sets an attribute of an array, or deletes it.
 int set(PyObject* array, PyObject* name, PyObject* value) {
-  if (name == writeable && value != Py_True) has_read_only = true;
+  if (name == names().writeable && value != Py_True) has_read_only = true;
   if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
   return set_attribute(array, name, value);
 }

@@ -15,14 +15,7 @@ Base base_of(const Elements& elements) {
 
 Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
                const std::int64_t* extents) {
-  Base base{elements, {}};
-  auto stride = itemsize;
-
-  for (auto d = dim; d-- > 0;) {
-    base.strides[d] = stride;
-    stride *= extents[d];
-  }
-  return base;
+  return {elements, row_major_strides(dim, extents, itemsize)};
 }
 
 char* Bases::address(const Operand& operand) const {

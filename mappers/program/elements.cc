@@ -2,6 +2,8 @@
 
 #include "program/elements.h"
 
+#include <cstring>
+
 namespace legate_diffuse {
 
 namespace {
@@ -18,6 +20,35 @@ char* zero_dim_pointer(const legate::PhysicalStore& store) {
 }
 
 }  // namespace
+
+Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
+                                std::int64_t itemsize) {
+  Nest::Strides strides{};
+
+  for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;
+  return strides;
+}
+
+void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
+                   const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
+                   std::size_t itemsize) {
+  const auto size = static_cast<std::int64_t>(itemsize);
+
+  if (dim == 0) {
+    std::memcpy(to, from, itemsize);
+  } else if (dim == 1 && *to_strides == size && *from_strides == size) {
+    std::memcpy(to, from, itemsize * *extents);
+  } else if (dim == 1 && itemsize == sizeof(std::int64_t)) {
+    for (std::int64_t i = 0; i < *extents; ++i) {
+      std::memcpy(to + i * *to_strides, from + i * *from_strides, sizeof(std::int64_t));
+    }
+  } else {
+    for (std::int64_t i = 0; i < *extents; ++i) {
+      copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,
+                    from_strides + 1, dim - 1, extents + 1, itemsize);
+    }
+  }
+}
 
 std::optional<Elements> find_elements(const legate::PhysicalStore& store) {
   const auto dim = store.dim();

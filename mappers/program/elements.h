@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "program/loop_nest.h"
@@ -24,6 +25,15 @@ struct Elements {
   bool is_future{};
   std::int64_t itemsize{};
 };
+
+// The strides of elements in row-major order, in bytes.
+Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
+                                std::int64_t itemsize);
+
+// Copies elements of `itemsize` bytes from one place to another; strides are in bytes.
+void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
+                   const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
+                   std::size_t itemsize);
 
 // Empty when the argument has no elements here. For the elements that a task reduces to these are
 // those that the task is to update, which Legate has initialised.

@@ -98,10 +98,6 @@ namespace {
 
 constexpr std::int64_t MAX_SCRATCH_BYTES = std::int64_t{1} << 48;
 
-void require(bool condition, const char* message) {
-  if (!condition) throw InvalidProgram{message};
-}
-
 void check_extents(std::int64_t dim, const std::int64_t* extents) {
   require(dim <= LEGATE_MAX_DIM, "a program has too many dimensions");
   require(std::all_of(extents, extents + dim, [](auto extent) { return extent >= 0; }),

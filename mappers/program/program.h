@@ -61,6 +61,10 @@ class InvalidProgram : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+inline void require(bool condition, const char* message) {
+  if (!condition) throw InvalidProgram{message};
+}
+
 // Reads words one after the other.
 class Words {
  public:

@@ -9,10 +9,6 @@ namespace legate_diffuse {
 
 namespace {
 
-void require(bool condition, const char* message) {
-  if (!condition) throw InvalidProgram{message};
-}
-
 Reach take_reach(Words& words) {
   const auto* const ends = words.take(2);
 

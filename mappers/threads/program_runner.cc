@@ -56,6 +56,17 @@ ThreadScratch::ThreadScratch(std::int64_t size) : own_{nullptr, &std::free} {
   }
 }
 
+void add_scratch(const Program& program, const Schedule& schedule, const std::int64_t* offsets,
+                 char* scratch, std::vector<Base>& bases) {
+  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
+    const auto& buffer = program.buffers[index];
+    auto& base = bases.emplace_back(
+        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
+
+    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
+  }
+}
+
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
   if (schedule.bands.empty()) {
     for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
@@ -78,12 +89,7 @@ void run_program(const Program& program, std::vector<Base> bases,
   const auto plan = place_scratch(program.buffers, schedule);
   const ThreadScratch scratch{plan.size};
 
-  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& buffer = program.buffers[index];
-    auto& base = bases.emplace_back(row_major(scratch.get() + plan.offsets[index], buffer.itemsize,
-                                              buffer.dim, buffer.extents));
-    if (!schedule.circular.empty()) base.circular = schedule.circular[index];
-  }
+  add_scratch(program, schedule, plan.offsets.data(), scratch.get(), bases);
   TeamRunner runner{bases, num_arguments, sharing};
   run_nests(program.nests, program.num_nests, schedule, runner);
 }

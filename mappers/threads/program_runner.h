@@ -29,6 +29,10 @@ class ThreadScratch {
   std::unique_ptr<char, void (*)(void*)> own_;
 };
 
+// Adds the memory of a program's scratch buffers, which lie in `scratch` at these offsets.
+void add_scratch(const Program& program, const Schedule& schedule, const std::int64_t* offsets,
+                 char* scratch, std::vector<Base>& bases);
+
 // Runs the nests of a program, which `words` begin with.
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);
 

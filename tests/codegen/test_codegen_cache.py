@@ -10,13 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import (
-    Compiler,
-    ObjectCache,
-    cache,
-    default_folder,
-    machine,
-)
+from legate_diffuse.codegen import Compiler, cache, machine
+from legate_diffuse.codegen.cache import ObjectCache, default_folder
 from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.kernel import Argument, Builder
 
@@ -78,7 +73,8 @@ def test_another_compiler_takes_the_object_from_disk(call, tmp_path):
 SEVERAL_KERNELS = """
 import sys
 from pathlib import Path
-from legate_diffuse.codegen import Compiler, ObjectCache
+from legate_diffuse.codegen import Compiler
+from legate_diffuse.codegen.cache import ObjectCache
 from test_codegen_cache import kernel
 compiler = Compiler(cache=ObjectCache(Path(sys.argv[1])))
 for factor in range(20):
@@ -403,7 +399,7 @@ def test_processes_that_start_together_share_a_secret(tmp_path):
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from legate_diffuse.codegen import ObjectCache\n"
+        "from legate_diffuse.codegen.cache import ObjectCache\n"
         "ObjectCache(Path(sys.argv[1])).store(sys.argv[2], b'object')\n"
     )
     here = Path(__file__)

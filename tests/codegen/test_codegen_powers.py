@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import MathMode
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import FLOATS
+from legate_diffuse.maths.libm import MathMode
 
 SIMPLER = {2.0: np.square, 0.5: np.sqrt, -1.0: np.reciprocal}
 EXPONENTS = [-1.0, 0.0, 0.5, 1.0, 2.0]

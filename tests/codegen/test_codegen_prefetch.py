@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import MathMode
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel import Argument, Builder
+from legate_diffuse.maths.libm import MathMode
 
 
 def copied(dtype, prefetch):

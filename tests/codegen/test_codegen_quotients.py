@@ -8,11 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from legate_diffuse.codegen import Compiler, MathMode, machine
+from legate_diffuse.codegen import Compiler, machine
 from legate_diffuse.codegen.quotients import LARGEST_DIVISOR, LEAST_DIVIDEND
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import FLOATS
+from legate_diffuse.maths.libm import MathMode
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 BITS = {"float32": 24, "float64": 53}

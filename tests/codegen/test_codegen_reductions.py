@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
 
-from legate_diffuse.codegen import Compiler, ObjectCache
+from legate_diffuse.codegen import Compiler
+from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, INTEGERS

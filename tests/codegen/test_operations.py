@@ -9,7 +9,7 @@ import pytest
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, OPERATIONS
 
 
 def edge_values(dtype):
@@ -408,7 +408,7 @@ def name(kind):
 
 ELEMENT_WISE = [
     kind
-    for kind in MEANINGS.kinds()
+    for kind in OPERATIONS
     if MEANINGS.reduction(kind) is None and not MEANINGS.depends_on_index(kind)
 ]
 

@@ -7,12 +7,12 @@ from test_codegen_indices import FIRST
 from test_operations import assert_same, complex_values, edge_values, kernel_of, name
 
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, OPERATIONS
 
 KINDS = {
     task: [
         kind
-        for kind in MEANINGS.kinds()
+        for kind in OPERATIONS
         if MEANINGS.depends_on_index(kind) and kind.task == task
     ]
     for task in ("ARANGE", "EYE", "TRILU")

@@ -9,9 +9,9 @@ from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 from legate_diffuse.kernel.reductions import identity
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, OPERATIONS
 
-REDUCTIONS = [kind for kind in MEANINGS.kinds() if MEANINGS.reduction(kind) is not None]
+REDUCTIONS = [kind for kind in OPERATIONS if MEANINGS.reduction(kind) is not None]
 
 
 def kernel_of(kind: OperationKind):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 from recorded_windows import FOLDER, RECORDED, sections
+from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import Pass, make_plan, verify_pass
-from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 

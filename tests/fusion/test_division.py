@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import pytest
+from window_reader import parse
 
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.pipeline import make_plan
-from legate_diffuse.ir.text import parse, render
+from legate_diffuse.ir.text import render
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # 0 is divided; 1 to 4 are columns, and 5 is a column that the program has

@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from window_reader import parse
+
 import legate_diffuse.fusion
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan
-from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 FOLDER = Path(legate_diffuse.fusion.__file__).parent

@@ -12,10 +12,10 @@ import re
 
 import pytest
 from window_golden import check_groups, covered, groups_of, window_of
+from window_reader import parse
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS, MAX_TASKS, Refusal
-from legate_diffuse.ir.text import parse
 
 JOINING = {
     "a chain through whole arrays": """

@@ -11,9 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from halo import mean_of, share_of, tile_of
+from window_reader import parse
 
 from legate_diffuse.fusion.pipeline import make_plan
-from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # b[1:-1] = a[:-2] + a[2:] and c[1:-1] = b[:-2] + b[2:], of rows; b is temporary

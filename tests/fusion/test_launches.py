@@ -12,11 +12,11 @@ from __future__ import annotations
 import pytest
 from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from window_golden import covered, launches_of
+from window_reader import parse
 
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import MAX_NESTS, form_launches
 from legate_diffuse.fusion.legality import MAX_ARGUMENTS
-from legate_diffuse.ir.text import parse
 
 # the form of each launch, and the positions of the tasks of each of its groups
 Expected = list[tuple[Form, list[list[int]]]]

@@ -11,6 +11,7 @@ from inspect import cleandoc
 
 import pytest
 from window_golden import lowered, window_of
+from window_reader import parse
 
 from legate_diffuse.fusion.lowering import (
     ConstantSource,
@@ -20,7 +21,6 @@ from legate_diffuse.fusion.lowering import (
 )
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.text import parse
 from legate_diffuse.kernel import print_kernel, verify_kernel
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 

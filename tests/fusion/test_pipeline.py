@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.launches import Launch
@@ -17,7 +18,6 @@ from legate_diffuse.fusion.liveness import NestLiveness
 from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan, verify_pass
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # A stencil with a temporary and a sum on one processor, and a product on several.

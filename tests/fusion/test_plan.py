@@ -8,11 +8,11 @@ from __future__ import annotations
 import pytest
 from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from window_golden import covered
+from window_reader import parse
 
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.ir.privilege import READ, WRITE
-from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import InvalidWindowError
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 

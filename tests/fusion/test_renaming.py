@@ -6,13 +6,13 @@ from __future__ import annotations
 import pytest
 from launch_forms import ORIGINAL, WHOLE, form_of
 from window_golden import copied
+from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.tile_nests import MAX_REACH
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import pytest
+from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.legality import Refusal, refuse_alone
 from legate_diffuse.fusion.pipeline import Pass, make_plan, verify_pass
 from legate_diffuse.ir import OperationKind
-from legate_diffuse.ir.text import parse, render
+from legate_diffuse.ir.text import render
 from legate_diffuse.ir.verify import InvalidWindowError, verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import OPERATIONS
 from legate_diffuse.libraries.operations import Operation, Operations

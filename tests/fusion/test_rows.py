@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import pytest
+from program_reader import parse_program
 from recorded_windows import FOLDER, sections
+from window_reader import parse
 
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.rows import row_runs
-from legate_diffuse.ir.program_text import parse_program
-from legate_diffuse.ir.text import parse
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 STORES = """

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import pytest
+from program_reader import parse_program
 
 from legate_diffuse.fusion.schedule import schedule
-from legate_diffuse.ir.program_text import parse_program, render_program
+from legate_diffuse.ir.program_text import render_program
 
 # By what is shown: stores that live in the program only, the nests, and their bands.
 SCHEDULED: dict[str, tuple[set[int], str, str]] = {

@@ -11,11 +11,12 @@ from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from plan_checks import check, fails
 from random_programs import random_program
 from window_golden import covered
+from window_reader import parse
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
 from legate_diffuse.fusion.pipeline import verify_pass
-from legate_diffuse.ir.text import parse, render
+from legate_diffuse.ir.text import render
 
 WINDOWS = 10_000
 

@@ -7,6 +7,8 @@ import re
 from functools import partial
 from typing import Final
 
+from window_reader import parse
+
 from legate_diffuse.fusion import pipeline
 from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
@@ -14,7 +16,6 @@ from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 

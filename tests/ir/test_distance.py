@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from program_reader import parse_rows
 
 from legate_diffuse.ir.distance import (
     Landmark,
@@ -16,7 +17,6 @@ from legate_diffuse.ir.distance import (
     greatest,
     landmarks_of,
     least,
-    parse_rows,
     position,
 )
 

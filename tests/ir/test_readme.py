@@ -7,11 +7,13 @@ import re
 from functools import partial
 from pathlib import Path
 
+from window_reader import parse
+
 import legate_diffuse.ir
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.pipeline import covered
 from legate_diffuse.ir import Points, Privilege
-from legate_diffuse.ir.text import _STORE_FLAGS, parse, render
+from legate_diffuse.ir.text import STORE_FLAGS, render
 from legate_diffuse.ir.verify import OPERATORS, verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -38,7 +40,7 @@ def test_the_example_forms_the_groups_that_the_page_describes() -> None:
 
 def test_all_words_of_the_language_are_explained() -> None:
     explained = set(re.findall(r"`(\w+)", PAGE))
-    words = {*_STORE_FLAGS, *OPERATORS}
+    words = {*STORE_FLAGS, *OPERATORS}
     words |= {points.value for points in Points}
     words |= {privilege.name.lower() for privilege in Privilege}
     words |= {"nonaffine", "where", "as", "new", "carried"}

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from window_reader import parse
 
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, Window
-from legate_diffuse.ir.text import parse
 from legate_diffuse.ir.verify import OPERATORS, InvalidWindowError, verify_window
 from legate_diffuse.kernel.reductions import REDUCTIONS
 

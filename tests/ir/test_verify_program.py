@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import pytest
+from program_reader import parse_program
 
-from legate_diffuse.ir.program_text import parse_program, render_program
+from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
 
 # A temporary, a stencil over it, a wall beside that, a sum, and what uses the sum.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from window_reader import parse
 
 from legate_diffuse.ir import (
     Access,
@@ -28,7 +29,7 @@ from legate_diffuse.ir.region import (
     Region,
     point,
 )
-from legate_diffuse.ir.text import parse, render
+from legate_diffuse.ir.text import render
 
 HEADER = """
 store %0 float64 live

@@ -2,6 +2,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_reader import KernelSyntaxError, parse_kernel
 
 from legate_diffuse.kernel import (
     Argument,
@@ -9,13 +10,11 @@ from legate_diffuse.kernel import (
     Constant,
     Index,
     Kernel,
-    KernelSyntaxError,
     Load,
     Op,
     Reduce,
     Scalar,
     Store,
-    parse_kernel,
     print_kernel,
 )
 from legate_diffuse.kernel.dtypes import ALL, ITEMSIZE

@@ -2,13 +2,13 @@
 import re
 
 import pytest
+from kernel_reader import parse_kernel
 
 from legate_diffuse.kernel import (
     Argument,
     InvalidKernelError,
     Kernel,
     Scalar,
-    parse_kernel,
     print_kernel,
     verify_kernel,
 )

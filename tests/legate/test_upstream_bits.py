@@ -14,11 +14,12 @@ import upstream_tasks
 from comparison import counts, differential
 from compiled_kernels import run_rows
 
-from legate_diffuse.codegen import Compiler, MathMode
+from legate_diffuse.codegen import Compiler
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.dtypes import COMPLEX
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
+from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, OPERATIONS
+from legate_diffuse.maths.libm import MathMode
 
 DIVISIONS = {"FLOOR_DIVIDE", "FMOD", "MOD", "GCD", "LCM"}
 SCALARS = {"ROUND": [(0, 1), (2, 100), (-1, 10)], "ANGLE": [(False,), (True,)]}
@@ -38,7 +39,7 @@ def is_run_by_upstream(kind):
 
 def operations():
     found = {}
-    for kind in MEANINGS.kinds():
+    for kind in OPERATIONS:
         if MEANINGS.reduction(kind) is None and is_run_by_upstream(kind):
             found.setdefault((kind.task, kind.code), []).append(kind)
     return found

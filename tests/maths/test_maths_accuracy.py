@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from maths_operands import function_kernel, operands_of
 
-from legate_diffuse.codegen import Compiler, MathMode, machine
+from legate_diffuse.codegen import Compiler, machine
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
-from legate_diffuse.maths.libm import c_name
+from legate_diffuse.maths.libm import MathMode, c_name
 from legate_diffuse.maths.registry import ROUTINES
 
 PRECISION = 140

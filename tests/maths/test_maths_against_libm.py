@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from maths_operands import function_kernel, operands_of, units_apart
 
-from legate_diffuse.codegen import MathMode
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
-from legate_diffuse.maths.libm import c_name
+from legate_diffuse.maths.libm import MathMode, c_name
 from legate_diffuse.maths.registry import ROUTINES
 
 SIZE = 400_000

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from maths_operands import function_kernel, units_apart
 
-from legate_diffuse.codegen import Compiler, MathMode, machine
+from legate_diffuse.codegen import Compiler, machine
 from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
 from legate_diffuse.maths import power_tables
-from legate_diffuse.maths.libm import c_name
+from legate_diffuse.maths.libm import MathMode, c_name
 from legate_diffuse.maths.registry import ROUTINES
 
 FLOATS = ("float32", "float64")

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from maths_operands import function_kernel
 
-from legate_diffuse.codegen import MathMode
 from legate_diffuse.kernel.operators import MATHS_OF_ONE
-from legate_diffuse.maths.libm import c_name
+from legate_diffuse.maths.libm import MathMode, c_name
 from legate_diffuse.maths.registry import ROUTINES
 
 PRECISION = 1400

@@ -157,21 +157,6 @@ def truth(emit: Emitter, x: Value) -> Value:
     return emit.cast("bool", emit("real", x) if x.dtype in COMPLEX else x)
 
 
-def logical_and(emit: Emitter, a: Value, b: Value) -> Value:
-    """Return whether both are true."""
-    return emit("and", truth(emit, a), truth(emit, b))
-
-
-def logical_or(emit: Emitter, a: Value, b: Value) -> Value:
-    """Return whether one is true."""
-    return emit("or", truth(emit, a), truth(emit, b))
-
-
-def logical_xor(emit: Emitter, a: Value, b: Value) -> Value:
-    """Return whether exactly one is true."""
-    return emit("xor", truth(emit, a), truth(emit, b))
-
-
 def power(emit: Emitter, a: Value, b: Value) -> Value:
     """Return the power in double precision, rounded to the type of the operands."""
     return emit.cast(a.dtype, in_double("power")(emit, a, b))
@@ -215,6 +200,13 @@ def _arithmetic(name: str, of_truth_values: str) -> tuple[Meaning, ...]:
 def _sum(name: str, of_truth_values: str) -> tuple[Meaning, ...]:
     of_complex = Meaning(COMPLEX, "T T -> T", per_component(call(name)))
     return (*_arithmetic(name, of_truth_values), of_complex)
+
+
+def _logical(name: str) -> tuple[Meaning, ...]:
+    def lower(emit: Emitter, a: Value, b: Value) -> Value:
+        return emit(name, truth(emit, a), truth(emit, b))
+
+    return (Meaning(REAL + COMPLEX, "T T -> bool", lower),)
 
 
 def _bitwise(name: str) -> tuple[Meaning, ...]:
@@ -273,9 +265,9 @@ _MEANINGS: Final[dict[str, tuple[Meaning, ...]]] = {
     "LESS_EQUAL": _comparison("le"),
     "LOGADDEXP": (Meaning(FLOATS, "T T -> T", logaddexp),),
     "LOGADDEXP2": (Meaning(FLOATS, "T T -> T", logaddexp2),),
-    "LOGICAL_AND": (Meaning(REAL + COMPLEX, "T T -> bool", logical_and),),
-    "LOGICAL_OR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_or),),
-    "LOGICAL_XOR": (Meaning(REAL + COMPLEX, "T T -> bool", logical_xor),),
+    "LOGICAL_AND": _logical("and"),
+    "LOGICAL_OR": _logical("or"),
+    "LOGICAL_XOR": _logical("xor"),
     "MAXIMUM": (
         Meaning(REAL, "T T -> T", maximum),
         Meaning(COMPLEX, "T T -> T", complex_numbers.maximum),

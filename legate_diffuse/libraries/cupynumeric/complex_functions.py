@@ -7,6 +7,7 @@ Follows: CCCL (libcudacxx/include/cuda/std/complex)
 """
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from legate_diffuse.kernel.builder import Value
@@ -96,44 +97,10 @@ def sqrt(emit: Emitter, z: Value) -> Value:
     return emit.complex(*select_pair(emit, _is_inf(emit, y), (infinity, y), result))
 
 
-def sinh(emit: Emitter, z: Value) -> Value:
-    """Return the hyperbolic sine, from functions of the parts."""
-    return emit.complex(*_sinh(emit, *parts(emit, z)))
-
-
-def cosh(emit: Emitter, z: Value) -> Value:
-    """Return the hyperbolic cosine, from functions of the parts."""
-    return emit.complex(*_cosh(emit, *parts(emit, z)))
-
-
-def tanh(emit: Emitter, z: Value) -> Value:
-    """Return (sinh(2x) + i sin(2y)) / (cosh(2x) + cos(2y))."""
-    return emit.complex(*_tanh(emit, *parts(emit, z)))
-
-
-def sin(emit: Emitter, z: Value) -> Value:
-    """Return -i sinh(iz)."""
-    x, y = parts(emit, z)
-    u, v = _sinh(emit, emit("neg", y), x)
-    return emit.complex(v, emit("neg", u))
-
-
 def cos(emit: Emitter, z: Value) -> Value:
     """Return cosh(iz)."""
     x, y = parts(emit, z)
     return emit.complex(*_cosh(emit, emit("neg", y), x))
-
-
-def tan(emit: Emitter, z: Value) -> Value:
-    """Return -i tanh(iz)."""
-    x, y = parts(emit, z)
-    u, v = _tanh(emit, emit("neg", y), x)
-    return emit.complex(v, emit("neg", u))
-
-
-def asinh(emit: Emitter, z: Value) -> Value:
-    """Return log(z + sqrt(z * z + 1)) with the signs of z."""
-    return emit.complex(*_asinh(emit, *parts(emit, z)))
 
 
 def acosh(emit: Emitter, z: Value) -> Value:
@@ -154,18 +121,6 @@ def acosh(emit: Emitter, z: Value) -> Value:
     turn = emit("select", _is_inf(emit, y), diagonal, flat)
     beyond = size, emit("select", unknown, y, turn)
     return emit.complex(*select_pair(emit, _is_inf(emit, x), beyond, result))
-
-
-def atanh(emit: Emitter, z: Value) -> Value:
-    """Return log((1 + z) / (1 - z)) / 2 with the signs of z."""
-    return emit.complex(*_atanh(emit, *parts(emit, z)))
-
-
-def asin(emit: Emitter, z: Value) -> Value:
-    """Return -i asinh(iz)."""
-    x, y = parts(emit, z)
-    u, v = _asinh(emit, emit("neg", y), x)
-    return emit.complex(v, emit("neg", u))
 
 
 def acos(emit: Emitter, z: Value) -> Value:
@@ -194,11 +149,20 @@ def acos(emit: Emitter, z: Value) -> Value:
     return emit.complex(*select_pair(emit, _is_inf(emit, x), beyond, result))
 
 
-def atan(emit: Emitter, z: Value) -> Value:
-    """Return -i atanh(iz)."""
-    x, y = parts(emit, z)
-    u, v = _atanh(emit, emit("neg", y), x)
-    return emit.complex(v, emit("neg", u))
+def _of_parts(function: Callable[[Emitter, Value, Value], Pair]) -> Lowering:
+    """Return the lowering to a function that is given, and gives, both parts."""
+    return lambda emit, z: emit.complex(*function(emit, *parts(emit, z)))
+
+
+def _turned(function: Callable[[Emitter, Value, Value], Pair]) -> Lowering:
+    """Return the lowering to -i f(iz) for such a function f."""
+
+    def lower(emit: Emitter, z: Value) -> Value:
+        x, y = parts(emit, z)
+        u, v = function(emit, emit("neg", y), x)
+        return emit.complex(v, emit("neg", u))
+
+    return lower
 
 
 def _log_with_root(emit: Emitter, z: Value, number: int) -> Value:
@@ -216,6 +180,7 @@ def _angle(emit: Emitter, angle: float, sign: Value) -> Value:
 
 
 def _asinh(emit: Emitter, x: Value, y: Value) -> Pair:
+    """Return the parts of log(z + sqrt(z * z + 1)) with the signs of z."""
     zero, infinite = emit.like(x, 0), _is_inf(emit, y)
     u, v = parts(emit, _log_with_root(emit, emit.complex(x, y), 1))
     result = emit("copysign", u, x), emit("copysign", v, y)
@@ -231,6 +196,7 @@ def _asinh(emit: Emitter, x: Value, y: Value) -> Pair:
 
 
 def _atanh(emit: Emitter, x: Value, y: Value) -> Pair:
+    """Return the parts of log((1 + z) / (1 - z)) / 2 with the signs of z."""
     zero, one, two = (emit.like(x, number) for number in (0, 1, 2))
     ahead = emit.complex(emit("add", x, one), y)
     behind = emit.complex(emit("add", emit("neg", x), one), emit("neg", y))
@@ -251,6 +217,7 @@ def _atanh(emit: Emitter, x: Value, y: Value) -> Pair:
 
 
 def _sinh(emit: Emitter, x: Value, y: Value) -> Pair:
+    """Return the parts of the hyperbolic sine, from functions of the parts."""
     result = (
         emit("mul", emit("sinh", x), emit("cos", y)),
         emit("mul", emit("cosh", x), emit("sin", y)),
@@ -265,6 +232,7 @@ def _sinh(emit: Emitter, x: Value, y: Value) -> Pair:
 
 
 def _cosh(emit: Emitter, x: Value, y: Value) -> Pair:
+    """Return the parts of the hyperbolic cosine, from functions of the parts."""
     result = (
         emit("mul", emit("cosh", x), emit("cos", y)),
         emit("mul", emit("sinh", x), emit("sin", y)),
@@ -281,6 +249,7 @@ def _cosh(emit: Emitter, x: Value, y: Value) -> Pair:
 
 
 def _tanh(emit: Emitter, x: Value, y: Value) -> Pair:
+    """Return those of (sinh(2x) + i sin(2y)) / (cosh(2x) + cos(2y))."""
     zero, one = emit.like(x, 0), emit.like(x, 1)
     twice = [emit("mul", emit.like(x, 2), part) for part in (x, y)]
     wave, growth = emit("sin", twice[1]), emit("sinh", twice[0])
@@ -314,12 +283,12 @@ def _is_nan(emit: Emitter, x: Value) -> Value:
 COMPLEX_FUNCTIONS: Final[dict[str, Lowering]] = {
     "ARCCOS": acos,
     "ARCCOSH": acosh,
-    "ARCSIN": asin,
-    "ARCSINH": asinh,
-    "ARCTAN": atan,
-    "ARCTANH": atanh,
+    "ARCSIN": _turned(_asinh),
+    "ARCSINH": _of_parts(_asinh),
+    "ARCTAN": _turned(_atanh),
+    "ARCTANH": _of_parts(_atanh),
     "COS": cos,
-    "COSH": cosh,
+    "COSH": _of_parts(_cosh),
     "EXP": exp,
     "EXP2": exp2,
     "EXPM1": expm1,
@@ -327,10 +296,10 @@ COMPLEX_FUNCTIONS: Final[dict[str, Lowering]] = {
     "LOG10": log10,
     "LOG1P": log1p,
     "LOG2": log2,
-    "SIN": sin,
-    "SINH": sinh,
+    "SIN": _turned(_sinh),
+    "SINH": _of_parts(_sinh),
     "SQRT": sqrt,
-    "TAN": tan,
-    "TANH": tanh,
+    "TAN": _turned(_tanh),
+    "TANH": _of_parts(_tanh),
 }
 """Functions of one complex number, by operation code."""

@@ -23,12 +23,7 @@ from legate_diffuse.kernel.dtypes import (
 from legate_diffuse.libraries.cupynumeric import complex_numbers
 from legate_diffuse.libraries.cupynumeric.binary import BINARY
 from legate_diffuse.libraries.cupynumeric.indexed import INDEXED
-from legate_diffuse.libraries.cupynumeric.reductions import (
-    DEPENDENT_ON_ORDER,
-    REDUCTION_CODES,
-    REDUCTIONS_OF_ARGUMENTS,
-    reductions,
-)
+from legate_diffuse.libraries.cupynumeric.reductions import reductions
 from legate_diffuse.libraries.cupynumeric.unary import UNARY, same
 from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.table import (
@@ -36,7 +31,6 @@ from legate_diffuse.libraries.table import (
     Lowering,
     LoweringToSeveral,
     Meaning,
-    Unsupported,
     expand,
 )
 
@@ -179,42 +173,3 @@ OPERATIONS: Final[dict[OperationKind, Operation]] = {
 """What each operation of cuPyNumeric computes that fusion covers."""
 
 MEANINGS: Final = Operations(OPERATIONS)
-
-_REFUSED_TASKS: Final = {
-    "ARGWHERE": Unsupported.NUMBER,
-    "FLIP": Unsupported.ELSEWHERE,
-    "NONZERO": Unsupported.NUMBER,
-}
-_REFUSED_CODES: Final = {
-    **dict.fromkeys(REDUCTIONS_OF_ARGUMENTS, Unsupported.PLACE),
-    ("UNARY_OP", "GETARG"): Unsupported.PLACE,
-    ("CHOOSE", ""): Unsupported.OPERANDS,
-    ("SELECT", ""): Unsupported.OPERANDS,
-}
-_NOT_UPSTREAM: Final = {
-    *((code, dtype) for code in ("FLOOR_DIVIDE", "TRUNC") for dtype in COMPLEX),
-    *((code, "complex128") for code in ("ALL", "ANY", "NANPROD", "PROD")),
-}
-"""Operations and types that the front end takes and the tasks do not."""
-
-
-def unsupported(kind: OperationKind) -> Unsupported | None:
-    """Return None when the table covers `kind`, else why it does not."""
-    if kind in OPERATIONS:
-        return None
-    codes = REDUCTION_CODES.get(kind.task) or _MEANINGS.get(kind.task)
-    if codes is None:
-        return _REFUSED_TASKS.get(kind.task, Unsupported.TASK)
-    if (kind.task, kind.code) in _REFUSED_CODES:
-        return _REFUSED_CODES[kind.task, kind.code]
-    types = {*kind.inputs, *kind.outputs}
-    if kind.code not in codes:
-        return Unsupported.CODE
-    if (kind.code, *kind.inputs[:1]) in _NOT_UPSTREAM:
-        return Unsupported.UPSTREAM
-    if (
-        kind.task in REDUCTION_CODES
-        and (kind.code, *kind.inputs[:1]) in DEPENDENT_ON_ORDER
-    ):
-        return Unsupported.ORDER
-    return Unsupported.COMPLEX if types & {*COMPLEX} else Unsupported.TYPES

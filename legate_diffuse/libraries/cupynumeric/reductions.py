@@ -211,7 +211,7 @@ _MATVECMUL: Final[dict[str, tuple[Reduction, ...]]] = {
 }
 """Along an axis: the vector repeats over the rows, the result over the columns."""
 
-REDUCTION_CODES: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
+_BY_TASK: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
     "SCALAR_UNARY_RED": _OF_ONE_TO_SCALAR,
     "UNARY_RED": _OF_ONE,
     "BINARY_RED": _OF_TWO,
@@ -223,20 +223,10 @@ REDUCTION_CODES: Final[dict[str, dict[str, tuple[Reduction, ...]]]] = {
 _MASKABLE: Final = ("SCALAR_UNARY_RED", "UNARY_RED")
 """Tasks that may have a mask as second input: a point where it is false is left out."""
 
-DEPENDENT_ON_ORDER: Final = frozenset({("MIN", HALF)})
-"""Reductions, by code and type, of which upstream's results depend on the order."""
-
-REDUCTIONS_OF_ARGUMENTS: Final = {
-    (task, code)
-    for task in _MASKABLE
-    for code in ("ARGMAX", "ARGMIN", "NANARGMAX", "NANARGMIN")
-}
-"""Task and code of the reductions whose result is the place of a value."""
-
 
 def reductions() -> Iterable[tuple[OperationKind, str, Lowering]]:
     """Yield each kind of reduction, its operator and the lowering of its values."""
-    for task, codes in REDUCTION_CODES.items():
+    for task, codes in _BY_TASK.items():
         for code, alternatives in codes.items():
             for alternative in alternatives:
                 operator = alternative.operator

@@ -12,7 +12,7 @@ from row_programs import centred, program_of
 from test_codegen_reductions import reduction_kernel
 from test_gpu_values import division_kernel, index_kernel, stencil_kernel
 
-from legate_diffuse.codegen import ObjectCache
+from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.gpu import GpuCompiler, NotOnGpuError, libraries
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
 from legate_diffuse.codegen.gpu.module import gpu_module

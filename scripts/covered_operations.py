@@ -1,22 +1,25 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which operations and types of the installed cuPyNumeric the table covers.
+"""Which operations and types of the installed cuPyNumeric are fused.
 
-`python -m legate_diffuse.libraries.cupynumeric.coverage` writes the page `COVERAGE.md`.
+Writes the page `COVERAGE.md` beside what cuPyNumeric's tasks mean.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, HALF
-from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS, unsupported
+from legate_diffuse.libraries.cupynumeric.meanings import OPERATIONS
 from legate_diffuse.libraries.cupynumeric.unary import REAL
-from legate_diffuse.libraries.table import Unsupported
 
-PAGE: Final = Path(__file__).with_name("COVERAGE.md")
+_FOLDER: Final = Path(__file__).parents[1] / "legate_diffuse/libraries/cupynumeric"
+PAGE: Final = _FOLDER / "COVERAGE.md"
 
 _ORDERED: Final = (*REAL, HALF)
 _NOT_COMPLEX128: Final = tuple(dtype for dtype in ALL if dtype != "complex128")
@@ -47,6 +50,75 @@ _WITHOUT_CODE: Final = (
     *("WHERE", "PUTMASK", "DOT", "ARANGE", "EYE", "TRILU", "FLIP"),
     *("NONZERO", "ARGWHERE", "SELECT", "CHOOSE", "READ", "WRITE"),
 )
+
+
+class Unsupported(Enum):
+    """Why the table has no meaning for an operation kind."""
+
+    TASK = "the task is not an operation that fusion covers"
+    CODE = "the operation is not covered by fusion"
+    COMPLEX = "the operation is not covered by fusion for complex numbers"
+    TYPES = "the operation is not covered by fusion for these types"
+    ELSEWHERE = "elements move to other places"
+    NUMBER = "the number of results depends on the values"
+    OPERANDS = "the operation has more operands than fusion covers"
+    UPSTREAM = "cuPyNumeric's task does not compute the operation for these types"
+    ORDER = "the result depends on the order of the elements if there are NaNs"
+    PLACE = "reductions that find the place of a value are not covered by fusion"
+
+
+_UNARY_REDUCTIONS: Final = ("SCALAR_UNARY_RED", "UNARY_RED")
+_REFUSED_TASKS: Final = {
+    "ARGWHERE": Unsupported.NUMBER,
+    "FLIP": Unsupported.ELSEWHERE,
+    "NONZERO": Unsupported.NUMBER,
+}
+_REFUSED_CODES: Final = {
+    **{
+        (task, code): Unsupported.PLACE
+        for task in _UNARY_REDUCTIONS
+        for code in ("ARGMAX", "ARGMIN", "NANARGMAX", "NANARGMIN")
+    },
+    ("UNARY_OP", "GETARG"): Unsupported.PLACE,
+    ("CHOOSE", ""): Unsupported.OPERANDS,
+    ("SELECT", ""): Unsupported.OPERANDS,
+}
+_NOT_UPSTREAM: Final = {
+    *((code, dtype) for code in ("FLOOR_DIVIDE", "TRUNC") for dtype in COMPLEX),
+    *((code, "complex128") for code in ("ALL", "ANY", "NANPROD", "PROD")),
+}
+"""Operations and types that the front end takes and the tasks do not."""
+
+_IN_ORDER: Final = ("MIN", HALF)
+"""Code and type of the reduction of which upstream's results depend on the order."""
+
+
+def unsupported(kind: OperationKind) -> Unsupported | None:
+    """Return None when the table covers `kind`, else why it does not."""
+    if kind in OPERATIONS:
+        return None
+    codes = _codes().get(kind.task)
+    if codes is None:
+        return _REFUSED_TASKS.get(kind.task, Unsupported.TASK)
+    if (kind.task, kind.code) in _REFUSED_CODES:
+        return _REFUSED_CODES[kind.task, kind.code]
+    types = {*kind.inputs, *kind.outputs}
+    if kind.code not in codes:
+        return Unsupported.CODE
+    if (kind.code, *kind.inputs[:1]) in _NOT_UPSTREAM:
+        return Unsupported.UPSTREAM
+    if kind.task in _UNARY_REDUCTIONS and (kind.code, *kind.inputs[:1]) == _IN_ORDER:
+        return Unsupported.ORDER
+    return Unsupported.COMPLEX if types & {*COMPLEX} else Unsupported.TYPES
+
+
+@cache
+def _codes() -> dict[str, set[str]]:
+    """Return the operation codes that the table has, by task."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for kind in OPERATIONS:
+        found[kind.task].add(kind.code)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +199,10 @@ def _pair(task: str, code: str, dtype: str) -> Pair:
     return Pair(task, code, dtype, unsupported(kind))
 
 
+@cache
 def _covered() -> Counter[tuple[str, str, str]]:
     """Return the number of operation kinds by task, code and type of operand."""
-    return Counter((kind.task, kind.code, _subject(kind)) for kind in MEANINGS.kinds())
+    return Counter((kind.task, kind.code, _subject(kind)) for kind in OPERATIONS)
 
 
 def _subject(kind: OperationKind) -> str:
@@ -151,7 +224,7 @@ def page(found: Iterable[Pair]) -> str:
     lines = [
         "# What is fused",
         "",
-        "Made by `python -m legate_diffuse.libraries.cupynumeric.coverage`.",
+        "Made by `scripts/covered_operations.py`.",
         "A pair is an operation of cuPyNumeric's tasks and a type of its operands that",
         "cuPyNumeric accepts.",
         "",
