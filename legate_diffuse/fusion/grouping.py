@@ -134,9 +134,9 @@ def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> Non
     if refusal is None and groups:
         return
     new = _Open(Group(), refusal)
-    task = window.tasks[positions[-1]]
-    if not is_scalar_work(task):
-        _take_scalar_work(groups, new, window, task)
+    tasks = [window.tasks[position] for position in positions]
+    if not is_scalar_work(tasks[-1]):
+        _take_scalar_work(groups, new, window, tasks)
     for position in positions:
         new.add(position, window)
     groups.append(new)
@@ -167,14 +167,18 @@ def _join(
 def _refuse(open_: _Open, tasks: Sequence[IndexTask]) -> Refusal | None:
     if open_.group is None:
         return Refusal.OTHER_TASK
+    *fills, _ = tasks
+    if any(not open_.group.replicated.isdisjoint(fill.stores) for fill in fills):
+        # what it fills would have to be filled after the group
+        return Refusal.SCALAR_CHANGES
     found = (refuse(open_.group, task) for task in tasks)
     return next((refusal for refusal in found if refusal is not None), None)
 
 
 def _take_scalar_work(
-    groups: list[_Open], new: _Open, window: Window, task: IndexTask
+    groups: list[_Open], new: _Open, window: Window, tasks: Sequence[IndexTask]
 ) -> None:
-    """Move scalar work from the end of the last group to the new one, before a task.
+    """Move scalar work from the end of the last group to the new one, before tasks.
 
     Its result is more likely to be used there, and need not be stored then.
     """
@@ -187,8 +191,7 @@ def _take_scalar_work(
     taken = _Open(Group(), None)
     for position in last.tasks[kept:]:
         taken.add(position, window)
-    assert taken.group is not None
-    if not taken.tasks or refuse(taken.group, task) is not None:
+    if not taken.tasks or _refuse(taken, tasks) is not None:
         return
     new.group, new.tasks = taken.group, taken.tasks
     new.touched, new.changed = taken.touched, taken.changed
