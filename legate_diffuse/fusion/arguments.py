@@ -118,6 +118,7 @@ def _plan_whole(
             tuple(users.arguments),
             [stores[store] for store in users.scratch],
             stores,
+            origins,
         )
         if tiling is None:
             return None

@@ -2,17 +2,19 @@
 """Whether points compute again what they gather, instead of in a task before.
 
 That pays where the indices of a point's rows lie near its tile, as with most matrices
-of grids, and tiles stay in the caches. Where they lie far away, all points would
-compute almost all. Tasks find that out when they run; from then on plans are made
+of grids. Where they lie far away, all points would compute almost all. Tasks find that
+out when they run; from then on windows that gather as these indices tell are planned
 without, as results are the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.fusion.tiles import TOLD
+from legate_diffuse.launch.tiling import tellers_of
+from legate_diffuse.stores.view import View
 
 
 class Gathering:
@@ -23,21 +25,20 @@ class Gathering:
     """
 
     def __init__(self, native: Any, *, several: bool) -> None:
-        self.computes = True
         self._native = native
         self._several = several
+        # the numbers of the roots whose elements are such indices
+        self._far: set[int] = set()
 
-    def review(self, plans: dict[tuple[int, ...], Plan]) -> None:
-        """Forget plans whose points compute much that others compute, too."""
-        if self._several or not self.computes or not self._native.gathers_far():
-            return
-        self.computes = False
-        for key, plan in list(plans.items()):
-            if any(
-                part.loop == TOLD
-                for launch in plan.launches
-                if launch.tiling is not None
-                for nest in launch.tiling.nests
-                for part in nest
-            ):
-                del plans[key]
+    def review(self) -> None:
+        """Take note of what tasks have found out."""
+        if not self._several:
+            self._far.update(self._native.take_far())
+
+    def is_far(self, plan: Plan, views: Sequence[View]) -> bool:
+        """Whether a plan's points would compute much that others compute, too."""
+        return bool(self._far) and any(
+            views[number].root.number in self._far
+            for launch in plan.launches
+            for number in tellers_of(launch)
+        )

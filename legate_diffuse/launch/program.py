@@ -12,7 +12,7 @@ from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.landmarks import Filled
-from legate_diffuse.launch.tiling import write_tiling
+from legate_diffuse.launch.tiling import tellers_of, write_tiling
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.view import View
 
@@ -27,11 +27,14 @@ _ALL_ROWS: Final = -1
 class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
-    ``numbers`` are those of the views that the program tells of.
+    ``numbers`` are those of the views that the program tells of, and ``tellers`` those
+    of the views of what tells points what they gather; ``roots`` has its roots.
     """
 
     program: bytes
     numbers: list[int]
+    tellers: list[int]
+    roots: list[int]
     layouts: list[Layout]
     extents: list[tuple[int, ...]]
     shapes: list[Any]
@@ -56,6 +59,8 @@ def write_program(
     """
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
+    tellers = tellers_of(launch) if known is None else known.tellers
+    roots = [views[number].root.number for number in tellers]
     layouts = [views[number].layout for number in numbers]
     extents = [views[number].root.shape for number in numbers]
     own_shapes = [
@@ -69,6 +74,7 @@ def write_program(
     # a loop of the program has the same ones in most iterations
     if (
         known is None
+        or known.roots != roots
         or known.layouts != layouts
         or known.blocks != blocks
         or known.extents != extents
@@ -78,7 +84,16 @@ def write_program(
     ):
         program = _write(launch, views, shapes, blocks)
         launch.written = known = _Written(
-            program, numbers, layouts, extents, own_shapes, kernels, runs, blocks
+            program,
+            numbers,
+            tellers,
+            roots,
+            layouts,
+            extents,
+            own_shapes,
+            kernels,
+            runs,
+            blocks,
         )
     return known.program
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from struct import pack
 from typing import Any, Final
 
-from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.fusion.tiles import TOLD, Tiling
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Spare
 from legate_diffuse.stores.view import View, over
@@ -39,9 +40,24 @@ def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) ->
             words += part
     for nest in tiling.nests:
         for loop, low, high, view, dim in nest:
+            if loop == TOLD:
+                teller = views[arguments[tiling.arguments[low].teller]].root
+                words += (loop, low, teller.number)
+                continue
             begin = 0 if view is None else views[view].layout.low[dim]
             words += (loop, low - begin, high - begin)
     return pack(f"={len(words)}q", *words)
+
+
+def tellers_of(launch: PlannedLaunch) -> list[int]:
+    """Return views of what tells points what they gather and compute again."""
+    tiling = launch.tiling
+    if tiling is None:
+        return []
+    told = {part.low for nest in tiling.nests for part in nest if part.loop == TOLD}
+    return [
+        launch.arguments[tiling.arguments[argument].teller] for argument in sorted(told)
+    ]
 
 
 def passed_stores(

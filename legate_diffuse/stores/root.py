@@ -10,6 +10,7 @@ Follows: Legate (src/cpp/legate/operation/detail)
 from __future__ import annotations
 
 import sys
+from itertools import count
 from typing import Any, Final
 
 from legate_diffuse.stores.layout import Layout
@@ -22,6 +23,8 @@ _LENT_REFERENCES: Final = 3
 # The references to an owner that no stand-in holds, when they are counted: by the
 # root and the counting call.
 _OWNER_REFERENCES: Final = 2
+
+_NUMBERS: Final = count(1)
 
 
 class Spare:
@@ -47,6 +50,7 @@ class Root:
         "__weakref__",
         "_handle",
         "_keeper",
+        "_number",
         "constant",
         "constant_bytes",
         "dtype",
@@ -101,6 +105,7 @@ class Root:
         # the native ``SmallArray``, if the elements may lie in this process
         self.small: Any = None
         self._handle = 0
+        self._number = 0
         # grows whenever an operation that may change it is submitted to the window
         self.version = 0
         # True once code that is not intercepted may hold the real store
@@ -126,6 +131,13 @@ class Root:
     def alive(self) -> bool:
         """Whether the application can still reach the storage."""
         return sys.getrefcount(self.owner) > _OWNER_REFERENCES
+
+    @property
+    def number(self) -> int:
+        """A number that no other root has had in this process, from 1 on."""
+        if self._number == 0:
+            self._number = next(_NUMBERS)
+        return self._number
 
     @property
     def nbytes(self) -> int:

@@ -195,6 +195,25 @@ def the_vector_is_filled(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return y, x
 
 
+def the_vector_is_filled_beside_others(
+    a: Any, x: Any, w: Any, y: Any, z: Any
+) -> Any:
+    x.fill(3)
+    doubled = w * 2
+    a.product(x, y)
+    return y, x, doubled
+
+
+def two_matrices_gather_one_vector(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    twice = copy(a)
+    columns = np.arange(a.columns.shape[0]) % 2
+    twice.columns = other.store_of(cn.array(columns))
+    p = x - w
+    a.product(p, y)
+    twice.product(p, z)
+    return y + z, p
+
+
 def the_vector_is_made_in_parts(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     p = x + w
     p[1:] = w[:-1]
@@ -251,6 +270,8 @@ MAKERS = (
     one_vector_is_gathered_twice,
     the_vector_depends_on_the_position,
     the_vector_is_filled,
+    the_vector_is_filled_beside_others,
+    two_matrices_gather_one_vector,
     the_vector_is_made_in_parts,
     the_vector_is_not_kept,
     values_are_made_before,
