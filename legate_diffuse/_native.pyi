@@ -496,9 +496,9 @@ def kernels_run_in_process() -> bool:
     """Return whether the program's thread can run kernels, on memory of its own."""
 
 def take_far() -> list[int]:
-    """Return the numbers of what has told points to compute much that others do, too.
+    """Return the moments of what has told points to compute much that others do, too.
 
-    Those since this was called last; tilings have the numbers.
+    Those since this was called last.
     """
 
 def num_threads() -> int:

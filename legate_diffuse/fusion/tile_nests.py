@@ -133,9 +133,7 @@ def _told(nest: Nest, made: AbstractSet[int]) -> bool:
     Legate has images of these only: rows are rectangles, and indices are int64.
     """
     whole = {a.view for a in nest.accesses if a.whole}
-    rows = {
-        a.view for a in nest.accesses if not a.whole and a.view.store.dtype == RECT
-    }
+    rows = {a.view for a in nest.accesses if not a.whole and a.view.store.dtype == RECT}
     indices = {
         view
         for view in whole

@@ -56,7 +56,9 @@ class NestPart(NamedTuple):
 
     ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
     the tile, and so much farther on, from where a view that the nest uses begins along
-    dimension ``dim`` of its root; None stands for a view of all of it.
+    dimension ``dim`` of its root; None stands for a view of all of it. What is
+    ``TOLD`` has instead the number of an argument, and the place of the nest among
+    those that are.
     """
 
     loop: int
@@ -160,6 +162,7 @@ def tile(
         if access.privilege is Privilege.REDUCE
     }
     told = _told(nests, places)
+    tellings = [number for number, nest in enumerate(nests) if nest.told]
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
     tiled = [
         TiledArgument((), nothing)
@@ -207,7 +210,9 @@ def tile(
         ),
         tuple(
             tuple(
-                NestPart(TOLD, told[nest.views[0].store.id], 0, None, 0)
+                NestPart(
+                    TOLD, told[nest.views[0].store.id], tellings.index(number), None, 0
+                )
                 if nest.told
                 else _nest_part(nest, axis, along, number, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)

@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether points compute again what they gather, instead of in a task before.
+"""What is known of the indices that tell points what they gather.
 
-That pays where the indices of a point's rows lie near its tile, as with most matrices
-of grids. Where they lie far away, all points would compute almost all. Tasks find that
-out when they run; from then on windows that gather as these indices tell are planned
-without, as results are the same.
+Points compute again what they gather, instead of in a task before. That pays where the
+indices of a point's rows lie near its tile, as with most matrices of grids. Where they
+lie far away, all points would compute almost all. Tasks find that out when they run;
+from then on windows that gather as these indices tell are planned without, as results
+are the same.
+
+Tasks look through the indices, and remember what they have found for as long as these
+are the same. A moment is a number that stands for the elements of two arrays, rows and
+the indices that they have, from when they were changed last until they change again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import count
+from typing import Any, Final
 
-from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.launch.tiling import tellers_of
+from legate_diffuse.fusion.plan import Plan, PlannedLaunch
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
+
+# Of those who were used longest ago nothing is known any more.
+_MOST: Final = 1024
+
+_State = tuple[int, ...]
 
 
 class Gathering:
@@ -27,18 +38,47 @@ class Gathering:
     def __init__(self, native: Any, *, several: bool) -> None:
         self._native = native
         self._several = several
-        # the numbers of the roots whose elements are such indices
+        # the numbers of the roots whose elements are indices that lie far away
         self._far: set[int] = set()
-
-    def review(self) -> None:
-        """Take note of what tasks have found out."""
-        if not self._several:
-            self._far.update(self._native.take_far())
+        self._moments: dict[_State, int] = {}
+        # the numbers of the indices, by moment
+        self._indices: dict[int, int] = {}
+        self._numbers = count(1)
 
     def is_far(self, plan: Plan, views: Sequence[View]) -> bool:
         """Whether a plan's points would compute much that others compute, too."""
+        if not self._several:
+            for moment in self._native.take_far():
+                self._far.add(self._indices.get(abs(moment), 0))
         return bool(self._far) and any(
-            views[number].root.number in self._far
+            views[indices].root.number in self._far
             for launch in plan.launches
-            for number in tellers_of(launch)
+            for indices, _, _ in launch.tellers
         )
+
+    def moments(
+        self, launch: PlannedLaunch, views: Sequence[View], unseen: int
+    ) -> list[int]:
+        """Return moments for the nests of a launch that are told what they run.
+
+        A moment is negative if somebody may change the arrays unseen, or does so in the
+        same window. ``unseen`` is how many operations ran that were not recorded.
+        """
+        return [
+            self._moment(views[indices].root, views[rows].root, steady, unseen)
+            for indices, rows, steady in launch.tellers
+        ]
+
+    def _moment(self, indices: Root, rows: Root, steady: bool, unseen: int) -> int:
+        steady = steady and indices.is_intact and rows.is_intact
+        state: _State = (indices.number,)
+        if steady:
+            state = (indices.number, indices.version, rows.number, rows.version, unseen)
+        moment = self._moments.get(state)
+        if moment is None:
+            if len(self._moments) >= _MOST:
+                oldest = next(iter(self._moments))
+                del self._indices[self._moments.pop(oldest)]
+            moment = self._moments[state] = next(self._numbers)
+            self._indices[moment] = indices.number
+        return moment if steady else -moment

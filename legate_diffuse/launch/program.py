@@ -12,7 +12,7 @@ from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.launch.landmarks import Filled
-from legate_diffuse.launch.tiling import tellers_of, write_tiling
+from legate_diffuse.launch.tiling import write_tiling
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.view import View
 
@@ -27,14 +27,12 @@ _ALL_ROWS: Final = -1
 class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
-    ``numbers`` are those of the views that the program tells of, and ``tellers`` those
-    of the views of what tells points what they gather; ``roots`` has its roots.
+    ``numbers`` are those of the views that the program tells of.
     """
 
     program: bytes
     numbers: list[int]
-    tellers: list[int]
-    roots: list[int]
+    moments: Sequence[int]
     layouts: list[Layout]
     extents: list[tuple[int, ...]]
     shapes: list[Any]
@@ -48,6 +46,7 @@ def write_program(
     views: list[View],
     shapes: list[Any],
     scalars: Callable[[Any], bytes],
+    moments: Sequence[int] = (),
 ) -> bytes:
     """Return the program of a launch over concrete views.
 
@@ -56,11 +55,10 @@ def write_program(
         views: the window's views, by number.
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a lowered nest.
+        moments: what ``Gathering.moments`` says of the launch.
     """
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
-    tellers = tellers_of(launch) if known is None else known.tellers
-    roots = [views[number].root.number for number in tellers]
     layouts = [views[number].layout for number in numbers]
     extents = [views[number].root.shape for number in numbers]
     own_shapes = [
@@ -74,7 +72,7 @@ def write_program(
     # a loop of the program has the same ones in most iterations
     if (
         known is None
-        or known.roots != roots
+        or known.moments != moments
         or known.layouts != layouts
         or known.blocks != blocks
         or known.extents != extents
@@ -82,12 +80,11 @@ def write_program(
         or known.kernels != kernels
         or known.runs != runs
     ):
-        program = _write(launch, views, shapes, blocks)
+        program = _write(launch, views, shapes, blocks, moments)
         launch.written = known = _Written(
             program,
             numbers,
-            tellers,
-            roots,
+            moments,
             layouts,
             extents,
             own_shapes,
@@ -114,13 +111,19 @@ def _numbers(launch: PlannedLaunch) -> list[int]:
 
 
 def _write(
-    launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
+    launch: PlannedLaunch,
+    views: list[View],
+    shapes: list[Any],
+    blocks: list[bytes],
+    moments: Sequence[int],
 ) -> bytes:
     filled = Filled(launch, views)
     runs = [run for run in launch.runs if run.kernel not in (None, NO_CODE)]
     counts = len(launch.scratch), len(filled.bands), len(runs), len(launch.nests)
     tiling = launch.tiling
-    parts = [] if tiling is None else [write_tiling(tiling, views, launch.arguments)]
+    parts = []
+    if tiling is not None:
+        parts.append(write_tiling(tiling, views, launch.arguments, moments))
     parts.append(pack("=4q", *counts))
     for (number, first, last), spread in zip(
         launch.scratch, launch.circular, strict=True

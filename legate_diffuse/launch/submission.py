@@ -80,7 +80,9 @@ class Submitter:
         self._agreement = agreement
         # by key, and whether points compute again what they gather
         self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
-        self._gathering = Gathering(native, several=agreement is not None)
+        self.gathering = Gathering(native, several=agreement is not None)
+        # how many operations ran that were not recorded
+        self.unseen = 0
         self._windows = 0
         self._spares = Spares()
         # the numbers of fused tasks, by name
@@ -159,7 +161,6 @@ class Submitter:
         Until then nothing is done that does harm if it is done twice, or in vain.
         ``wanted`` is a single element that the program waits for, if any.
         """
-        self._gathering.review()
         plan = self._plan(window)
         self._windows += 1
         self._spares.let_go(self._windows)
@@ -274,13 +275,12 @@ class Submitter:
         if is_broken or not self.native.scope_runs_kernels():
             return unfused_plan(len(window.operations))
         plan = self._plan_for(window, computes=True)
-        is_far = self._gathering.is_far(plan, window.views)
+        is_far = self.gathering.is_far(plan, window.views)
         return self._plan_for(window, computes=False) if is_far else plan
 
     def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
         key, length = (window.key, computes), len(window.operations)
-        plan = self._plans.get(key)
-        if plan is not None and plan.length == length:
+        if (plan := self._plans.get(key)) is not None and plan.length == length:
             self.counters.plan_hits += 1
             return plan
         if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:

@@ -20,7 +20,6 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
-from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # What functions cost on elements that the mask leaves out, in additions. Others cost
@@ -49,16 +48,16 @@ class Moment:
     @classmethod
     def now(cls, view: View) -> Moment:
         """Return the state of a view."""
-        return cls(view, view.root.version, window.unseen)
+        return cls(view, view.root.version, window.submitter.unseen)
 
     def lasts(self) -> bool:
         """Whether the view still exists, and nothing can have changed it."""
         root = self.view.root
         return (
             root.version == self.version
-            and window.unseen == self.unseen
+            and window.submitter.unseen == self.unseen
             and root.alive
-            and _is_intact(root)
+            and root.is_intact
         )
 
 
@@ -218,7 +217,7 @@ class Selections:
     def _plain_view(self, array: Any) -> View | None:
         """Return the view of an array that only recorded operations can change."""
         view = self._view_of(array)
-        return view if view is not None and _is_intact(view.root) else None
+        return view if view is not None and view.root.is_intact else None
 
     def _new(
         self, values: Any, mask: Mask, cost: int, number: int, origin: Moment | None
@@ -273,10 +272,6 @@ class Selections:
         thunk.base = LogicalStore(view.root.owner, view)
         thunk.dtype = thunk.base.type.to_numpy_dtype()
         return self._array(thunk)
-
-
-def _is_intact(root: Root) -> bool:
-    return root.fusable and not root.escaped and not root.shared
 
 
 def _cost(name: str, dtype: Any) -> int | None:

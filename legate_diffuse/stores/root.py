@@ -106,7 +106,8 @@ class Root:
         self.small: Any = None
         self._handle = 0
         self._number = 0
-        # grows whenever an operation that may change it is submitted to the window
+        # grows whenever an operation that may change it is submitted to the window, and
+        # when the application gets hold of the memory
         self.version = 0
         # True once code that is not intercepted may hold the real store
         self.escaped = False
@@ -187,6 +188,7 @@ class Root:
             if self.lent is lent:
                 self.lent = more
                 self.shared = True
+                self.version += 1
                 return
 
     def is_shared(self) -> bool:
@@ -198,6 +200,11 @@ class Root:
                 self.shared = bool(held)
                 break
         return self.shared
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether only operations that were seen can change the elements now."""
+        return self.fusable and not self.escaped and not self.shared
 
     def is_held(self) -> bool:
         """Whether the application of this rank holds the memory now."""

@@ -40,13 +40,13 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
 // takes less time than another task.
 constexpr std::int64_t FEW_ELEMENTS = std::int64_t{1} << 15;
 
-// The numbers of what has told otherwise.
+// The moments of what has told otherwise.
 class Far {
  public:
-  void note(std::int64_t number) {
+  void note(std::int64_t moment) {
     const std::lock_guard<std::mutex> guard{mutex_};
 
-    numbers_.push_back(number);
+    moments_.push_back(moment);
     has_any_.store(true, std::memory_order_relaxed);
   }
 
@@ -57,12 +57,12 @@ class Far {
     const std::lock_guard<std::mutex> guard{mutex_};
 
     has_any_.store(false, std::memory_order_relaxed);
-    return std::exchange(numbers_, {});
+    return std::exchange(moments_, {});
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::int64_t> numbers_;
+  std::vector<std::int64_t> moments_;
   std::atomic<bool> has_any_{false};
 };
 
@@ -116,7 +116,7 @@ std::vector<GatheredBuffer> gathered_by(const Program& program, const Tiling& ti
     const auto has_own =
         own >= 0 && lies_together(arguments[own], program.buffers[buffer].itemsize);
 
-    found.push_back({buffer, number, rows, columns, part_of(arguments[columns]),
+    found.push_back({buffer, number, rows, columns, part.reach.high, part_of(arguments[columns]),
                      part_of(arguments[told]), has_own ? own : NO_ARGUMENT,
                      has_own ? part_of(arguments[own]) : Interval{0, 0}});
   }

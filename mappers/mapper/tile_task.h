@@ -48,7 +48,7 @@ std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& argum
 void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
               const Sharing& sharing);
 
-// The numbers of what has told points to compute much that others compute, too, since this was
+// The moments of what has told points to compute much that others compute, too, since this was
 // asked last (tiling.h).
 std::vector<std::int64_t> take_far();
 

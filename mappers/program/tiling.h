@@ -32,7 +32,8 @@ namespace legate_diffuse {
 // `low` is the number of an argument that another one tells of: the nest runs over the elements
 // that a point has of it, and of the buffer the same ones are made, along the only dimension.
 // `high` is for the buffer the number of an argument that has the same elements, or NO_ARGUMENT;
-// for the nest it is the number by which the program knows what tells of the argument.
+// for the nest it is the moment of what tells of the argument: while that is the same number, and
+// not negative, so are its elements (legate_diffuse/launch/gathering.py).
 
 // Instead of the number of nests' scratch buffers, where a tiling comes first.
 constexpr std::int64_t TILED = -1;

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace legate_diffuse {
 
 namespace {
 
-// What the columns and the values of a block's rows take of the cache: one part in so many.
+// What the vectors of a block take of the cache: one part in so many. Larger blocks leave no room
+// for what is gathered, and smaller ones begin too often to ask ahead for what they read.
 constexpr std::int64_t SHARE = 2;
-// Bytes of a column and a value.
-constexpr std::int64_t BYTES_PER_ELEMENT = 16;
+constexpr std::int64_t BYTES_PER_ROW = 8;
 
 // Where an argument begins that is gathered from.
 constexpr std::array<std::int64_t, 1> NO_LOW{0};
@@ -175,15 +178,17 @@ std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
     }
     if (fits) {
       std::int64_t num_rows = 1;
-      std::int64_t num_elements = 1;
+      std::set<std::int64_t> vectors;
 
       for (auto nest = middle; nest < end; ++nest) {
         num_rows = std::max(num_rows, nests[nest].head.extents[0]);
       }
-      for (const auto& buffer : turns.buffers_) {
-        num_elements = std::max(num_elements, buffer.columns_here.extent);
+      for (auto nest = first; nest < end; ++nest) {
+        for (std::size_t number = 0; number < nests[nest].operands.size(); ++number) {
+          if (moves(nests[nest], number)) vectors.insert(nests[nest].operands[number].base);
+        }
       }
-      const auto row_bytes = std::max(num_elements / num_rows, std::int64_t{1}) * BYTES_PER_ELEMENT;
+      const auto row_bytes = static_cast<std::int64_t>(vectors.size()) * BYTES_PER_ROW;
 
       turns.block_ = std::max(cache_bytes() / SHARE / row_bytes, std::int64_t{1});
       for (const auto block : {band->block, next.block}) {
@@ -208,6 +213,55 @@ struct Gather {
   const std::int64_t* low;
 };
 
+// What points have found out about columns, by the moment for which it holds.
+class KnownColumns {
+ public:
+  static KnownColumns& instance() {
+    static auto* const known = new KnownColumns;
+    return *known;
+  }
+
+  // Whether a point has come with the same columns before.
+  bool has_come(std::int64_t moment, const Interval& columns) {
+    const std::lock_guard<std::mutex> guard{mutex_};
+
+    make_room();
+    return !ranges_.insert({{moment, ~columns.first, columns.extent}, {}}).second;
+  }
+
+  // The smallest interval with all columns of some rows; `look` returns it if it isn't known.
+  template <typename Look>
+  Interval find(std::int64_t moment, std::int64_t first_row, std::int64_t num_rows,
+                const Look& look) {
+    const Key key{moment, first_row, num_rows};
+    {
+      const std::lock_guard<std::mutex> guard{mutex_};
+      const auto found = ranges_.find(key);
+
+      if (found != ranges_.end()) return found->second;
+    }
+    const auto range = look();
+    const std::lock_guard<std::mutex> guard{mutex_};
+
+    make_room();
+    ranges_[key] = range;
+    return range;
+  }
+
+ private:
+  // A moment, the first row, and how many there are.
+  using Key = std::array<std::int64_t, 3>;
+
+  static constexpr std::size_t MOST = std::size_t{1} << 16;
+
+  void make_room() {
+    if (ranges_.size() >= MOST) ranges_.clear();
+  }
+
+  std::mutex mutex_;
+  std::map<Key, Interval> ranges_;
+};
+
 // A nest of the band. Its row i runs at time shift + i.
 struct Member {
   ParsedNest nest;
@@ -222,6 +276,7 @@ struct Member {
 struct Filled {
   const GatheredBuffer& buffer;
   const Member& maker;
+  bool looks;           // for the columns
   Interval made{0, 0};  // so far
 };
 
@@ -269,10 +324,10 @@ class Turns {
     if (rows.count > 0) runner_.run(member.nest, member.kernel, rows, member.unread);
   }
 
-  // Runs the leaders up to a time.
+  // Runs the leaders up to a time or farther, in the same blocks whenever that is.
   void lead(std::int64_t time) {
     while (frontier_ < std::min(time, finish_)) {
-      const auto next = std::min({frontier_ + block_, time, finish_});
+      const auto next = std::min(frontier_ + block_, finish_);
 
       for (const auto& leader : leaders_) run(leader, rows_at(leader, frontier_, next));
       frontier_ = next;
@@ -312,14 +367,9 @@ class Turns {
     auto& filled = filled_[gather.buffer];
     auto& operand = nest.operands[gather.operand];
     const auto& buffer = filled.buffer;
-    Interval elements{0, 0};
+    const auto wanted = filled.looks ? named_by(nest, buffer, rows) : buffer.made;
 
-    for (const auto& each : nest.operands) {
-      if (each.base == buffer.rows) elements = hull(elements, elements_of(each, rows));
-    }
-    const auto wanted = overlap(columns_of(buffer, elements), buffer.made);
-
-    if (buffer.own >= 0 && wanted.extent > 0 && contains(buffer.own_here, wanted)) {
+    if (filled.looks && buffer.own >= 0 && contains(buffer.own_here, wanted)) {
       lead_to(buffer.own, wanted.first + wanted.extent, false);
       operand.base = buffer.own;
       operand.low = NO_LOW.data();
@@ -330,14 +380,26 @@ class Turns {
     }
   }
 
-  [[nodiscard]] Interval elements_of(const Operand& operand, const Rows& rows) const {
-    const auto* const begin = reinterpret_cast<const Rectangle*>(bases_[operand.base].origin);
+  // The elements of a buffer that some rows of a nest name.
+  [[nodiscard]] Interval named_by(const ParsedNest& nest, const GatheredBuffer& buffer,
+                                  const Rows& rows) const {
+    Interval named{0, 0};
 
-    return legate_diffuse::elements_of(begin + operand.low[0] + rows.first, rows.count);
+    for (const auto& operand : nest.operands) {
+      if (operand.base != buffer.rows) continue;
+
+      const auto first = operand.low[0] + rows.first;
+      named = hull(named, KnownColumns::instance().find(buffer.moment, first, rows.count, [&] {
+        return columns_of(buffer, first, rows.count);
+      }));
+    }
+    return overlap(named, buffer.made);
   }
 
-  [[nodiscard]] Interval columns_of(const GatheredBuffer& buffer, const Interval& elements) const {
-    const auto here = overlap(elements, buffer.columns_here);
+  [[nodiscard]] Interval columns_of(const GatheredBuffer& buffer, std::int64_t first_row,
+                                    std::int64_t num_rows) const {
+    const auto* const rows = reinterpret_cast<const Rectangle*>(bases_[buffer.rows].origin);
+    const auto here = overlap(elements_of(rows + first_row, num_rows), buffer.columns_here);
     if (here.extent <= 0) return {0, 0};
 
     const auto* const columns =
@@ -404,7 +466,10 @@ void GatheredTurns::run(Words& words, const Schedule& schedule, const std::vecto
   std::vector<Member> followers{members.begin() + num_leaders_, members.end()};
 
   for (const auto& buffer : buffers_) {
-    filled.push_back({buffer, members[buffer.maker - first_nest_]});
+    const auto looks =
+        buffer.moment > 0 && KnownColumns::instance().has_come(buffer.moment, buffer.columns_here);
+
+    filled.push_back({buffer, members[buffer.maker - first_nest_], looks});
   }
   for (auto number = first_nest_; number < first_nest_ + num_leaders_; ++number) {
     if (!is_maker(number)) leaders.push_back(members[number - first_nest_]);

@@ -195,9 +195,7 @@ def the_vector_is_filled(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return y, x
 
 
-def the_vector_is_filled_beside_others(
-    a: Any, x: Any, w: Any, y: Any, z: Any
-) -> Any:
+def the_vector_is_filled_beside_others(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     x.fill(3)
     doubled = w * 2
     a.product(x, y)
