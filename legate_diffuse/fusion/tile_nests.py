@@ -130,18 +130,19 @@ def _written(nest: Nest) -> frozenset[int]:
 def _told(nest: Nest, made: AbstractSet[int]) -> bool:
     """Whether its rows and their indices tell what a nest gathers of stores.
 
-    Legate has images of these only: rows are rectangles, and indices are int64.
+    Legate has images of these only: rows are rectangles, and indices are int64. Where
+    other integers are read, these may be indices, too.
     """
     whole = {a.view for a in nest.accesses if a.whole}
     rows = {a.view for a in nest.accesses if not a.whole and a.view.store.dtype == RECT}
-    indices = {
-        view
+    indices = [
+        view.store.dtype
         for view in whole
-        if view.store.dtype == INDEX and view.store.id not in made
-    }
+        if "int" in view.store.dtype and view.store.id not in made
+    ]
     # and none of parts of stores
     parts = any(interval != WHOLE for v in whole for interval in v.region or (None,))
-    return len(rows) == len(indices) == 1 and not parts
+    return len(rows) == 1 and indices == [INDEX] and not parts
 
 
 def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:

@@ -188,7 +188,7 @@ std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
           if (moves(nests[nest], number)) vectors.insert(nests[nest].operands[number].base);
         }
       }
-      const auto row_bytes = static_cast<std::int64_t>(vectors.size()) * BYTES_PER_ROW;
+      const auto row_bytes = static_cast<std::int64_t>(vectors.size() + 1) * BYTES_PER_ROW;
 
       turns.block_ = std::max(cache_bytes() / SHARE / row_bytes, std::int64_t{1});
       for (const auto block : {band->block, next.block}) {

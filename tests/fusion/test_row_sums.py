@@ -175,7 +175,7 @@ argument %3.3 read image of 4
 argument %5.5 read image of 4
 argument %6.6 reduce
 argument %2.2 read image of 3
-scratch %3.3 nests 1 2 as argument 5
+scratch %3.3 nests 1 2 as argument 5, in tiles as argument 0
 never made %4.4
 """
     )
@@ -233,6 +233,39 @@ def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
     tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
     found = passes(tasks, text.replace(old, new) + view)
     assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
+
+
+def test_points_compute_again_what_one_loop_makes() -> None:
+    views = (
+        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
+        "view %8.9 shape 3 many [1:]\nview %3.10 shape 3 many [1:]\n"
+    )
+    tasks = (
+        UPDATE
+        + "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.9, read %3.10\n"
+        + UPDATE.replace("%5.5", "%8.8")
+        + SUM
+        + DOT
+    )
+    found = passes(tasks, MORE + views)
+    assert found["launches"] == "partitioned: 0 | 1 | 2\npartitioned: 3 4\n"
+
+
+def test_points_compute_again_what_is_made_from_arrays() -> None:
+    fill = "FILL(float64) -> (float64) shape 0: write %3.3\n"
+    found = passes(fill + NEGATE.format("7.7", "5.5") + SUM + DOT, MORE)
+    assert found["arguments"].count("partitioned") == 2
+
+
+def test_two_matrices_may_tell_what_is_gathered_of_what_a_task_before_makes() -> None:
+    head = MORE + (
+        "store %8 int32 live\nview %8.8 shape 1 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    other = SUM.replace("int64", "int32").replace("%1.1", "%8.8")
+    other = other.replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + DOT + other, head)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
 
 
 def test_what_points_compute_again_from_does_not_change() -> None:
