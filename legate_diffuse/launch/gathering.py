@@ -5,7 +5,9 @@ Points compute again what they gather, instead of in a task before. That pays wh
 indices of a point's rows lie near its tile, as with most matrices of grids. Where they
 lie far away, all points would compute almost all. Tasks find that out when they run;
 from then on windows that gather as these indices tell are planned without, as results
-are the same.
+are the same. So are those whose indices NumPy may have changed in place: Legate keeps
+the images that it has made of indices until an operation changes them, and points would
+compute too little.
 
 Tasks look through the indices, and remember what they have found for as long as these
 are the same. A moment is a number that stands for the elements of two arrays, rows and
@@ -45,16 +47,19 @@ class Gathering:
         self._indices: dict[int, int] = {}
         self._numbers = count(1)
 
-    def is_far(self, plan: Plan, views: Sequence[View]) -> bool:
-        """Whether a plan's points would compute much that others compute, too."""
+    def allows(self, plan: Plan, views: Sequence[View]) -> bool:
+        """Whether a plan's points may compute again what they gather."""
         if not self._several:
             for moment in self._native.take_far():
                 self._far.add(self._indices.get(abs(moment), 0))
-        return bool(self._far) and any(
-            views[indices].root.number in self._far
-            for launch in plan.launches
-            for indices, _, _ in launch.tellers
-        )
+        for launch in plan.launches:
+            for indices, rows, _ in launch.tellers:
+                root = views[indices].root
+                if root.was_lent or views[rows].root.was_lent:
+                    return False
+                if root.number in self._far:
+                    return False
+        return True
 
     def moments(
         self, launch: PlannedLaunch, views: Sequence[View], unseen: int

@@ -275,8 +275,8 @@ class Submitter:
         if is_broken or not self.native.scope_runs_kernels():
             return unfused_plan(len(window.operations))
         plan = self._plan_for(window, computes=True)
-        is_far = self.gathering.is_far(plan, window.views)
-        return self._plan_for(window, computes=False) if is_far else plan
+        fits = self.gathering.allows(plan, window.views)
+        return plan if fits else self._plan_for(window, computes=False)
 
     def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
         key, length = (window.key, computes), len(window.operations)

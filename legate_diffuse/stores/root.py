@@ -74,6 +74,7 @@ class Root:
         "type",
         "version",
         "volume",
+        "was_lent",
     )
 
     def __init__(
@@ -118,6 +119,8 @@ class Root:
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
+        # whether it ever did
+        self.was_lent = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
         # where the elements lie: see ``launch.choice``
@@ -187,7 +190,7 @@ class Root:
                 more = (*lent, physical)
             if self.lent is lent:
                 self.lent = more
-                self.shared = True
+                self.shared = self.was_lent = True
                 self.version += 1
                 return
 

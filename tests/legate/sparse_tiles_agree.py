@@ -292,11 +292,13 @@ def check(lengths: list[int], width: int, dtype: str, index: str, program: Any) 
     given_matrix = matrix_of(lengths, width, dtype, index)
     matrix = in_legate(given_matrix)
     arguments = matrix, given_matrix.shape, dtype, program
-    found = run(*arguments)
+    # the second time points look at the columns, which they know from then on
+    runs = [run(*arguments) for _ in range(3 if program in MAKERS else 1)]
     with unfused():
         expected = run(*arguments)
-    for one, another in zip(found, expected, strict=True):
-        same(one, another)
+    for found in runs:
+        for one, another in zip(found, expected, strict=True):
+            same(one, another)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -317,6 +319,66 @@ def test_points_make_what_they_gather(program: Any) -> None:
         for width in (max(len(lengths) - 3, 2), len(lengths), len(lengths) + 9):
             check(lengths, width, dtype, "int64", program)
     check(STRUCTURES["random"], 64, "float64", "int32", program)
+
+
+def change_by_operation(columns: Any, new: Any) -> None:
+    columns[:] = cn.array(new)
+
+
+def change_in_numpy(columns: Any, new: Any) -> None:
+    np.asarray(columns)[:] = new
+
+
+@pytest.mark.parametrize("change", [change_by_operation, change_in_numpy])
+def test_columns_change_after_points_have_looked(change: Any) -> None:
+    n = 60
+    given_matrix = matrix_of([2] * n, n, "float64", "int64")
+    begins, values = (cn.array(e) for e in (given_matrix.indptr, given_matrix.data))
+    columns = cn.array(given_matrix.indices).copy()
+    matrix = other.Matrix(begins.astype("int64"), columns, values)
+    y, w = cn.empty(n), cn.arange(float(n))
+    x = cn.ones(n)
+    expected = np.ones(n)
+    near_rows = np.repeat(np.arange(n), 2)
+    # first each row has itself, then others, and then in the end itself again
+    for distance in (0, 1, 0, n // 2, 7, 0):
+        new = (near_rows + distance) % n
+        change(columns, new)
+        given_matrix.indices = new
+        for _ in range(4):
+            x = w - 0.5 * x
+            matrix.product(x, y)
+            expected = np.arange(float(n)) - 0.5 * expected
+            same(np.asarray(x), expected)
+            by_rows = given_matrix.data * expected[new]
+            same(np.asarray(y), by_rows[::2] + by_rows[1::2])
+
+
+def test_columns_change_beside_products() -> None:
+    n = 60
+    given_matrix = matrix_of([2] * n, n, "float64", "int64")
+    begins, values = (cn.array(e) for e in (given_matrix.indptr, given_matrix.data))
+    w = cn.arange(float(n))
+
+    def program() -> Any:
+        columns = cn.array(np.repeat(np.arange(n), 2)).copy()
+        matrix = other.Matrix(begins.astype("int64"), columns, values)
+        x, y, z = cn.ones(n), cn.empty(n), cn.empty(n)
+        found = []
+        for _ in range(6):
+            x = w - 0.5 * x
+            matrix.product(x, y)
+            columns += 1
+            columns %= n
+            x = w - 0.5 * x
+            matrix.product(x, z)
+            found.append(y - z)
+        return [np.asarray(each) for each in found]
+
+    found = program()
+    with unfused():
+        for one, another in zip(found, program(), strict=True):
+            same(one, another)
 
 
 @settings(max_examples=20, deadline=None)
