@@ -89,8 +89,6 @@ class Tiles:
             gathered = self.gathered | (sources - written)
             fine = self.changed.isdisjoint(gathered - self.again)
             return (self.changed, gathered, self.again) if fine else None
-        if not written.isdisjoint(self.again):
-            return None
         own = {a.view.store.id for a in nest.accesses if a.whole}
         gathered = self.gathered | own
         again = self.again
@@ -157,8 +155,7 @@ def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
     read = [a for a in arrays if a.privilege is Privilege.READ]
     if (
         not read
-        or any(a.privilege is Privilege.REDUCE for a in own)
-        or any(a.whole or not shows_store(a.view) for a in (*own, *read))
+        or not all(shows_store(a.view) for a in (*own, *read))
         # what others read is not overwritten, but moves
         or any(a.privilege is Privilege.READ and a.view.store.fixed for a in own)
     ):

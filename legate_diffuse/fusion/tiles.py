@@ -243,8 +243,7 @@ def _own(
         (
             place
             for place, passed in enumerate(arguments)
-            if not passed.gathered
-            and passed.store in changed
+            if passed.store in changed
             and origins.get(passed.store, passed.store) == origins[buffer]
         ),
         NOWHERE,

@@ -209,6 +209,8 @@ def test_what_only_rows_use_is_computed_for_them_only() -> None:
         ("int64", "int32"),
         # what was there must be read where others write, and cannot move
         ("%3 float64 live", "%3 float64 live fixed"),
+        # there are no images of parts
+        ("read(all) %3.3", "read(all) %3.9"),
         # elements are made from others
         ("write %3.3, read %5.5, read %3.3", "write %3.3, read %5.9, read %3.3"),
         ("write %3.3, read %5.5, read %3.3", "write %3.9, read %5.5, read %3.9"),
@@ -229,7 +231,7 @@ def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
         if "%5.9" in new
         else "view %3.9 shape 0 many [1:]\n"
     )
-    assert old in text + UPDATE
+    assert old in text + UPDATE + SUM
     tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
     found = passes(tasks, text.replace(old, new) + view)
     assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
@@ -266,6 +268,40 @@ def test_two_matrices_may_tell_what_is_gathered_of_what_a_task_before_makes() ->
     other = other.replace("%4.4", "%9.9")
     found = passes(MADE + SUM + DOT + other, head)
     assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
+
+
+def test_rows_of_two_matrices_tell_of_what_a_task_before_makes() -> None:
+    head = MORE + (
+        "store %8 rect1 live\nview %8.8 shape 0 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    other = SUM.replace("%0.0", "%8.8").replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + DOT + other, head)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
+
+
+def test_what_is_computed_again_is_not_computed_from() -> None:
+    head = MORE + (
+        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    product = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %8.8, read %3.3, read %4.4\n"
+    other = SUM.replace("%3.3", "%8.8").replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + product + other, head)
+    assert found["launches"] == "partitioned: 0 | 1 2\npartitioned: 3\n"
+
+
+def test_the_old_vector_is_not_what_points_gather_of_their_own() -> None:
+    views = (
+        "store %8 float64 live\nview %8.8 shape 3 many [1:]\n"
+        "view %3.9 shape 3 many [1:]\n"
+    )
+    before = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.8, read %3.9\n"
+    found = passes(before + UPDATE + SUM + DOT, DIVIDED + views)
+    arguments = found["arguments"]
+    place = next(n for n, line in enumerate(arguments.splitlines()) if "moves" in line)
+    assert place == 3
+    assert f", in tiles as argument {place - 1}\n" in arguments
 
 
 def test_what_points_compute_again_from_does_not_change() -> None:
