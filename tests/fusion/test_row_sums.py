@@ -285,10 +285,25 @@ def test_what_is_computed_again_is_not_computed_from() -> None:
         "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
         "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
     )
-    product = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %8.8, read %3.3, read %4.4\n"
+    product = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %8.8, read %3.3, read %{0}\n"
     other = SUM.replace("%3.3", "%8.8").replace("%4.4", "%9.9")
-    found = passes(MADE + SUM + product + other, head)
+    found = passes(MADE + SUM + product.format("4.4") + other, head)
     assert found["launches"] == "partitioned: 0 | 1 2\npartitioned: 3\n"
+    # which is not in the first loop, as it changes what was read
+    before = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %10.10, read %4.4, read %8.8\n"
+    head += "store %10 float64 live\nview %10.10 shape 0 many [:]\n"
+    found = passes(MADE + SUM + before + product.format("7.7") + other, head)
+    assert found["launches"] == "partitioned: 0 | 1 2 3\npartitioned: 4\n"
+
+
+@pytest.mark.parametrize("changed", ["", "%1.1", "%0.0"])
+def test_it_is_known_whether_a_window_changes_what_tells(changed: str) -> None:
+    tasks = MADE + SUM + DOT
+    if changed:
+        dtype, shape = ("int64", 1) if changed == "%1.1" else ("rect1", 0)
+        tasks += f"FILL({dtype}) -> ({dtype}) shape {shape}: write {changed}\n"
+    plan = make_plan(parse(MORE + tasks), MEANINGS)
+    assert plan.launches[0].tellers == ((1, 0, not changed),)
 
 
 def test_the_old_vector_is_not_what_points_gather_of_their_own() -> None:
