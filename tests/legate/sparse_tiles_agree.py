@@ -252,6 +252,25 @@ PROGRAMS = (
     neighbours_are_read,
     the_vector_is_read_with_neighbours,
 )
+
+
+def each_row_uses_its_own_element(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p = w - x
+    a.product(p, y)
+    r = y * p - z
+    w += 1
+    return r, p, near(r), w
+
+
+def old_elements_are_used_beside(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    q = x * 2
+    x += w
+    a.product(x, y)
+    q += y
+    z = z * q
+    return q, x, near(x) + z
+
+
 # in which the vector is made by other operations
 MAKERS = (
     the_vector_is_made_before,
@@ -287,13 +306,23 @@ def run(matrix: other.Matrix, shape: tuple[int, int], dtype: str, program: Any) 
     return [np.asarray(each) for each in (found if type(found) is tuple else (found,))]
 
 
-def check(lengths: list[int], width: int, dtype: str, index: str, program: Any) -> None:
+def check(
+    lengths: list[int],
+    width: int,
+    dtype: str,
+    index: str,
+    program: Any,
+    times: int = 1,
+) -> None:
     """Assert that a program gives the same bits unfused."""
-    given_matrix = matrix_of(lengths, width, dtype, index)
-    matrix = in_legate(given_matrix)
-    arguments = matrix, given_matrix.shape, dtype, program
+    check_matrix(matrix_of(lengths, width, dtype, index), dtype, program, times)
+
+
+def check_matrix(given_matrix: Any, dtype: str, program: Any, times: int) -> None:
+    """Assert that a program gives the same bits unfused, each of some times."""
+    arguments = in_legate(given_matrix), given_matrix.shape, dtype, program
     # the second time points look at the columns, which they know from then on
-    runs = [run(*arguments) for _ in range(3 if program in MAKERS else 1)]
+    runs = [run(*arguments) for _ in range(times)]
     with unfused():
         expected = run(*arguments)
     for found in runs:
@@ -311,13 +340,28 @@ def test_points_agree(name: str, index: str, dtype: str) -> None:
             check(lengths, width, dtype, index, program)
 
 
+@pytest.mark.parametrize(
+    "program", [each_row_uses_its_own_element, old_elements_are_used_beside]
+)
+def test_points_use_what_they_gather_in_rows(program: Any) -> None:
+    for number, name in enumerate(STRUCTURES):
+        lengths = STRUCTURES[name]
+        dtype = TYPES[number % len(TYPES)]
+        check(lengths, len(lengths), dtype, "int64", program, times=3)
+    # each row has columns near its own number
+    matrix = matrix_of([3] * 90, 90, "float64", "int64")
+    columns = np.clip(np.repeat(np.arange(90), 3) + np.arange(270) % 5 - 2, 0, 89)
+    matrix.indices = columns
+    check_matrix(matrix, "float64", program, times=3)
+
+
 @pytest.mark.parametrize("program", MAKERS)
 def test_points_make_what_they_gather(program: Any) -> None:
     for number, name in enumerate(STRUCTURES):
         lengths = STRUCTURES[name]
         dtype = TYPES[number % len(TYPES)]
         for width in (max(len(lengths) - 3, 2), len(lengths), len(lengths) + 9):
-            check(lengths, width, dtype, "int64", program)
+            check(lengths, width, dtype, "int64", program, times=3)
     check(STRUCTURES["random"], 64, "float64", "int32", program)
 
 
