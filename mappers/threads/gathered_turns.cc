@@ -16,7 +16,9 @@ namespace {
 // What the vectors of a block take of the cache: one part in so many. Larger blocks leave no room
 // for what is gathered, and smaller ones begin too often to ask ahead for what they read.
 constexpr std::int64_t SHARE = 2;
-constexpr std::int64_t BYTES_PER_ROW = 8;
+constexpr std::int64_t ELEMENT_BYTES = 8;
+// Columns are less; what lies between rows may be anything.
+constexpr std::int64_t MOST_COLUMNS = std::int64_t{1} << 48;
 
 // Where an argument begins that is gathered from.
 constexpr std::array<std::int64_t, 1> NO_LOW{0};
@@ -57,7 +59,8 @@ range_of(const std::int64_t* numbers, std::int64_t count) {
     low = std::min(low, numbers[index]);
     high = std::max(high, numbers[index]);
   }
-  return {low, high - low + 1};
+  low = std::clamp(low, -MOST_COLUMNS, MOST_COLUMNS);
+  return {low, std::clamp(high, -MOST_COLUMNS, MOST_COLUMNS) - low + 1};
 }
 
 // From the first to the last element of `count` rows, those between them included.
@@ -133,6 +136,21 @@ bool is_free(const std::vector<ParsedNest>& nests, std::int64_t maker, std::int6
   return true;
 }
 
+// How many rows nests can take at a time.
+std::int64_t rows_in_cache(const ParsedNest* first, const ParsedNest* end) {
+  std::set<std::int64_t> vectors;
+
+  for (const auto* nest = first; nest != end; ++nest) {
+    for (std::size_t number = 0; number < nest->operands.size(); ++number) {
+      if (moves(*nest, number)) vectors.insert(nest->operands[number].base);
+    }
+  }
+  // rows take twice as many bytes as elements of vectors
+  const auto row_bytes = static_cast<std::int64_t>(vectors.size() + 1) * ELEMENT_BYTES;
+
+  return std::max(cache_bytes() / SHARE / row_bytes, std::int64_t{1});
+}
+
 }  // namespace
 
 std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
@@ -162,7 +180,7 @@ std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
       turns.is_needed_later_.push_back(std::any_of(nests.begin() + end, nests.end(), gathers));
       if (std::any_of(nests.begin() + middle, nests.end(),
                       [&](const ParsedNest& nest) { return changes(nest, buffer.own); })) {
-        found.own = -1;
+        found.own = NO_ARGUMENT;
       }
     }
     auto fits = !turns.buffers_.empty() &&
@@ -177,24 +195,15 @@ std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
       });
     }
     if (fits) {
-      std::int64_t num_rows = 1;
-      std::set<std::int64_t> vectors;
+      const auto has_more = [&](const ParsedNest& nest) {
+        return nest.head.extents[0] > turns.block_;
+      };
 
-      for (auto nest = middle; nest < end; ++nest) {
-        num_rows = std::max(num_rows, nests[nest].head.extents[0]);
-      }
-      for (auto nest = first; nest < end; ++nest) {
-        for (std::size_t number = 0; number < nests[nest].operands.size(); ++number) {
-          if (moves(nests[nest], number)) vectors.insert(nests[nest].operands[number].base);
-        }
-      }
-      const auto row_bytes = static_cast<std::int64_t>(vectors.size() + 1) * BYTES_PER_ROW;
-
-      turns.block_ = std::max(cache_bytes() / SHARE / row_bytes, std::int64_t{1});
+      turns.block_ = rows_in_cache(nests.data() + first, nests.data() + end);
       for (const auto block : {band->block, next.block}) {
         if (block > 0) turns.block_ = std::min(turns.block_, block);
       }
-      if (turns.block_ >= num_rows) return {};
+      if (std::none_of(nests.begin() + middle, nests.begin() + end, has_more)) return {};
       *band = {turns.num_nests_, turns.block_};
       schedule.bands.erase(band + 1);
       return turns;
