@@ -123,6 +123,7 @@ def _plan_whole(
             tuple(users.arguments),
             [stores[store] for store in users.scratch],
             stores,
+            origins,
         )
         if tiling is None:
             return None
@@ -145,6 +146,7 @@ def _plan_whole(
     replaced = {view.store.id for view in window.views if not view.store.live} - {
         view.store.id for view in renaming.window.views
     }
+    changed = {view.store.id for task in window.tasks for view in task.changes}
     named = [passed.store for passed in (*users.arguments, *again)]
     hoisted = sorted({n for nest in liveness.nests for n in nest.hoisted})
     return PlannedLaunch(
@@ -152,6 +154,11 @@ def _plan_whole(
         launch.groups,
         partitioned=launch.partitioned,
         tiling=tiling,
+        tellers=tuple(
+            (shown[nest.told[0]], shown[nest.told[1]], changed.isdisjoint(nest.told))
+            for nest in nests
+            if nest.told
+        ),
         hoisted=tuple(hoisted) if launch.partitioned else (),
         deferrable=liveness.deferrable,
         nests=planned,

@@ -33,7 +33,14 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.fusion.tiles import ALL, NEAR, TOLD, TiledArgument
+from legate_diffuse.fusion.tiles import (
+    ALL,
+    NEAR,
+    NOWHERE,
+    TOLD,
+    Part,
+    TiledArgument,
+)
 from legate_diffuse.ir import View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.program_text import render_program, told_by
@@ -140,11 +147,18 @@ def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
     ):
         words = "" if rows is None else f" circular {rows}"
         if launch.tiling is not None:
-            told = [p.low for p in launch.tiling.buffers[number] if p.dim == TOLD]
-            words += "".join(f" as argument {argument}" for argument in told)
+            words += "".join(map(_told, launch.tiling.buffers[number]))
         yield f"scratch {names[view]} nests {first} {last}{words}"
     if launch.temporaries:
         yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
+
+
+def _told(part: Part) -> str:
+    """Return what tells what points have of a scratch buffer, and who else has it."""
+    if part.dim != TOLD:
+        return ""
+    own = "" if part.high == NOWHERE else f", in tiles as argument {part.high}"
+    return f" as argument {part.low}{own}"
 
 
 def _telling(argument: TiledArgument) -> str:

@@ -13,6 +13,8 @@ changed moves to a fresh store, which takes its place when the task was submitte
     nest 0: write %3[:], read %1[:], read %0[:]
     nest 1 told by columns, rows: write %4[:], read %1[:], read %0[:]
     nest 2: write %2[:], read rows, columns, values, read(all) %4[:]
+
+Which nests may share a launch so is said in ``tile_nests.py``.
 """
 
 from __future__ import annotations
@@ -24,8 +26,7 @@ from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.ir import Store, View
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.kernel.part import part_for, without_overwriting
 
 
@@ -34,18 +35,18 @@ def compute_gathered(
 ) -> Localized | None:
     """Return nests that gather nothing that nests on other points make.
 
-    None if that cannot be. ``numbers`` gives numbers to new stores and views.
+    None if what they gather is made from no array: nothing says which elements are
+    made. ``numbers`` gives numbers to new stores and views.
     """
     found = _Gathered(nests, views, numbers)
     for place, nest in enumerate(nests):
         for number, passed in enumerate(passed_by(nest, views, tiled=True)):
-            if not nest.kernel.arguments[number].whole:
-                continue
-            makers = found.makers_of(passed.store)
-            if makers and not (
-                makers[0] < place and found.compute(passed, makers, place, number)
-            ):
-                return None
+            if nest.kernel.arguments[number].whole:
+                maker = found.maker_of(passed.store)
+                if maker is not None and not found.compute(
+                    passed, maker, place, number
+                ):
+                    return None
     return found.run()
 
 
@@ -70,25 +71,24 @@ class _Gathered:
         # stores that must move, and the nests that change them
         self._moving: dict[int, int] = {}
 
-    def makers_of(self, store: int) -> list[int]:
-        """Return the places of the nests that change a store."""
-        return [
-            place
-            for place, nest in enumerate(self._nests)
-            for view, privilege in nest.accesses
-            if privilege & (WRITE | REDUCE) and self._views[view].store.id == store
-        ]
+    def maker_of(self, store: int) -> int | None:
+        """Return the place of the nest that changes a store, if there is one."""
+        return next(
+            (
+                place
+                for place, nest in enumerate(self._nests)
+                for view, privilege in nest.accesses
+                if privilege & WRITE and self._views[view].store.id == store
+            ),
+            None,
+        )
 
-    def compute(
-        self, passed: Passed, makers: Sequence[int], place: int, argument: int
-    ) -> bool:
+    def compute(self, passed: Passed, maker: int, place: int, argument: int) -> bool:
         """Let a nest gather what points compute again; False if that cannot be."""
         told = _told(passed)
-        if told is None or len(makers) != 1:
-            return False
         key = passed.store, told
         if key not in self._buffers:
-            again = self._again(passed.store, makers[0], told)
+            again = self._again(passed.store, maker, told)
             if again is None:
                 return False
             self._before.setdefault(place, []).append(again)
@@ -104,26 +104,11 @@ class _Gathered:
         """Return a nest that makes of a store what is told, in a buffer of its own."""
         nest = self._nests[maker]
         result, view = self._result(nest, store)
-        if nest.privileges[result] & REDUCE or not shows_store(view):
-            return None
         kernel, read = part_for(nest.kernel, result)
-        arrays = []
-        for number in read:
-            used = self._views[nest.arguments[number]]
-            if used.store.replicated:
-                continue
-            if (
-                nest.kernel.arguments[number].whole
-                or not shows_store(used)
-                or (used.store.id != store and self.makers_of(used.store.id))
-            ):
-                return None
-            arrays.append(used.store.id)
-        if not arrays:
+        used = [self._views[nest.arguments[number]].store for number in read]
+        if all(each.replicated for each in used):
             return None
-        if store in arrays:
-            if view.store.fixed:
-                return None
+        if any(each.id == store for each in used):
             self._moving[store] = maker
         buffer = self._buffers[store, told] = self._store(view.store)
         return LoweredNest(
@@ -178,7 +163,7 @@ class _Gathered:
         return next(
             (number, self._views[view])
             for number, (view, privilege) in enumerate(nest.accesses)
-            if privilege & (WRITE | REDUCE) and self._views[view].store.id == store
+            if privilege & WRITE and self._views[view].store.id == store
         )
 
     def _store(self, like: Store) -> Store:
@@ -194,9 +179,9 @@ class _Gathered:
         return new.id
 
 
-def _told(passed: Passed) -> tuple[int, ...] | None:
-    """Return the stores that tell what is gathered, if they are indices and rows."""
+def _told(passed: Passed) -> tuple[int, ...]:
+    """Return the indices that tell what is gathered, and the rows that tell these."""
     indices = passed.teller
-    if indices is None or indices.teller is None or indices.teller.teller is not None:
-        return None
+    assert indices is not None, "points have an image of what they gather"
+    assert indices.teller is not None, "points have an image of the indices"
     return indices.store, indices.teller.store

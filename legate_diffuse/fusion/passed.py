@@ -20,8 +20,9 @@ from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
 from legate_diffuse.kernel.operators import ROW_SUMS
 
+INDEX: Final = "int64"
 # Legate makes images of these, for arrays of one dimension.
-_TELLING: Final = (RECT, "int64")
+_TELLING: Final = (RECT, INDEX)
 
 
 class Passed(NamedTuple):

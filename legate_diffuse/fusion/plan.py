@@ -62,6 +62,9 @@ class PlannedLaunch:
         partitioned: whether the task runs on tiles, and not on whole roots.
         tiling: how points divide several nests; without it a partitioned task has one,
             and its arguments have that one's shape.
+        tellers: of each nest whose points are told a view of the indices that do so,
+            one of the rows that tell these, and whether the window leaves both as they
+            are.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
         late: the same, after it.
@@ -91,6 +94,7 @@ class PlannedLaunch:
     fused: bool = True
     partitioned: bool = False
     tiling: Tiling | None = None
+    tellers: tuple[tuple[int, int, bool], ...] = ()
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
     late: tuple[int, ...] = ()

@@ -15,11 +15,14 @@ from typing import Final
 
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.nests import over
+from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.kernel.dtypes import RECT
 
 # What is computed by two points costs time twice: at most so many rows on each side.
 MAX_REACH: Final = 24
@@ -86,20 +89,16 @@ class Tiles:
             gathered = self.gathered | (sources - written)
             fine = self.changed.isdisjoint(gathered - self.again)
             return (self.changed, gathered, self.again) if fine else None
-        if not written.isdisjoint(self.again):
-            return None
-        gathered = self.gathered.union(
-            a.view.store.id for a in nest.accesses if a.whole
-        )
+        own = {a.view.store.id for a in nest.accesses if a.whole}
+        gathered = self.gathered | own
         again = self.again
-        indices = any(a.whole and a.view.store.dtype == "int64" for a in nest.accesses)
-        for store in (gathered & self.changed) - again:
+        made = own & self.changed
+        if made and not (self.computes_gathered and _told(nest, made)):
+            return None
+        for store in made - again:
             makers = [each for each in self.nests if store in _written(each)]
             inputs = _inputs(makers, store)
-            # Legate has images of these only
-            if inputs is None or not (indices and self.computes_gathered):
-                return None
-            if not (self.changed - {store}).isdisjoint(inputs):
+            if inputs is None or not (self.changed - {store}).isdisjoint(inputs):
                 return None
             gathered |= inputs
             again |= {store}
@@ -126,6 +125,24 @@ def _written(nest: Nest) -> frozenset[int]:
     )
 
 
+def _told(nest: Nest, made: AbstractSet[int]) -> bool:
+    """Whether its rows and their indices tell what a nest gathers of stores.
+
+    Legate has images of these only: rows are rectangles, and indices are int64. Where
+    other integers are read, these may be indices, too.
+    """
+    whole = {a.view for a in nest.accesses if a.whole}
+    rows = {a.view for a in nest.accesses if not a.whole and a.view.store.dtype == RECT}
+    indices = [
+        view.store.dtype
+        for view in whole
+        if "int" in view.store.dtype and view.store.id not in made
+    ]
+    # and none of parts of stores
+    parts = any(interval != WHOLE for v in whole for interval in v.region or (None,))
+    return len(rows) == 1 and indices == [INDEX] and not parts
+
+
 def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
     """Return the arrays from which any element of a store can be computed again.
 
@@ -138,8 +155,7 @@ def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
     read = [a for a in arrays if a.privilege is Privilege.READ]
     if (
         not read
-        or any(a.privilege is Privilege.REDUCE for a in own)
-        or any(a.whole or not shows_store(a.view) for a in (*own, *read))
+        or not all(shows_store(a.view) for a in (*own, *read))
         # what others read is not overwritten, but moves
         or any(a.privilege is Privilege.READ and a.view.store.fixed for a in own)
     ):

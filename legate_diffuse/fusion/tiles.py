@@ -30,8 +30,10 @@ from legate_diffuse.ir.relations import shows_store
 GUARD: Final = -1
 EVERYWHERE: Final = -2
 # Instead of a dimension of a scratch buffer, too: its rows are those that an argument
-# has, whose number is instead of the beginning.
+# has, whose number is instead of the beginning. Instead of a buffer's end is the number
+# of an argument that has the same elements, or NOWHERE.
 TOLD: Final = -3
+NOWHERE: Final = -1
 # Instead of the argument that tells what a point has of another one: it has what lies
 # near its tile, or all.
 NEAR: Final = -1
@@ -54,7 +56,9 @@ class NestPart(NamedTuple):
 
     ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
     the tile, and so much farther on, from where a view that the nest uses begins along
-    dimension ``dim`` of its root; None stands for a view of all of it.
+    dimension ``dim`` of its root; None stands for a view of all of it. What is
+    ``TOLD`` has instead the number of an argument, and the place of the nest among
+    those that are.
     """
 
     loop: int
@@ -124,11 +128,12 @@ def tile(
     arguments: Sequence[Passed],
     scratch: Sequence[Store],
     stores: Mapping[int, Store],
+    origins: Mapping[int, int],
 ) -> Tiling | None:
     """Return how points divide nests over these arguments and scratch buffers.
 
     None if it isn't known that they may. ``stores`` are those of the arguments, by
-    number.
+    number, and ``origins`` tells which of them hold what others would hold.
     """
     nests = tiles.nests
     ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
@@ -157,6 +162,7 @@ def tile(
         if access.privilege is Privilege.REDUCE
     }
     told = _told(nests, places)
+    tellings = [number for number, nest in enumerate(nests) if nest.told]
     nothing: tuple[Reach, ...] = (OWN,) * len(found)
     tiled = [
         TiledArgument((), nothing)
@@ -195,7 +201,7 @@ def tile(
         ),
         tuple(
             tuple(
-                Part(TOLD, told[store.id], 0)
+                Part(TOLD, told[store.id], _own(store.id, arguments, changed, origins))
                 if store.id in told
                 else _part(axis, along, store.id, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
@@ -204,7 +210,9 @@ def tile(
         ),
         tuple(
             tuple(
-                NestPart(TOLD, told[nest.views[0].store.id], 0, None, 0)
+                NestPart(
+                    TOLD, told[nest.views[0].store.id], tellings.index(number), None, 0
+                )
                 if nest.told
                 else _nest_part(nest, axis, along, number, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
@@ -222,6 +230,24 @@ def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]
             result, *sources = (v.store for v in nest.views if not v.store.replicated)
             found[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
     return found
+
+
+def _own(
+    buffer: int,
+    arguments: Sequence[Passed],
+    changed: AbstractSet[int],
+    origins: Mapping[int, int],
+) -> int:
+    """Return the argument that has in the end, for its tile, what a buffer has."""
+    return next(
+        (
+            place
+            for place, passed in enumerate(arguments)
+            if passed.store in changed
+            and origins.get(passed.store, passed.store) == origins[buffer]
+        ),
+        NOWHERE,
+    )
 
 
 def _is_partial(tiles: Tiles, store: int) -> bool:

@@ -32,6 +32,7 @@ class _Written(NamedTuple):
 
     program: bytes
     numbers: list[int]
+    moments: Sequence[int]
     layouts: list[Layout]
     extents: list[tuple[int, ...]]
     shapes: list[Any]
@@ -45,6 +46,7 @@ def write_program(
     views: list[View],
     shapes: list[Any],
     scalars: Callable[[Any], bytes],
+    moments: Sequence[int] = (),
 ) -> bytes:
     """Return the program of a launch over concrete views.
 
@@ -53,6 +55,7 @@ def write_program(
         views: the window's views, by number.
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a lowered nest.
+        moments: what ``Gathering.moments`` says of the launch.
     """
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
@@ -69,6 +72,7 @@ def write_program(
     # a loop of the program has the same ones in most iterations
     if (
         known is None
+        or known.moments != moments
         or known.layouts != layouts
         or known.blocks != blocks
         or known.extents != extents
@@ -76,9 +80,17 @@ def write_program(
         or known.kernels != kernels
         or known.runs != runs
     ):
-        program = _write(launch, views, shapes, blocks)
+        program = _write(launch, views, shapes, blocks, moments)
         launch.written = known = _Written(
-            program, numbers, layouts, extents, own_shapes, kernels, runs, blocks
+            program,
+            numbers,
+            moments,
+            layouts,
+            extents,
+            own_shapes,
+            kernels,
+            runs,
+            blocks,
         )
     return known.program
 
@@ -99,13 +111,19 @@ def _numbers(launch: PlannedLaunch) -> list[int]:
 
 
 def _write(
-    launch: PlannedLaunch, views: list[View], shapes: list[Any], blocks: list[bytes]
+    launch: PlannedLaunch,
+    views: list[View],
+    shapes: list[Any],
+    blocks: list[bytes],
+    moments: Sequence[int],
 ) -> bytes:
     filled = Filled(launch, views)
     runs = [run for run in launch.runs if run.kernel not in (None, NO_CODE)]
     counts = len(launch.scratch), len(filled.bands), len(runs), len(launch.nests)
     tiling = launch.tiling
-    parts = [] if tiling is None else [write_tiling(tiling, views, launch.arguments)]
+    parts = []
+    if tiling is not None:
+        parts.append(write_tiling(tiling, views, launch.arguments, moments))
     parts.append(pack("=4q", *counts))
     for (number, first, last), spread in zip(
         launch.scratch, launch.circular, strict=True

@@ -10,6 +10,7 @@ from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
+from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -30,6 +31,8 @@ class StepOwner(Protocol):
     counters: Counters
     small: SmallArrays
     choice: ThreadsOrPoints
+    gathering: Gathering
+    unseen: int
     track_provenance: bool
 
     def note_task(self, operation: Any) -> None:
@@ -175,6 +178,11 @@ class FusedStep(Step):
                 reads = planned.partitioned or privilege != WRITE
                 root.hand_over(reads=reads, writes=privilege != READ)
         stores: Sequence[View | Root | Spare]
+        moments: Sequence[int] = ()
+        if planned.tellers:
+            moments = self._submitter.gathering.moments(
+                planned, views, self._submitter.unseen
+            )
         if planned.tiling is not None:
             stores = passed_stores(planned.tiling, arguments, planned.moved)
             if not self._moved:
@@ -190,7 +198,7 @@ class FusedStep(Step):
         self._submitter.native.submit_program(
             tuple([store.handle for store in stores]),
             planned.privileges,
-            write_program(planned, views, shapes, self._scalars),
+            write_program(planned, views, shapes, self._scalars, moments),
             planned.partitioned,
             provenance,
             launch,

@@ -78,8 +78,11 @@ class Submitter:
         self.counters = counters
         self._meanings = meanings if agreement is None else Trapping(meanings, fills)
         self._agreement = agreement
-        self._plans: dict[tuple[int, ...], Plan] = {}
-        self._gathering = Gathering(native, several=agreement is not None)
+        # by key, and whether points compute again what they gather
+        self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
+        self.gathering = Gathering(native, several=agreement is not None)
+        # how many operations ran that were not recorded
+        self.unseen = 0
         self._windows = 0
         self._spares = Spares()
         # the numbers of fused tasks, by name
@@ -158,7 +161,6 @@ class Submitter:
         Until then nothing is done that does harm if it is done twice, or in vain.
         ``wanted`` is a single element that the program waits for, if any.
         """
-        self._gathering.review(self._plans)
         plan = self._plan(window)
         self._windows += 1
         self._spares.let_go(self._windows)
@@ -251,7 +253,8 @@ class Submitter:
         Returns its only launch, None if that needs more than loop nests.
         """
         try:
-            plan = attempt(lambda: self._plan_here(window))
+            meanings = Trapping(self._meanings, lambda _: True)
+            plan = attempt(lambda: self._make_plan(window, meanings))
         except FailureError as failure:
             self._failed("analysis", failure)
             return None
@@ -259,41 +262,37 @@ class Submitter:
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
         return first if first.fused and not rest else None
 
-    def _plan_here(self, window: ClosedWindow) -> Plan:
-        meanings = Trapping(self._meanings, lambda _: True)
-        plan = make_plan(translate(window, self._meanings), meanings, self._watch)
+    def _make_plan(
+        self, window: ClosedWindow, meanings: Meanings, computes_gathered: bool = True
+    ) -> Plan:
+        how = self._watch, computes_gathered, self._kernels.runs_rows()
+        plan = make_plan(translate(window, self._meanings), meanings, *how)
         self.counters.plans_made += 1
         return plan
 
     def _plan(self, window: ClosedWindow) -> Plan:
-        length = len(window.operations)
         is_broken = self._agreement is not None and self._agreement.broken
         if is_broken or not self.native.scope_runs_kernels():
-            return unfused_plan(length)
-        plan = self._plans.get(window.key)
-        if plan is not None and plan.length == length:
+            return unfused_plan(len(window.operations))
+        plan = self._plan_for(window, computes=True)
+        fits = self.gathering.allows(plan, window.views)
+        return plan if fits else self._plan_for(window, computes=False)
+
+    def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
+        key, length = (window.key, computes), len(window.operations)
+        if (plan := self._plans.get(key)) is not None and plan.length == length:
             self.counters.plan_hits += 1
             return plan
         if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
             self._forget()
         try:
-            return attempt(lambda: self._make_plan(window))
+            plan = attempt(lambda: self._make_plan(window, self._meanings, computes))
         except FailureError as failure:
             self._failed("analysis", failure)
-            return self._remember(window, unfused_plan(length))
-
-    def _make_plan(self, window: ClosedWindow) -> Plan:
-        translated = translate(window, self._meanings)
-        computes = self._gathering.computes
-        runs_rows = self._kernels.runs_rows()
-        plan = make_plan(translated, self._meanings, self._watch, computes, runs_rows)
-        self.counters.plans_made += 1
-        return self._remember(window, plan)
-
-    def _remember(self, window: ClosedWindow, plan: Plan) -> Plan:
-        """Remember the plan of a window, if its key is that of its operations."""
+            plan = unfused_plan(length)
+        # the key is not always that of the operations
         if window.spells_operations():
-            self._plans[window.key] = plan
+            self._plans[key] = plan
         return plan
 
     def _forget(self) -> None:

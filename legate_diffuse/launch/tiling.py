@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import pack
 from typing import Any, Final
 
-from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.fusion.tiles import TOLD, Tiling
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Spare
 from legate_diffuse.stores.view import View, over
@@ -16,10 +16,13 @@ from legate_diffuse.stores.view import View, over
 _TILED: Final = -1
 
 
-def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) -> bytes:
+def write_tiling(
+    tiling: Tiling, views: list[View], arguments: Sequence[int], moments: Sequence[int]
+) -> bytes:
     """Return what a program has before it that points run for their tiles.
 
-    ``arguments`` are the numbers of a view of each argument.
+    ``arguments`` are the numbers of a view of each argument, and ``moments`` those of
+    what tells points what they gather (``gathering.py``).
     """
     words = [
         _TILED,
@@ -39,6 +42,9 @@ def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) ->
             words += part
     for nest in tiling.nests:
         for loop, low, high, view, dim in nest:
+            if loop == TOLD:
+                words += (loop, low, moments[high])
+                continue
             begin = 0 if view is None else views[view].layout.low[dim]
             words += (loop, low - begin, high - begin)
     return pack(f"={len(words)}q", *words)

@@ -94,8 +94,6 @@ class LaunchWindow:
             )
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
-        # how many operations ran that were not recorded
-        self.unseen = 0
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
@@ -200,7 +198,7 @@ class LaunchWindow:
     def _let_pass(self, cause: str) -> None:
         if self.is_in_program():
             self.flush(cause)
-            self.unseen += 1
+            self.submitter.unseen += 1
             self._counters.tasks_seen += 1
             self._counters.tasks_submitted += 1
 
@@ -253,6 +251,8 @@ class LaunchWindow:
         root.constant = None
         if self.state.is_constant(root):
             self.flush("write to a constant")
+            # the operation that comes next is noted already
+            self.submitter.unseen += 1
 
     def single_below(self) -> int:
         """Return from how many elements on arrays are partitioned."""

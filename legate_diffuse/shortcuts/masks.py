@@ -19,7 +19,6 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
-from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # What functions cost on elements that the mask leaves out, in additions. Others cost
@@ -48,16 +47,16 @@ class Moment:
     @classmethod
     def now(cls, view: View) -> Moment:
         """Return the state of a view."""
-        return cls(view, view.root.version, window.unseen)
+        return cls(view, view.root.version, window.submitter.unseen)
 
     def lasts(self) -> bool:
         """Whether the view still exists, and nothing can have changed it."""
         root = self.view.root
         return (
             root.version == self.version
-            and window.unseen == self.unseen
+            and window.submitter.unseen == self.unseen
             and root.alive
-            and _is_intact(root)
+            and root.is_intact
         )
 
 
@@ -222,7 +221,7 @@ class Selections:
     def _plain_view(self, array: Any) -> View | None:
         """Return the view of an array that only recorded operations can change."""
         view = self._view_of(array)
-        return view if view is not None and _is_intact(view.root) else None
+        return view if view is not None and view.root.is_intact else None
 
     def _new(
         self, values: Any, mask: Mask, cost: int, number: int, origin: Moment | None
@@ -271,10 +270,6 @@ class Selections:
     def _show(self, view: View) -> Any:
         root = view.root
         return self._show_view(root.owner, view, root.type.to_numpy_dtype())
-
-
-def _is_intact(root: Root) -> bool:
-    return root.fusable and not root.escaped and not root.shared
 
 
 def _cost(name: str, dtype: Any) -> int | None:

@@ -10,6 +10,7 @@ Follows: Legate (src/cpp/legate/operation/detail)
 from __future__ import annotations
 
 import sys
+from itertools import count
 from typing import Any, Final
 
 from legate_diffuse.stores.layout import Layout
@@ -22,6 +23,8 @@ _LENT_REFERENCES: Final = 3
 # The references to an owner that no stand-in holds, when they are counted: by the
 # root and the counting call.
 _OWNER_REFERENCES: Final = 2
+
+_NUMBERS: Final = count(1)
 
 
 class Spare:
@@ -47,6 +50,7 @@ class Root:
         "__weakref__",
         "_handle",
         "_keeper",
+        "_number",
         "constant",
         "constant_bytes",
         "dtype",
@@ -70,6 +74,7 @@ class Root:
         "type",
         "version",
         "volume",
+        "was_lent",
     )
 
     def __init__(
@@ -101,7 +106,9 @@ class Root:
         # the native ``SmallArray``, if the elements may lie in this process
         self.small: Any = None
         self._handle = 0
-        # grows whenever an operation that may change it is submitted to the window
+        self._number = 0
+        # grows whenever an operation that may change it is submitted to the window, and
+        # when the application gets hold of the memory
         self.version = 0
         # True once code that is not intercepted may hold the real store
         self.escaped = False
@@ -112,6 +119,8 @@ class Root:
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
+        # whether it ever did
+        self.was_lent = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
         # where the elements lie: see ``launch.choice``
@@ -126,6 +135,13 @@ class Root:
     def alive(self) -> bool:
         """Whether the application can still reach the storage."""
         return sys.getrefcount(self.owner) > _OWNER_REFERENCES
+
+    @property
+    def number(self) -> int:
+        """A number that no other root has had in this process, from 1 on."""
+        if self._number == 0:
+            self._number = next(_NUMBERS)
+        return self._number
 
     @property
     def nbytes(self) -> int:
@@ -174,7 +190,8 @@ class Root:
                 more = (*lent, physical)
             if self.lent is lent:
                 self.lent = more
-                self.shared = True
+                self.shared = self.was_lent = True
+                self.version += 1
                 return
 
     def is_shared(self) -> bool:
@@ -186,6 +203,11 @@ class Root:
                 self.shared = bool(held)
                 break
         return self.shared
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether only operations that were seen can change the elements now."""
+        return self.fusable and not self.escaped and not self.shared
 
     def is_held(self) -> bool:
         """Whether the application of this rank holds the memory now."""

@@ -141,7 +141,7 @@ void bind_tasks(nb::module_& module) {
   module.def("target", &target);
   module.def("scope_runs_kernels", &scope_runs_kernels);
   module.def("kernels_run_in_process", [] { return !kernels_run_on_gpus(); });
-  module.def("gathers_far", &gathers_far);
+  module.def("take_far", &take_far);
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));

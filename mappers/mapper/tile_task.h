@@ -48,8 +48,9 @@ std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& argum
 void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
               const Sharing& sharing);
 
-// Whether a point has computed much of what it gathers that other points compute, too.
-bool gathers_far();
+// The moments of what has told points to compute much that others compute, too, since this was
+// asked last (tiling.h).
+std::vector<std::int64_t> take_far();
 
 // Lets the points of a task have of each argument what lies within its reach of their tiles.
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,

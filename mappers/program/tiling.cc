@@ -157,6 +157,19 @@ void check_reach(const NestHead& nest, const Operand& operand, const Part& part,
           "an operand leaves the part of its root that a point has");
 }
 
+// Whether an argument may have for its tile what a scratch buffer has of what another one tells.
+bool has_own(const Tiling& tiling, const std::vector<TiledShape>& arguments, const Part& part,
+             std::int64_t itemsize) {
+  const auto own = part.reach.high;
+
+  if (own < 0 || own >= static_cast<std::int64_t>(arguments.size())) return false;
+
+  const auto& [shape, writes, is_scalar] = arguments[own];
+
+  return writes && !is_scalar && tiling.arguments[own].teller == NEAR &&
+         shape.itemsize == itemsize && shape.extents == arguments[part.reach.low].shape.extents;
+}
+
 bool stands(const NestHead& nest, const Operand& operand) {
   return std::all_of(operand.dims, operand.dims + nest.dim,
                      [](std::int64_t dim) { return dim < 0; });
@@ -207,6 +220,9 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
     for (const auto& part : tiling.buffers[index]) {
       require(part.dim < program.buffers[index].dim, "a scratch buffer lacks a dimension");
+      require(part.dim != TOLD || part.reach.high == NO_ARGUMENT ||
+                  has_own(tiling, arguments, part, program.buffers[index].itemsize),
+              "no argument has what is made of a scratch buffer");
     }
   }
   for (const auto& parts : tiling.nests) {

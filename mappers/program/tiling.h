@@ -31,6 +31,9 @@ namespace legate_diffuse {
 // (EVERYWHERE), and a scratch buffer without such a dimension is made as a whole. If `dim` is TOLD,
 // `low` is the number of an argument that another one tells of: the nest runs over the elements
 // that a point has of it, and of the buffer the same ones are made, along the only dimension.
+// `high` is for the buffer the number of an argument that has the same elements, or NO_ARGUMENT;
+// for the nest it is the moment of what tells of the argument: while that is the same number, and
+// not negative, so are its elements (legate_diffuse/launch/gathering.py).
 
 // Instead of the number of nests' scratch buffers, where a tiling comes first.
 constexpr std::int64_t TILED = -1;
@@ -39,6 +42,7 @@ constexpr std::int64_t EVERYWHERE = -2;
 constexpr std::int64_t TOLD = -3;
 constexpr std::int64_t NEAR = -1;
 constexpr std::int64_t ALL = -2;
+constexpr std::int64_t NO_ARGUMENT = -1;
 
 struct Reach {
   std::int64_t low;

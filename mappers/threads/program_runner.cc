@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "program/scratch_plan.h"
 
@@ -44,6 +45,15 @@ Schedule schedule_of(const Program& program, const std::vector<RootShape>& argum
   }
 }
 
+void run_band(Words& words, const Schedule& schedule, const Band& band, std::int64_t first,
+              TeamRunner& runner) {
+  if (band.block > 0) {
+    runner.run_band(words, schedule, band, first);
+  } else {
+    for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
+  }
+}
+
 }  // namespace
 
 ThreadScratch::ThreadScratch(std::int64_t size) : own_{nullptr, &std::free} {
@@ -73,25 +83,39 @@ void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, Te
   }
   std::int64_t first = 0;
   for (const auto& band : schedule.bands) {
-    if (band.block > 0) {
-      runner.run_band(words, schedule, band, first);
-    } else {
-      for (std::int64_t nest = 0; nest < band.num_nests; ++nest) runner.run(words);
-    }
+    run_band(words, schedule, band, first, runner);
     first += band.num_nests;
   }
 }
 
 void run_program(const Program& program, std::vector<Base> bases,
-                 const std::vector<RootShape>& shapes, const Sharing& sharing) {
+                 const std::vector<RootShape>& shapes, const Sharing& sharing,
+                 const std::vector<GatheredBuffer>& gathered) {
   const auto num_arguments = bases.size();
-  const auto schedule = schedule_of(program, shapes, sharing);
+  auto schedule = schedule_of(program, shapes, sharing);
+  const auto turns = sharing.num_threads == 1 ? GatheredTurns::join(program, gathered, schedule)
+                                              : std::optional<GatheredTurns>{};
   const auto plan = place_scratch(program.buffers, schedule);
   const ThreadScratch scratch{plan.size};
 
   add_scratch(program, schedule, plan.offsets.data(), scratch.get(), bases);
   TeamRunner runner{bases, num_arguments, sharing};
-  run_nests(program.nests, program.num_nests, schedule, runner);
+
+  if (!turns) {
+    run_nests(program.nests, program.num_nests, schedule, runner);
+    return;
+  }
+  auto words = program.nests;
+  std::int64_t first = 0;
+
+  for (const auto& band : schedule.bands) {
+    if (first == turns->first_nest()) {
+      turns->run(words, schedule, bases, num_arguments, sharing.num_tasks);
+    } else {
+      run_band(words, schedule, band, first, runner);
+    }
+    first += band.num_nests;
+  }
 }
 
 }  // namespace legate_diffuse

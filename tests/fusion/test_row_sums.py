@@ -176,7 +176,7 @@ argument %3.3 read image of 4
 argument %5.5 read image of 4
 argument %6.6 reduce
 argument %2.2 read image of 3
-scratch %3.3 nests 1 2 as argument 5
+scratch %3.3 nests 1 2 as argument 5, in tiles as argument 0
 never made %4.4
 """
     )
@@ -210,6 +210,8 @@ def test_what_only_rows_use_is_computed_for_them_only() -> None:
         ("int64", "int32"),
         # what was there must be read where others write, and cannot move
         ("%3 float64 live", "%3 float64 live fixed"),
+        # there are no images of parts
+        ("read(all) %3.3", "read(all) %3.9"),
         # elements are made from others
         ("write %3.3, read %5.5, read %3.3", "write %3.3, read %5.9, read %3.3"),
         ("write %3.3, read %5.5, read %3.3", "write %3.9, read %5.5, read %3.9"),
@@ -230,10 +232,92 @@ def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
         if "%5.9" in new
         else "view %3.9 shape 0 many [1:]\n"
     )
-    assert old in text + UPDATE
+    assert old in text + UPDATE + SUM
     tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
     found = passes(tasks, text.replace(old, new) + view)
     assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
+
+
+def test_points_compute_again_what_one_loop_makes() -> None:
+    views = (
+        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
+        "view %8.9 shape 3 many [1:]\nview %3.10 shape 3 many [1:]\n"
+    )
+    tasks = (
+        UPDATE
+        + "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.9, read %3.10\n"
+        + UPDATE.replace("%5.5", "%8.8")
+        + SUM
+        + DOT
+    )
+    found = passes(tasks, MORE + views)
+    assert found["launches"] == "partitioned: 0 | 1 | 2\npartitioned: 3 4\n"
+
+
+def test_points_compute_again_what_is_made_from_arrays() -> None:
+    fill = "FILL(float64) -> (float64) shape 0: write %3.3\n"
+    found = passes(fill + NEGATE.format("7.7", "5.5") + SUM + DOT, MORE)
+    assert found["arguments"].count("partitioned") == 2
+
+
+def test_two_matrices_may_tell_what_is_gathered_of_what_a_task_before_makes() -> None:
+    head = MORE + (
+        "store %8 int32 live\nview %8.8 shape 1 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    other = SUM.replace("int64", "int32").replace("%1.1", "%8.8")
+    other = other.replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + DOT + other, head)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
+
+
+def test_rows_of_two_matrices_tell_of_what_a_task_before_makes() -> None:
+    head = MORE + (
+        "store %8 rect1 live\nview %8.8 shape 0 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    other = SUM.replace("%0.0", "%8.8").replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + DOT + other, head)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
+
+
+def test_what_is_computed_again_is_not_computed_from() -> None:
+    head = MORE + (
+        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
+        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
+    )
+    product = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %8.8, read %3.3, read %{0}\n"
+    other = SUM.replace("%3.3", "%8.8").replace("%4.4", "%9.9")
+    found = passes(MADE + SUM + product.format("4.4") + other, head)
+    assert found["launches"] == "partitioned: 0 | 1 2\npartitioned: 3\n"
+    # which is not in the first loop, as it changes what was read
+    before = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %10.10, read %4.4, read %8.8\n"
+    head += "store %10 float64 live\nview %10.10 shape 0 many [:]\n"
+    found = passes(MADE + SUM + before + product.format("7.7") + other, head)
+    assert found["launches"] == "partitioned: 0 | 1 2 3\npartitioned: 4\n"
+
+
+@pytest.mark.parametrize("changed", ["", "%1.1", "%0.0"])
+def test_it_is_known_whether_a_window_changes_what_tells(changed: str) -> None:
+    tasks = MADE + SUM + DOT
+    if changed:
+        dtype, shape = ("int64", 1) if changed == "%1.1" else ("rect1", 0)
+        tasks += f"FILL({dtype}) -> ({dtype}) shape {shape}: write {changed}\n"
+    plan = make_plan(parse(MORE + tasks), MEANINGS)
+    assert plan.launches[0].tellers == ((1, 0, not changed),)
+
+
+def test_the_old_vector_is_not_what_points_gather_of_their_own() -> None:
+    views = (
+        "store %8 float64 live\nview %8.8 shape 3 many [1:]\n"
+        "view %3.9 shape 3 many [1:]\n"
+    )
+    before = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.8, read %3.9\n"
+    found = passes(before + UPDATE + SUM + DOT, DIVIDED + views)
+    arguments = found["arguments"]
+    place = next(n for n, line in enumerate(arguments.splitlines()) if "moves" in line)
+    assert place == 3
+    assert f", in tiles as argument {place - 1}\n" in arguments
 
 
 def test_what_points_compute_again_from_does_not_change() -> None:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import legate_diffuse
+from legate_diffuse.interpose.window import window
 
 legate_diffuse.register("other", other_package.register())
 
@@ -195,6 +196,23 @@ def the_vector_is_filled(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return y, x
 
 
+def the_vector_is_filled_beside_others(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    x.fill(3)
+    doubled = w * 2
+    a.product(x, y)
+    return y, x, doubled
+
+
+def two_matrices_gather_one_vector(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    twice = copy(a)
+    columns = np.arange(a.columns.shape[0]) % 2
+    twice.columns = other.store_of(cn.array(columns))
+    p = x - w
+    a.product(p, y)
+    twice.product(p, z)
+    return y + z, p
+
+
 def the_vector_is_made_in_parts(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     p = x + w
     p[1:] = w[:-1]
@@ -235,6 +253,23 @@ PROGRAMS = (
     neighbours_are_read,
     the_vector_is_read_with_neighbours,
 )
+
+
+def each_row_uses_its_own_element(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    p = w - x
+    a.product(p, y)
+    return y * p - z, p
+
+
+def old_elements_are_used_beside(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    q = x * 2
+    x += w
+    a.product(x, y)
+    q += y
+    z = z * q
+    return q, x, z
+
+
 # in which the vector is made by other operations
 MAKERS = (
     the_vector_is_made_before,
@@ -251,6 +286,8 @@ MAKERS = (
     one_vector_is_gathered_twice,
     the_vector_depends_on_the_position,
     the_vector_is_filled,
+    the_vector_is_filled_beside_others,
+    two_matrices_gather_one_vector,
     the_vector_is_made_in_parts,
     the_vector_is_not_kept,
     values_are_made_before,
@@ -258,26 +295,48 @@ MAKERS = (
 )
 
 
-def run(matrix: other.Matrix, shape: tuple[int, int], dtype: str, program: Any) -> Any:
+def run(
+    matrix: other.Matrix,
+    shape: tuple[int, int],
+    dtype: str,
+    program: Any,
+    apart: bool = False,
+) -> Any:
+    """Run a program, perhaps in another window than what it begins with is made."""
     height, width = shape
     x, z = ((cn.arange(n) % 7 - 3).astype(dtype) for n in (width, height))
     w = (cn.arange(width) % 5 - 1).astype(dtype)
     if dtype.startswith("complex"):
         w *= 1 - 2j
-    found = program(matrix, x, w, cn.empty(height, dtype), z)
+    y = cn.empty(height, dtype)
+    if apart:
+        window.flush("test")
+    found = program(matrix, x, w, y, z)
     return [np.asarray(each) for each in (found if type(found) is tuple else (found,))]
 
 
-def check(lengths: list[int], width: int, dtype: str, index: str, program: Any) -> None:
+def check(
+    lengths: list[int],
+    width: int,
+    dtype: str,
+    index: str,
+    program: Any,
+    times: int = 1,
+) -> None:
     """Assert that a program gives the same bits unfused."""
-    given_matrix = matrix_of(lengths, width, dtype, index)
-    matrix = in_legate(given_matrix)
-    arguments = matrix, given_matrix.shape, dtype, program
-    found = run(*arguments)
+    check_matrix(matrix_of(lengths, width, dtype, index), dtype, program, times)
+
+
+def check_matrix(given_matrix: Any, dtype: str, program: Any, times: int) -> None:
+    """Assert that a program gives the same bits unfused, each of some times."""
+    arguments = in_legate(given_matrix), given_matrix.shape, dtype, program
+    # the second time points look at the columns, which they know from then on
+    runs = [run(*arguments, apart=times > 1) for _ in range(times)]
     with unfused():
         expected = run(*arguments)
-    for one, another in zip(found, expected, strict=True):
-        same(one, another)
+    for found in runs:
+        for one, another in zip(found, expected, strict=True):
+            same(one, another)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -290,14 +349,89 @@ def test_points_agree(name: str, index: str, dtype: str) -> None:
             check(lengths, width, dtype, index, program)
 
 
+@pytest.mark.parametrize(
+    "program", [each_row_uses_its_own_element, old_elements_are_used_beside]
+)
+def test_points_use_what_they_gather_in_rows(program: Any) -> None:
+    for number, name in enumerate(STRUCTURES):
+        lengths = STRUCTURES[name]
+        dtype = TYPES[number % len(TYPES)]
+        check(lengths, len(lengths), dtype, "int64", program, times=3)
+    # each row has columns near its own number
+    matrix = matrix_of([3] * 90, 90, "float64", "int64")
+    columns = np.clip(np.repeat(np.arange(90), 3) + np.arange(270) % 5 - 2, 0, 89)
+    matrix.indices = columns
+    check_matrix(matrix, "float64", program, times=3)
+
+
 @pytest.mark.parametrize("program", MAKERS)
 def test_points_make_what_they_gather(program: Any) -> None:
     for number, name in enumerate(STRUCTURES):
         lengths = STRUCTURES[name]
         dtype = TYPES[number % len(TYPES)]
         for width in (max(len(lengths) - 3, 2), len(lengths), len(lengths) + 9):
-            check(lengths, width, dtype, "int64", program)
+            check(lengths, width, dtype, "int64", program, times=3)
     check(STRUCTURES["random"], 64, "float64", "int32", program)
+
+
+def change_by_operation(columns: Any, new: Any) -> None:
+    columns[:] = cn.array(new)
+
+
+def change_in_numpy(columns: Any, new: Any) -> None:
+    np.asarray(columns)[:] = new
+
+
+@pytest.mark.parametrize("change", [change_by_operation, change_in_numpy])
+def test_columns_change_after_points_have_looked(change: Any) -> None:
+    n = 60
+    given_matrix = matrix_of([2] * n, n, "float64", "int64")
+    begins, values = (cn.array(e) for e in (given_matrix.indptr, given_matrix.data))
+    columns = cn.array(given_matrix.indices).copy()
+    matrix = other.Matrix(begins.astype("int64"), columns, values)
+    y, w = cn.empty(n), cn.arange(float(n))
+    x = cn.ones(n)
+    expected = np.ones(n)
+    near_rows = np.repeat(np.arange(n), 2)
+    # first each row has itself, then others, and then in the end itself again
+    for distance in (0, 1, 0, n // 2, 7, 0):
+        new = (near_rows + distance) % n
+        change(columns, new)
+        given_matrix.indices = new
+        for _ in range(4):
+            x = w - 0.5 * x
+            matrix.product(x, y)
+            expected = np.arange(float(n)) - 0.5 * expected
+            same(np.asarray(x), expected)
+            by_rows = given_matrix.data * expected[new]
+            same(np.asarray(y), by_rows[::2] + by_rows[1::2])
+
+
+def test_columns_change_beside_products() -> None:
+    n = 60
+    given_matrix = matrix_of([2] * n, n, "float64", "int64")
+    begins, values = (cn.array(e) for e in (given_matrix.indptr, given_matrix.data))
+    w = cn.arange(float(n))
+
+    def program() -> Any:
+        columns = cn.array(np.repeat(np.arange(n), 2)).copy()
+        matrix = other.Matrix(begins.astype("int64"), columns, values)
+        x, y, z = cn.ones(n), cn.empty(n), cn.empty(n)
+        found = []
+        for _ in range(6):
+            x = w - 0.5 * x
+            matrix.product(x, y)
+            columns += 1
+            columns %= n
+            x = w - 0.5 * x
+            matrix.product(x, z)
+            found.append(y - z)
+        return [np.asarray(each) for each in found]
+
+    found = program()
+    with unfused():
+        for one, another in zip(found, program(), strict=True):
+            same(one, another)
 
 
 @settings(max_examples=20, deadline=None)

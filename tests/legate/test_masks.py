@@ -19,11 +19,11 @@ from legate_diffuse.interpose.window import window
 def compactions(program: Any) -> int:
     """Return how many operations of a program ran unseen, for its selections."""
     window.flush("test")
-    before = window.unseen
+    before = window.submitter.unseen
     result = program()
     window.flush("test")
     del result
-    return window.unseen - before
+    return window.submitter.unseen - before
 
 
 def escape(n: Any) -> Any:

@@ -281,12 +281,14 @@ def test_an_explanation_tells_how_many_rows_there_are(tmp_path: Path) -> None:
     assert "400" in loops
 
 
-@pytest.mark.parametrize("cpus", [2, 3, 4])
-def test_products_on_several_processors(cpus: int) -> None:
+# Where caches are small, points take few rows at a time.
+@pytest.mark.parametrize(("cpus", "cache"), [(2, 0), (3, 0), (4, 0), (3, 300)])
+def test_products_on_several_processors(cpus: int, cache: int) -> None:
     settings = {
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
         "LEGATE_DIFFUSE_THREADS": "1",
         "LEGATE_TEST": "1",
+        **({"LEGATE_DIFFUSE_CACHE_BYTES": str(cache)} if cache else {}),
         # Legion looks whether partitions have the kind that it is told
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
@@ -316,30 +318,42 @@ import other_library as other
 import other_package
 from legate_diffuse.interpose.window import window
 legate_diffuse.register("other", other_package.register())
-n = 150_000
-columns = np.arange(n)
-if os.environ["FAR"]:
-    columns = columns * 7 % n
-a = other.Matrix(*map(cn.array, (np.arange(n + 1), columns, np.ones(n))))
-p, r, q = cn.ones(n), cn.arange(float(n)), cn.zeros(n)
 def tasks():
     window.flush("test")
     return legate_diffuse.stats()["tasks_submitted"]
-for step in range(8):
-    before = tasks()
-    p = r - 0.5 * p
-    a.product(p, q)
-    print(tasks() - before, end=" ")
-    # the next step is planned when this one has run
-    assert np.isfinite(np.asarray(q)).all()
-print()
-np.testing.assert_array_equal(np.asarray(q), np.asarray(p)[columns])
+for case in os.environ["CASES"].split():
+    n = 900_000 if case == "large" else 150_000
+    columns = np.clip(np.arange(n) // 2 * 2 + np.arange(n) % 5 * 300, 0, n - 1)
+    if case == "far":
+        columns = np.arange(n) * 7 % n
+    a = other.Matrix(*map(cn.array, (np.arange(n + 1), columns, np.ones(n))))
+    p, r, q = cn.ones(n), cn.arange(float(n)), cn.zeros(n)
+    for step in range(4):
+        before = tasks()
+        p = r - 0.5 * p
+        a.product(p, q)
+        print(tasks() - before, end=" ")
+        # the next step is planned when this one has run
+        assert np.isfinite(np.asarray(q)).all()
+        np.testing.assert_array_equal(np.asarray(q), np.asarray(p)[columns])
+    expected = np.ones(n)
+    for step in range(4):
+        expected = np.arange(float(n)) - 0.5 * expected
+    np.testing.assert_array_equal(np.asarray(p), expected)
 """
 
 
-@pytest.mark.parametrize(("far", "tasks"), [("", [1] * 8), ("1", [1] + [2] * 7)])
+@pytest.mark.parametrize(
+    ("cases", "tasks"),
+    [
+        ("near", [1] * 4),
+        ("large", [1] * 4),
+        # each matrix for itself
+        ("far near far large", [1, 2, 2, 2, *[1] * 4, 1, 2, 2, 2, *[1] * 4]),
+    ],
+)
 def test_points_compute_again_what_is_near_their_tiles(
-    far: str, tasks: list[int]
+    cases: str, tasks: list[int]
 ) -> None:
     setting = {
         "LEGATE_CONFIG": "--cpus 3 --gpus 0 --sysmem 500",
@@ -347,7 +361,7 @@ def test_points_compute_again_what_is_near_their_tiles(
         "LEGATE_DIFFUSE_SMALL_BYTES": "0",
         "PYTHONPATH": str(Path(__file__).parent),
     }
-    done = run_python(FAR, LEGATE_DIFFUSE="1", FAR=far, **setting)
+    done = run_python(FAR, LEGATE_DIFFUSE="1", CASES=cases, **setting)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == list(map(str, tasks))
 
