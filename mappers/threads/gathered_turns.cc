@@ -13,8 +13,8 @@ namespace legate_diffuse {
 
 namespace {
 
-// What the vectors of a block take of the cache: one part in so many. Larger blocks leave no room
-// for what is gathered, and smaller ones begin too often to ask ahead for what they read.
+// One part in so many of the cache is for the vectors of a block. Larger blocks leave no room for
+// what is gathered, and smaller ones begin too often to ask ahead for what they read.
 constexpr std::int64_t SHARE = 2;
 constexpr std::int64_t ELEMENT_BYTES = 8;
 
@@ -91,7 +91,6 @@ std::int64_t rows_in_cache(const ParsedNest* first, const ParsedNest* end) {
   }
   // rows take twice as many bytes as elements of vectors
   const auto row_bytes = static_cast<std::int64_t>(vectors.size() + 1) * ELEMENT_BYTES;
-
   return std::max(cache_bytes() / SHARE / row_bytes, std::int64_t{1});
 }
 
