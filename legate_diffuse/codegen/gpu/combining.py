@@ -37,13 +37,13 @@ class Combining(Exchange):
             "i32 undef, align 4",
         }
 
-    def entry(self) -> list[str]:
-        """Return what depends on the thread and the grid only.
+    def roles(self) -> list[str]:
+        """Return what depends on the thread and the grid only, in block `rows.end`.
 
         `%writes` is the thread that updates an element and has its partial result. A
         tile is what has a ticket: a slice, or a part of its columns.
         """
-        lines = Lines(1, "q", "entry")
+        lines = Lines(1, "q", "rows.end")
         line = lines.let("mul i64 %tid.y, %ntid.x")
         lines.do(f"%thread = add i64 {line}, %tid.x")
         lines.do("%leads = icmp eq i64 %thread, 0")

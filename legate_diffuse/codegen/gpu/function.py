@@ -51,8 +51,16 @@ _REGISTERS: Final = tuple(
     f"{name}.{axis}" for name in ("tid", "ntid") for axis in "xy"
 ) + tuple(f"{name}.{axis}" for name in ("ctaid", "nctaid") for axis in "xyz")
 
-METADATA: Final = '!0 = distinct !{!0, !{!"llvm.loop.unroll.disable"}}'
-"""What marks the loops around points, which mostly run once or not at all."""
+METADATA: Final = """\
+!0 = distinct !{!0, !2}
+!1 = distinct !{!1, !2, !{!"llvm.licm.disable"}}
+!2 = !{!"llvm.loop.unroll.disable"}"""
+"""What marks loops.
+
+Those around points mostly run once, or not at all. What follows the rows of a slice is
+computed after them, also where it is the same for all slices: it would take registers
+from the points, and so threads from the device.
+"""
 
 
 class Function:
@@ -105,7 +113,6 @@ class Function:
             combining = Combining(self._folds, name)
             self.declarations |= combining.declarations
             text += [
-                *combining.entry(),
                 *(line for fold in self._folds for line in fold.accumulators()),
                 "  br label %slices.test",
                 "slices.test:",
@@ -118,9 +125,10 @@ class Function:
                 "  br label %rows.test",
                 *rows_of("slice.start", body),
                 "rows.end:",
+                *combining.roles(),
                 *combining.emit(self._update),
                 "  %slice.next = add i64 %slice, %nctaid.z",
-                "  br label %slices.test, !llvm.loop !0",
+                "  br label %slices.test, !llvm.loop !1",
                 "exit:",
             ]
         return "\n".join([*text, "  ret void", "}"])

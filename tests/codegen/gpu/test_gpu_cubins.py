@@ -21,6 +21,7 @@ from test_operations import kernel_of as kernel_of_kind
 from legate_diffuse.codegen.gpu import libraries
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
 from legate_diffuse.codegen.gpu.module import gpu_module
+from legate_diffuse.codegen.gpu.shape import THREADS
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import FLOATS
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
@@ -81,6 +82,15 @@ def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> N
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
     assert len(kernels) == text().count("define ptx_kernel") > 30
     assert set(kernels.values()) == {(0, 0)}
+
+
+def test_sums_leave_registers_for_three_blocks() -> None:
+    """Of the 65,536 of a multiprocessor; few threads would wait for memory."""
+    kernel = reduction_kernel("add", "float64", broadcast=False)
+    ptx = CubinAssembler("sm_90").ptx(gpu_module(kernel, "k"))
+    _, log = libraries.assemble(ptx, 90, "-verbose")
+    (registers,) = re.findall(r"Used (\d+) registers", log)
+    assert 3 * THREADS * int(registers) <= 65536
 
 
 def test_arithmetic_is_rounded_after_each_operation() -> None:
