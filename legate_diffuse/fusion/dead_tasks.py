@@ -27,5 +27,6 @@ def dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> frozense
         if not used and (task.scalar or task.reductions) and covered(task):
             dead.add(position)
         else:
-            read |= {view.store.id for view in task.reads}
+            # what it reduces to has an initial value
+            read |= task.stores
     return frozenset(dead)

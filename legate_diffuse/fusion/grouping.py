@@ -16,6 +16,7 @@ from legate_diffuse.fusion.legality import (
     Refusal,
     conflicts,
     is_scalar_work,
+    is_single,
     refuse,
     refuse_alone,
 )
@@ -83,8 +84,9 @@ def group_window(
         if alone is None and fills.take(position, task):
             continue
         used = fills.used_by(task) if alone is None else fills.all()
-        if alone is None and not is_scalar_work(task):
-            # what a loop reduces to is filled where the loop is
+        if alone is None and not is_scalar_work(task) and is_single(task):
+            # What a loop reduces to is filled where the loop is. Points combine their
+            # results when the task has ended, so there nothing is gained.
             _place(groups, window, [*used, position])
             continue
         for fill in used:
