@@ -238,7 +238,8 @@ def _report(
         key=lambda pair: pair[0],
     )
     fused = [n for n, one in enumerate(plan.launches) if one.nests and n <= number]
-    launch = plan.launches[fused[-1] if fused else number]
+    last = fused[-1] if fused else number
+    launch = plan.launches[last] if plan.launches else PlannedLaunch(())
     yield "LEGATE_DIFFUSE_CHECK found a wrong result, please report it"
     yield f"  {names.root(root)} ({root.dtype}): {found[root]}"
     for other in found:
@@ -258,13 +259,17 @@ def _report(
 
 
 def _last_launch(plan: Plan, window: ClosedWindow, root: Root) -> int:
-    """Return the number of the last launch that changes a root."""
-    return max(
+    """Return the number of the last launch that changes a root.
+
+    The first one, if none does: the plan took what changes it for dead.
+    """
+    numbers = (
         number
         for number, launch in enumerate(plan.launches)
         for view in targets([window.operations[n] for n in launch.tasks])
         if view.root is root
     )
+    return max(numbers, default=0)
 
 
 def _kernels(launch: PlannedLaunch, window: ClosedWindow, root: Root) -> Iterator[str]:
