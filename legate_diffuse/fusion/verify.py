@@ -42,14 +42,15 @@ def groups(draft: Draft) -> None:
     window = draft.renaming.window
     found = [position for group in draft.groups for position in group.tasks]
     _require(sorted(found) == _needed(draft), "a task is not in one group")
-    read: set[int] = set()
+    used: set[int] = set()
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
         if position not in draft.dead:
-            read.update(view.store.id for view in task.reads)
+            # also what it reduces to, which had an initial value
+            used |= task.stores
             continue
         _require(
-            not any(v.store.live or v.store.id in read for v in task.changes),
+            not any(v.store.live or v.store.id in used for v in task.changes),
             f"somebody uses what dead task {position} changes",
         )
     _verify_order(window, [group.tasks for group in draft.groups])

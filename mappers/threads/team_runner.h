@@ -13,9 +13,9 @@
 
 namespace legate_diffuse {
 
-// Runs nests in several threads, which share the rows of each. Every thread reduces to values of
-// its own, which are combined in the threads' order when all have come to the end: the result
-// depends on the number of threads, and on nothing else.
+// Runs nests in several threads, which share the rows of each. Every part of the rows, of a thread
+// or a tile, is reduced to values of its own, which are combined in the parts' order when all have
+// come to the end: the result depends on the number of parts, and not on who has taken which.
 class TeamRunner {
  public:
   TeamRunner(const std::vector<Base>& bases, std::size_t num_arguments, const Sharing& sharing)
