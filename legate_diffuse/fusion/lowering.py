@@ -150,22 +150,23 @@ def lower_nest(
 
 
 def _streams(views: Sequence[View]) -> set[int]:
-    """Return which views should be prefetched: those of stores that have several.
+    """Return which views should be prefetched: all of a nest that reads neighbours.
 
-    Only the foremost of them misses the cache, and with one or two such streams a
-    processor does not use its full bandwidth. A view that is behind another one in the
-    same row finds what that one has asked for.
+    Of several views of a store only the foremost misses the cache, and with one or two
+    such streams a processor does not use its full bandwidth. If some are asked for
+    ahead, the others must be, too, or they are what the nest waits for. A view that is
+    behind another one in the same row finds what that one has asked for.
     """
     of_store: dict[int, list[View]] = {}
     for view in views:
         of_store.setdefault(view.store.id, []).append(view)
+    if all(len(several) == 1 for several in of_store.values()):
+        return set()
     return {
         view.id
         for several in of_store.values()
         for view in several
-        if len(several) > 1
-        and not view.broadcast
-        and not any(_is_ahead(other, view) for other in several)
+        if not view.broadcast and not any(_is_ahead(other, view) for other in several)
     }
 
 
