@@ -367,7 +367,8 @@ class _BodyEmitter:
             pays = self._target.estimates_roots and step.dtype == "float64"
             return emit_square_root(on, x) if pays else None
         by = step.operands[1]
-        if by not in self._shared:
+        pays = self._uniform[by] or self._target.shares_reciprocals
+        if by not in self._shared or not pays:
             return None
         if by not in self._divisors:
             (b,) = self._values[by]

@@ -135,37 +135,37 @@ def check_uniform(run, dtype, a, divisors):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("numbers", [any_bits, of_size_one])
-def test_quotients_of_random_numbers(run, dtype, numbers):
+def test_quotients_of_random_numbers(run_quotients, dtype, numbers):
     a, b = (numbers(dtype, COUNT, seed) for seed in (1, 2))
-    check_quotients(run, dtype, a, b)
-    check_uniform(run, dtype, a[:10_000], b[:50])
+    check_quotients(run_quotients, dtype, a, b)
+    check_uniform(run_quotients, dtype, a[:10_000], b[:50])
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_quotients_of_special_numbers(run, dtype):
+def test_quotients_of_special_numbers(run_quotients, dtype):
     """Each one alone in a vector too, where no other one takes it to the division."""
     values = special(dtype)
     pairs = np.array(list(product(values, values)), dtype)
-    check_quotients(run, dtype, pairs[:, 0].copy(), pairs[:, 1].copy())
-    check_uniform(run, dtype, values, values)
+    check_quotients(run_quotients, dtype, pairs[:, 0].copy(), pairs[:, 1].copy())
+    check_uniform(run_quotients, dtype, values, values)
     kernel = quotients(dtype, 1, True)
     for a, b in pairs:
         x, found = np.full(3, a), np.empty(3, dtype)
-        run(kernel, [found, x], [b])
+        run_quotients(kernel, [found, x], [b])
         with np.errstate(all="ignore"):
             assert same(found, x / b), (a, b)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_quotients_close_to_midpoints(run, dtype):
+def test_quotients_close_to_midpoints(run_quotients, dtype):
     random = of_size_one(dtype, 300, 3)
     ones = np.nextafter(np.array([2.0, 4.0, 1.5], dtype), dtype_one(dtype))
     few_digits = np.array([3, 5, 7, 9, 10, 11, 100, 1e3, 0.1, 0.3], dtype)
     for b in np.concatenate([random, ones, few_digits]):
         a = close_to_midpoints(dtype, b)
         a = np.concatenate([a, -a, a * 2, a / 4])
-        check_uniform(run, dtype, a, [b, -b])
-        check_quotients(run, dtype, a, np.full_like(a, b))
+        check_uniform(run_quotients, dtype, a, [b, -b])
+        check_quotients(run_quotients, dtype, a, np.full_like(a, b))
 
 
 def rounded(value, bits):
@@ -243,18 +243,34 @@ def test_square_roots_close_to_midpoints(run_roots, dtype):
 
 
 @pytest.fixture(params=[True, False], ids=["Newton steps", "instructions"])
-def run_roots(request, monkeypatch, call):
+def run_roots(request, run_for):
     """Compile a kernel with either way to take roots, and call it."""
-    target = replace(host_target(), estimates_roots=request.param)
-    if request.param and not target.avx512:
-        pytest.skip("no AVX-512")
-    monkeypatch.setattr(machine, "host_target", lambda: target)
-    compiler = Compiler(MathMode.LIBM)
+    return run_for(request.param, estimates_roots=request.param)
 
-    def run(kernel, arrays):
-        call(compiler.compile(kernel), kernel, arrays)
 
-    return run
+@pytest.fixture(params=[True, False], ids=["reciprocals", "instructions"])
+def run_quotients(request, run_for):
+    """Compile a kernel with either way to divide by one divisor, and call it."""
+    return run_for(request.param, shares_reciprocals=request.param)
+
+
+@pytest.fixture
+def run_for(monkeypatch, call):
+    """Return what compiles kernels for another target, and calls them."""
+
+    def make(needs_avx512, **facts):
+        target = replace(host_target(), **facts)
+        if needs_avx512 and not target.avx512:
+            pytest.skip("no AVX-512")
+        monkeypatch.setattr(machine, "host_target", lambda: target)
+        compiler = Compiler(MathMode.LIBM)
+
+        def run(kernel, arrays, scalars=()):
+            call(compiler.compile(kernel), kernel, arrays, scalars)
+
+        return run
+
+    return make
 
 
 def check_roots(run, dtype, x):
@@ -265,7 +281,10 @@ def check_roots(run, dtype, x):
 
 
 @pytest.mark.skipif(not host_target().avx512, reason="no AVX-512")
-def test_what_is_not_shared_is_divided():
+@pytest.mark.parametrize("shares", [True, False])
+def test_what_is_not_shared_is_divided(monkeypatch, shares):
+    target = replace(host_target(), shares_reciprocals=shares)
+    monkeypatch.setattr(machine, "host_target", lambda: target)
     compiled = machine.Machine(MathMode.VECTOR, fast_math=False)
 
     def text(count, uniform):
@@ -273,5 +292,5 @@ def test_what_is_not_shared_is_divided():
         return compiled.assembly("kernel", kernel)
 
     assert "@llvm.fma" in text(1, uniform=True)
-    assert "@llvm.fma" in text(2, uniform=False)
+    assert ("@llvm.fma" in text(2, uniform=False)) == shares
     assert "@llvm.fma" not in text(1, uniform=False)
