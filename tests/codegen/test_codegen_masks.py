@@ -12,7 +12,7 @@ from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.maths.libm import MathLibrary, MathMode
 
 AVX512 = Target(
-    "x86_64-unknown-linux-gnu", "skylake-avx512", "", 64, True, False, False
+    "x86_64-unknown-linux-gnu", "skylake-avx512", "", 64, True, False, False, True
 )
 
 
