@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from legate_diffuse.fusion.in_place import written_in_place
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.localized import Localized
@@ -100,14 +101,16 @@ def _plan_whole(
     turns = [turn for band in program.bands for turn in band.turns]
     nests = [localized.nests[turn.nest.number] for turn in turns]
     views, origins = localized.views, localized.origins
+    scratch = liveness.scratch | localized.scratch
+    circular = dict(each for band in program.bands for each in band.circular)
     users = RootUsers(
-        liveness.scratch | localized.scratch,
+        scratch,
         liveness.undefined | origins.keys(),
+        {} if launch.tiled else written_in_place(program, scratch, circular),
         tiled=launch.tiled,
     )
     for number, nest in enumerate(nests):
         users.add(number, nest, views)
-    circular = dict(each for band in program.bands for each in band.circular)
     layouts = {
         number: renaming.layouts.get(shown, shown)
         for number, shown in ((n, localized.shown.get(n, n)) for n in views)

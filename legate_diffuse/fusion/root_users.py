@@ -25,16 +25,25 @@ class _RootAccess:
 
 
 class RootUsers:
-    """Which nests of a program use which stores, and how."""
+    """Which nests of a program use which stores, and how.
+
+    Stores in ``places`` have the buffers of others.
+    """
 
     def __init__(
-        self, in_scratch: AbstractSet[int], undefined: AbstractSet[int], *, tiled: bool
+        self,
+        in_scratch: AbstractSet[int],
+        undefined: AbstractSet[int],
+        places: Mapping[int, int],
+        *,
+        tiled: bool,
     ) -> None:
         self.arguments: dict[Passed, _RootAccess] = {}
         self.scratch: dict[int, list[int]] = {}
         self._tiled = tiled
         self._in_scratch = in_scratch
         self._undefined = undefined
+        self._places = places
 
     def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
         """Take in a nest, by its number."""
@@ -45,9 +54,8 @@ class RootUsers:
         ):
             view = views[number_of_view]
             if passed.store in self._in_scratch:
-                buffer = self.scratch.setdefault(
-                    passed.store, [view.id, number, number]
-                )
+                place = self._places.get(passed.store, passed.store)
+                buffer = self.scratch.setdefault(place, [view.id, number, number])
                 buffer[2] = number
                 found.append(None)
             else:
@@ -92,7 +100,9 @@ class RootUsers:
         arguments = {passed: place for place, passed in enumerate(self.arguments)}
         buffers = {store: ~place for place, store in enumerate(self.scratch)}
         return tuple(
-            buffers[passed.store] if passed.store in buffers else arguments[passed]
+            buffers[self._places.get(passed.store, passed.store)]
+            if passed.store in self._in_scratch
+            else arguments[passed]
             for passed in passed_by(lowered, views, tiled=self._tiled)
         )
 

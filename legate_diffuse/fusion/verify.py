@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
-from legate_diffuse.ir import Window
+from legate_diffuse.fusion.localized import Localized
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir import Points, Window
+from legate_diffuse.ir.nest import Access, Program
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.ir.verify_program import verify_program
 
@@ -208,6 +213,52 @@ def arguments(draft: Draft) -> None:
                 for view, privilege in lowered.accesses
                 if privilege & WRITE
             }
+        _verify_buffers(localized, program, launch)
+
+
+def _verify_buffers(
+    localized: Localized, program: Program, launch: PlannedLaunch
+) -> None:
+    """Verify that stores follow one another in a buffer, where a nest has both.
+
+    It writes the new one whole, and reads of the old one what it writes there; no
+    later nest, and none that takes turns with it, uses the old one.
+    """
+    band_of = [n for n, band in enumerate(program.bands) for _ in band.turns]
+    circular = {store for band in program.bands for store, _ in band.circular}
+    uses: dict[int, dict[int, list[tuple[int, Access]]]] = {}
+    for number, (nest, planned) in enumerate(
+        zip(program.nests, launch.nests, strict=True)
+    ):
+        passed = localized.nests[nest.number].accesses
+        places = {
+            localized.views[view].store.id: place
+            for (view, _), place in zip(passed, planned.operands, strict=True)
+        }
+        for access in nest.accesses:
+            store = access.view.store.id
+            if places.get(store, 0) < 0:
+                in_place = uses.setdefault(places[store], {})
+                in_place.setdefault(store, []).append((number, access))
+    for stores in uses.values():
+        for (old, before), (new, after) in pairwise(stores.items()):
+            number, written = after[0]
+            own = [access for n, access in before if band_of[n] >= band_of[number]]
+            _require(
+                len(own) == 1
+                and before[-1][0] == number
+                and [n for n, _ in after].count(number) == 1
+                and (own[0].privilege, written.privilege) == (READ, WRITE)
+                and (own[0].whole, written.whole) == (False, False)
+                and own[0].view.points == written.view.points == Points.MANY
+                and own[0].view.dims == written.view.dims
+                and own[0].view.store.dtype == written.view.store.dtype
+                and shows_store(own[0].view)
+                and shows_store(written.view)
+                and circular.isdisjoint((old, new)),
+                f"nest {number} of tasks {launch.tasks}: store {new} is in the place "
+                f"of store {old}",
+            )
 
 
 def _verify_order(window: Window, groups: Sequence[Sequence[int]]) -> None:

@@ -10,6 +10,12 @@ namespace legate_diffuse {
 
 namespace {
 
+// The program's own thread takes a core for a part of each task. Other threads do then what that
+// core's does not come to, if there are more parts than threads. What a thread finds in its own
+// cache from the nest before is lost, so parts have at least so many points.
+constexpr std::int64_t PARTS_PER_THREAD = 4;
+constexpr std::int64_t POINTS_OF_PART = 65536;
+
 // Whether threads may share the rows along a dimension: they write different elements, or they
 // reduce to one.
 bool is_shared(const ParsedNest& nest, const Kernel& kernel, std::int64_t dim) {
@@ -65,12 +71,12 @@ void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& r
     return;
   }
   partials_.reset(kernel, num_parts - 1);
-  Team::run(num_parts, [&](std::int64_t part) {
+  share(num_parts, [&](Runner& runner, std::int64_t part) {
     const auto begin = rows.count * part / num_parts;
     const auto end = rows.count * (part + 1) / num_parts;
 
-    runners_[part].run(nest, kernel, {rows.dim, rows.first + begin, end - begin}, unread,
-                       partials_.of_thread(part));
+    runner.run(nest, kernel, {rows.dim, rows.first + begin, end - begin}, unread,
+               partials_.of_thread(part));
   });
   combine(nest, kernel, partials_);
 }
@@ -249,7 +255,10 @@ std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kerne
   for (std::int64_t d = 0; d < head.dim; ++d) {
     if (d != rows.dim) points *= head.extents[d];
   }
-  return std::min({num_threads(), rows.count, points / min_points_});
+  const auto most = std::clamp(points / POINTS_OF_PART, num_threads(),
+                               PARTS_PER_THREAD * num_threads());
+
+  return std::min({most, rows.count, points / min_points_});
 }
 
 // Whether threads may share the rows of all nests of a band.

@@ -8,7 +8,7 @@ full of what no nest computes.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -54,12 +54,16 @@ class Span:
 
 @dataclass
 class Executor:
-    """Runs the nests of a program for some sizes."""
+    """Runs the nests of a program for some sizes.
+
+    Once they are scheduled, arrays in ``places`` lie where others do.
+    """
 
     steps: Steps
     program: Program
     sizes: tuple[int, ...]
     rng: random.Random
+    places: Mapping[int, int] = field(default_factory=dict)
     # by array, nest and operand; the array is held as long as its number is in use
     _views: dict[tuple[int, int, int], tuple[Array, np.ndarray, int]] = field(
         default_factory=dict
@@ -86,6 +90,10 @@ class Executor:
                 memory[number].elements[...] = POISON
         return memory
 
+    def _scheduled_memory(self) -> Memory:
+        memory = self.memory()
+        return {n: memory[self.places.get(n, n)] for n in memory}
+
     def seen(self, memory: Memory) -> list[list[int]]:
         """Return what the arrays hold that somebody can see."""
         return [
@@ -104,7 +112,7 @@ class Executor:
     # -- by blocks of rows -------------------------------------------------------
     def by_blocks(self, block: int) -> list[list[int]]:
         """Let the nests of each band take turns on blocks of rows."""
-        memory = self.memory()
+        memory = self._scheduled_memory()
         for band in self.program.bands:
             buffers = self._with_buffers(band, memory, block)
             self._run_blocks(band, buffers, block, self.spans(band))
@@ -134,7 +142,7 @@ class Executor:
     # -- in parts ----------------------------------------------------------------
     def in_split_parts(self, block: int, count: int) -> list[list[int]] | None:
         """Run parts without what conflicts with others; the rest comes afterwards."""
-        memory = self.memory()
+        memory = self._scheduled_memory()
         divided = False
         for band in self.program.bands:
             spans = self.spans(band)
@@ -230,8 +238,15 @@ class Executor:
 
     def _run_row(self, step: Step, memory: Memory, span: Span, row: int) -> None:
         index = row - span.start
-        where = {} if span.loop is None else {span.loop: (index, index + 1)}
-        self._run(step, memory, where)
+        if span.loop is not None:
+            self._run(step, memory, {span.loop: (index, index + 1)})
+        elif step.loops:
+            # threads share the rows of a nest that takes no turns
+            count = step.loops[0].at(self.sizes)
+            for row in self.rng.sample(range(count), count):
+                self._run(step, memory, {0: (row, row + 1)})
+        else:
+            self._run(step, memory, {})
 
     def _run(
         self, step: Step, memory: Memory, where: dict[int, tuple[int, int]]

@@ -44,8 +44,39 @@ UNARY_OP.NEGATIVE(float64) -> (float64) shape 2: write %4.7, read %2.4
 BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 3: write %3.6, read %3.6, read %4.8
 """
 
+# Of what is summed up first something is made that replaces it.
+IN_PLACE = """
+store %0 float64 live single
+store %1 float64 single undefined
+store %2 float64 replicated single
+store %3 float64 single undefined
+store %4 float64 replicated single
+store %5 float64 live single undefined
+view %0.0 shape 0 many [:]
+view %1.1 shape 0 many [:]
+view %2.2 shape 1 one []
+view %2.3 shape 0 many [] as (*)
+view %3.4 shape 0 many [:]
+view %4.5 shape 1 one []
+view %4.6 shape 0 many [] as (*)
+view %5.7 shape 0 many [:]
+UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %1.1, read %0.0
+FILL(float64) -> (float64) shape 1: write %2.2
+SCALAR_UNARY_RED.SUM(float64) -> (float64) shape 0: reduce(add) %2.2, read %1.1
+BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %3.4, read %1.1, read %2.3
+FILL(float64) -> (float64) shape 1: write %4.5
+SCALAR_UNARY_RED.SUM(float64) -> (float64) shape 0: reduce(add) %4.5, read %3.4
+BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %5.7, read %3.4, read %4.6
+"""
+NEEDED_LATER = (
+    IN_PLACE.replace("write %5.7", "write %0.0").strip()
+    + """
+BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %5.7, read %0.0, read %1.1
+"""
+)
 
-def drafts() -> dict[str, Draft]:
+
+def drafts(window: str = WINDOW) -> dict[str, Draft]:
     """Return what each pass has made, by its name."""
     found: dict[str, Draft] = {}
 
@@ -53,7 +84,7 @@ def drafts() -> dict[str, Draft]:
         verify_pass(step, draft)
         found[step.name] = replace(draft)
 
-    make_plan(parse(WINDOW), MEANINGS, note)
+    make_plan(parse(window), MEANINGS, note)
     return found
 
 
@@ -253,3 +284,31 @@ def test_what_a_pass_does_wrong_is_noticed(
 
 def test_passes_watch_one_another() -> None:
     assert list(drafts()) == [step.name for step in PASSES]
+
+
+def _buffers(launch: PlannedLaunch) -> tuple[int, int]:
+    """Return the buffers of what the second sum adds up, and of what that is made of."""
+    made, _, read, _ = launch.nests[3].operands
+    assert made < 0 > read
+    return made, read
+
+
+def test_what_nobody_needs_any_more_is_replaced() -> None:
+    (launch,) = drafts(IN_PLACE)["arguments"].planned
+    made, read = _buffers(launch)
+    assert made == read
+    assert len(launch.scratch) == 3
+
+
+def test_what_is_needed_later_is_not_replaced() -> None:
+    draft = drafts(NEEDED_LATER)["arguments"]
+    (launch,) = draft.planned
+    made, read = _buffers(launch)
+    assert made != read
+    assert len(launch.scratch) == 4
+
+    for nest in launch.nests:
+        nest.operands = tuple(read if n == made else n for n in nest.operands)
+    (step,) = (one for one in PASSES if one.name == "arguments")
+    with pytest.raises(ValueError, match="store 3 is in the place of store 1"):
+        verify_pass(step, draft)

@@ -27,7 +27,7 @@ from random_nests import (
     random_steps,
 )
 
-from legate_diffuse.fusion import axis, schedule
+from legate_diffuse.fusion import axis, in_place, schedule
 from legate_diffuse.ir import Privilege, distance, landmarks, region
 from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
@@ -67,10 +67,13 @@ def check(steps: Steps) -> Counter[str]:
     seen: Counter[str] = Counter()
     seen["bands"] += sum(len(band.turns) > 1 for band in scheduled.bands)
     seen["landmarks"] += len(scheduled.landmarks)
-    seen["circular"] += sum(len(band.circular) for band in scheduled.bands)
+    circular = dict(each for band in scheduled.bands for each in band.circular)
+    seen["circular"] += len(circular)
+    places = in_place.written_in_place(scheduled, steps.scratch, circular)
+    seen["in place"] += len(places)
     for sizes in SIZES:
         rng = random.Random(1)
-        executor = Executor(steps, scheduled, sizes, rng)
+        executor = Executor(steps, scheduled, sizes, rng, places)
         expected = executor.in_order()
         for name, found in results(executor):
             if found is not None:
@@ -135,10 +138,85 @@ def a_row_for_all() -> Steps:
     return Steps((whole,) * 5, steps, frozenset())
 
 
+def arrays_made_anew(seed: int) -> Steps:
+    """Each array is made of the one before, and mostly nothing else uses that.
+
+    Many nests wait for the sum of an array, so that not all of them share a band.
+    """
+    rng = random.Random(seed)
+    whole, less, zero = (N, M), (N - 2, M), Number()
+    last = 8
+    arrays: list[tuple[Number, ...]] = [whole] * (last + 1)
+    write, read, reduce = Privilege.WRITE, Privilege.READ, Privilege.REDUCE
+    steps: list[Step] = []
+    has = dict.fromkeys(range(last + 1), whole)
+
+    def luck(share: float) -> bool:
+        return rng.random() < share
+
+    def rows(array: int, extents: tuple[Number, ...], low: int = 0) -> Operand:
+        return Operand(array, (zero + low, zero), extents, (0, 1))
+
+    def add(targets: list[Operand], sources: list[Operand]) -> None:
+        loops = targets[0].extents
+        sums = [n for n, own in enumerate(arrays) if not own]
+        if sums and luck(0.9):
+            sources = [*sources, Operand(sums[-1], (), (), (-1, -1))]
+        kinds = (*(write for _ in targets), *(read for _ in sources))
+        steps.append(Step(loops, (*targets, *sources), kinds))
+
+    def neighbours(array: int) -> None:
+        arrays.append(less)
+        low = rng.choice((1, 2)) if has[array] == whole else 0
+        add([rows(len(arrays) - 1, less)], [rows(array, less, low), rows(array, less)])
+
+    old = 0
+    for _ in range(rng.randint(3, 6)):
+        new = rng.choice([n for n in range(1, last) if n != old])
+        others = [n for n in range(1, last) if n not in (old, new)]
+        extents = has[old]
+        low = 0
+        if extents == whole and luck(0.15):
+            extents, low = less, rng.choice((0, 2))
+        sources = [rows(old, extents, low)]
+        targets = [rows(new, extents)]
+        written = {step.operands[0].array for step in steps}
+        used = [n for n in others if n in written and has[n] in (whole, extents)]
+        if used and luck(0.2):
+            sources.append(rows(rng.choice(used), extents))
+        elif luck(0.2):
+            targets.append(rows(rng.choice(others), extents))
+        if luck(0.3):
+            sources.append(Operand(old, (zero + 1, zero), (zero + 1, M), (-1, 1)))
+        if luck(0.15):
+            neighbours(old)
+        add(targets, sources)
+        if luck(0.15):
+            neighbours(old)
+        has.update((target.array, extents) for target in targets)
+        if luck(0.9):
+            arrays.append(())
+            total = Operand(len(arrays) - 1, (), (), (-1, -1))
+            steps.append(Step(extents, (total, rows(new, extents)), (reduce, read)))
+        old = new
+    add([rows(last, has[old])], [rows(old, has[old])])
+    first_of: dict[int, Privilege] = {}
+    for step in steps:
+        for operand, kind in reversed(
+            list(zip(step.operands, step.privileges, strict=True))
+        ):
+            first_of.setdefault(operand.array, kind)
+    scratch = {n for n in range(1, last) if first_of.get(n) is write}
+    return Steps(tuple(arrays), tuple(steps), frozenset(scratch))
+
+
 def programs(count: int) -> Iterator[tuple[int, Steps]]:
     yield -1, a_row_for_all()
-    found = ((seed, random_steps(seed)) for seed in range(count))
-    yield from ((seed, steps) for seed, steps in found if steps is not None)
+    for seed in range(count):
+        steps = random_steps(seed)
+        if steps is not None:
+            yield seed, steps
+        yield seed, arrays_made_anew(seed)
 
 
 def test_scheduled_programs_give_what_their_nests_give_in_order() -> None:
@@ -324,6 +402,33 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "choose(own.get(mark, 0) for own in factors)",
         "choose(own[mark] for own in factors if mark in own)",
     ),
+    # what is written in place of others
+    "what others of the band use is replaced": (
+        in_place.written_in_place,
+        "[use for use in uses[old] if use >= first] == [number]",
+        "uses[old][-1] == number",
+    ),
+    "what later nests use is replaced": (
+        in_place.written_in_place,
+        "[use for use in uses[old] if use >= first] == [number]",
+        "not [use for use in uses[old] if first <= use < number]",
+    ),
+    "what was there before replaces": (
+        in_place.written_in_place,
+        "uses[new][0] != number",
+        "False",
+    ),
+    "two replace one": (in_place.written_in_place, "dead.remove(old)", "pass"),
+    "parts are replaced": (
+        in_place._seen_as_they_are,
+        "and shows_store(own.view)",
+        "",
+    ),
+    "what is read twice is replaced": (
+        in_place._seen_as_they_are,
+        "not others\n        and ",
+        "",
+    ),
     # margins
     "margins do not grow": (
         schedule.BandBuilder._margin,
@@ -370,7 +475,7 @@ def mutate(
     for part in path:
         owner = getattr(owner, part)
     monkeypatch.setattr(owner, name, made[name])
-    for module in (schedule, axis):
+    for module in (schedule, axis, in_place):
         if owner is not module and getattr(module, name, None) is function:
             monkeypatch.setattr(module, name, made[name])
 

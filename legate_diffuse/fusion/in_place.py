@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which scratch stores a nest writes in place of others that nobody needs after it.
+
+    nest 3: write %1[:], read %0[:], read %5[:]       p = r + beta * p, for a new p
+    nest 4: write %2[:], read %1[:-1], read %1[1:]
+
+If store 0 and store 1 are in scratch memory and nest 3 is the last one that uses the
+former, both have one buffer: less is in the caches, and no line of store 1 is read from
+memory before it is written. Each point of a nest reads before it writes, and
+writes nothing that another point of the nest reads: both stores are seen as they are.
+Nests of one band take turns, so no other nest of the band may use the old store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from legate_diffuse.ir import Points, Privilege, View
+from legate_diffuse.ir.nest import Access, Nest, Program
+from legate_diffuse.ir.relations import shows_store
+
+
+def written_in_place(
+    program: Program, scratch: AbstractSet[int], circular: Mapping[int, object]
+) -> dict[int, int]:
+    """Return the scratch stores that others are written in place of, by the latter.
+
+    A store that is replaced may itself be in the place of another one; what is
+    returned is the first of them.
+
+    Args:
+        program: the scheduled nests.
+        scratch: the stores in scratch memory.
+        circular: those that have a circular buffer, which others do not share.
+    """
+    full = scratch - circular.keys()
+    uses: dict[int, list[int]] = {}
+    for number, nest in enumerate(program.nests):
+        for store in {view.store.id for view in nest.views} & full:
+            uses.setdefault(store, []).append(number)
+    places: dict[int, int] = {}
+    first = 0
+    for band in program.bands:
+        for number, nest in enumerate(band.nests, first):
+            dead = [
+                old
+                for old in _seen_as_they_are(nest, Privilege.READ, full)
+                if [use for use in uses[old.store.id] if use >= first] == [number]
+            ]
+            for new in _seen_as_they_are(nest, Privilege.WRITE, full):
+                if uses[new.store.id][0] != number:
+                    continue
+                old = next((view for view in dead if _alike(view, new)), None)
+                if old is not None:
+                    dead.remove(old)
+                    places[new.store.id] = places.get(old.store.id, old.store.id)
+        first += len(band.nests)
+    return places
+
+
+def _seen_as_they_are(
+    nest: Nest, privilege: Privilege, stores: AbstractSet[int]
+) -> list[View]:
+    """Return the stores that a nest accesses once, so and through all of its loops."""
+    found: dict[int, list[Access]] = {}
+    for access in nest.accesses:
+        if access.view.store.id in stores:
+            found.setdefault(access.view.store.id, []).append(access)
+    return [
+        own.view
+        for own, *others in found.values()
+        if not others
+        and own.privilege is privilege
+        and not own.whole
+        and own.view.points is Points.MANY
+        and shows_store(own.view)
+    ]
+
+
+def _alike(one: View, other: View) -> bool:
+    return one.dims == other.dims and one.store.dtype == other.store.dtype
