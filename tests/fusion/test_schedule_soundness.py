@@ -405,17 +405,17 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     # what is written in place of others
     "what others of the band use is replaced": (
         in_place.written_in_place,
-        "[use for use in uses[old] if use >= first] == [number]",
-        "uses[old][-1] == number",
+        "[use for use in uses[old.store.id] if use >= first] == [number]",
+        "uses[old.store.id][-1] == number",
     ),
     "what later nests use is replaced": (
         in_place.written_in_place,
-        "[use for use in uses[old] if use >= first] == [number]",
-        "not [use for use in uses[old] if first <= use < number]",
+        "[use for use in uses[old.store.id] if use >= first] == [number]",
+        "not [use for use in uses[old.store.id] if first <= use < number]",
     ),
     "what was there before replaces": (
         in_place.written_in_place,
-        "uses[new][0] != number",
+        "uses[new.store.id][0] != number",
         "False",
     ),
     "two replace one": (in_place.written_in_place, "dead.remove(old)", "pass"),
