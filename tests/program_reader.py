@@ -21,7 +21,7 @@ _NEST: Final = re.compile(
     r"nest (?P<number>\d+) shape (?P<shape>\d+) (?P<points>none|one|many)"
     r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>[^ :]+))?"
     r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?"
-    r"(?: told by (?P<told>%[^:]+))?: (?P<accesses>.*)"
+    r"(?: told by (?P<told>%[^:]+?))?(?P<part> part)?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
     r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))? %(?P<store>\d+)"
@@ -96,6 +96,7 @@ def _parse_turn(
             points,
             tuple(accesses),
             tuple(map(int, told)),
+            part=match["part"] is not None,
         ),
         int(match["rows"]) if match["rows"] else None,
         parse_rows(match["shift"] or "0"),

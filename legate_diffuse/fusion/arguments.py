@@ -11,6 +11,7 @@ from legate_diffuse.fusion.in_place import written_in_place
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.localized import Localized
+from legate_diffuse.fusion.lowering import LoweredNest, Part
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
@@ -135,7 +136,7 @@ def _plan_whole(
         tiling = tiling.shown_by(layouts)
     planned = [
         PlannedNest(
-            replace(nest, arguments=tuple(layouts[view] for view in nest.arguments)),
+            _shown_by(nest, layouts),
             operands=users.operands(nest, views),
             turn=turn,
         )
@@ -174,13 +175,29 @@ def _plan_whole(
         ),
         privileges=users.privileges(tiling) + bytes((READ,) * len(again)),
         scratch=tuple(
-            (layouts[view], first, last) for view, first, last in users.scratch.values()
+            (layouts[localized.short.get(store, view)], first, last)
+            for store, (view, first, last) in users.scratch.items()
+        ),
+        short=tuple(
+            place
+            for place, store in enumerate(users.scratch)
+            if store in localized.short
         ),
         circular=tuple(circular.get(store) for store in users.scratch),
         bands=tuple(len(band.turns) for band in program.bands),
         runs=tuple(_runs(program, planned, users, circular)) if runs_rows else (),
         landmarks=tuple(_landmarks(program, layouts)),
     )
+
+
+def _shown_by(nest: LoweredNest, layouts: Mapping[int, int]) -> LoweredNest:
+    """Return a nest whose views have other numbers."""
+    part = nest.part
+    if part is not None:
+        beside = None if part.beside is None else layouts[part.beside]
+        part = Part(part.loop, beside, layouts[part.rows])
+    arguments = tuple(layouts[view] for view in nest.arguments)
+    return replace(nest, arguments=arguments, part=part)
 
 
 def _runs(

@@ -160,8 +160,10 @@ class Axis:
         They differ in which views lie beside one another, where not all of them can.
         In one of them the nest has nothing to do with what is on the axis; its rows
         are those of the first store that is not there yet. Those in which distances
-        depend on landmarks come last.
+        depend on landmarks come last. A part of a nest is nowhere.
         """
+        if nest.part:
+            return
         loop = _row_loop(nest)
         others = []
         for found in self.laid(loop, [_rows(view, loop) for view in nest.views]):

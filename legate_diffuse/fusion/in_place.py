@@ -62,10 +62,13 @@ def written_in_place(
 def _seen_as_they_are(
     nest: Nest, privilege: Privilege, stores: AbstractSet[int]
 ) -> list[View]:
-    """Return the stores that a nest accesses once, so and through all of its loops."""
+    """Return the stores that a nest accesses once, so and through all of its loops.
+
+    A part of a nest does not access all of a store.
+    """
     found: dict[int, list[Access]] = {}
     for access in nest.accesses:
-        if access.view.store.id in stores:
+        if access.view.store.id in stores and not nest.part:
             found.setdefault(access.view.store.id, []).append(access)
     return [
         own.view

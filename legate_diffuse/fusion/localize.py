@@ -35,7 +35,7 @@ from legate_diffuse.ir import Points, Store, View
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import covers_store
-from legate_diffuse.kernel import Argument, Builder, Kernel
+from legate_diffuse.kernel.copying import copying
 
 
 def localize(
@@ -275,20 +275,8 @@ class _Localizer:
             self._views[view.id] = view
             self._shown[view.id] = self._shown.get(like.id, like.id)
             numbers.append(view.id)
-        kernel = _copying(self._old.dtype)
+        kernel = copying(self._old.dtype)
         privileges = bytes((WRITE, READ))
         return LoweredNest(
             (), kernel, shape, tuple(numbers), privileges, (), whole=True
         )
-
-
-def _copying(dtype: str) -> Kernel:
-    builder = Builder(
-        (
-            Argument(dtype, reads=False, writes=True),
-            Argument(dtype, reads=True, writes=False),
-        ),
-        (),
-    )
-    builder.store(0, builder.load(1))
-    return builder.build()

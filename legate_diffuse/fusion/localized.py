@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nests whose points use nothing that other points change."""
+"""The nests of a launch, with those that compute something again or copy it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from legate_diffuse.ir import View
 
 @dataclass(frozen=True, slots=True)
 class Localized:
-    """Nests whose points do not write what others read.
+    """Nests whose points do not write what others read, or wait for rows far away.
 
     Attributes:
         nests: the nests.
@@ -22,6 +22,7 @@ class Localized:
             of each view of all of a new store any one of the old one.
         origins: the old store of each new one.
         scratch: the new stores that live in the task.
+        short: those of them that have but the rows of a view, and which view that is.
         tiles: where the nests are, if that is known.
     """
 
@@ -30,6 +31,7 @@ class Localized:
     shown: Mapping[int, int] = field(default_factory=dict)
     origins: dict[int, int] = field(default_factory=dict)
     scratch: frozenset[int] = frozenset()
+    short: Mapping[int, int] = field(default_factory=dict)
     tiles: Tiles | None = None
 
     @property

@@ -43,6 +43,21 @@ ScalarSource = ConstantSource | TaskScalarSource
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows of a nest: those at which one of its views shows what another one does.
+
+    Attributes:
+        loop: the loop of the nest along them, None if it has a single one.
+        beside: the id of the nest's view of a store, None if that shows the store.
+        rows: the id of the view that shows these rows of the store, and no others.
+    """
+
+    loop: int | None
+    beside: int | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class LoweredNest:
     """A kernel, and what its arguments and scalars are.
 
@@ -51,7 +66,7 @@ class LoweredNest:
     reductions. What is written comes first, then what is reduced to. ``shape`` is the
     class of the launch domain; a view of a one-element store may have another shape. If
     ``whole``, the nest runs over all of its roots, and its shape is not the window's.
-    ``told`` is that of the nest that it becomes.
+    ``told`` is that of the nest that it becomes. With a ``part`` it runs over that.
     """
 
     tasks: tuple[int, ...]
@@ -62,6 +77,7 @@ class LoweredNest:
     scalars: tuple[ScalarSource, ...]
     whole: bool = False
     told: tuple[int, ...] = ()
+    part: Part | None = None
 
     @property
     def accesses(self) -> Iterator[tuple[int, int]]:

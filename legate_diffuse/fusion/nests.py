@@ -41,6 +41,7 @@ def _nest(number: int, lowered: LoweredNest, views: Mapping[int, View]) -> Nest:
             )
         ),
         lowered.told,
+        part=lowered.part is not None,
     )
 
 

@@ -27,6 +27,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
+from legate_diffuse.fusion.wrapping import compute_far_rows
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.nest import Program, alone
 from legate_diffuse.ir.verify import verify_window
@@ -85,7 +86,7 @@ def _copies(draft: Draft) -> None:
     for launch, liveness, nests in found:
         local = draft.memos.localized.of(
             (launch, liveness),
-            partial(_localized, launch, liveness, nests, views, free),
+            partial(_localized, draft, launch, liveness, nests, views, free),
         )
         if local is None:
             draft.cuts |= {cut(window, launch, draft.cuts)}
@@ -270,15 +271,23 @@ def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[Lowered
 
 
 def _localized(
+    draft: Draft,
     launch: Launch,
     liveness: Liveness,
     nests: Sequence[LoweredNest],
     views: Mapping[int, View],
     free: int,
 ) -> Localized | None:
-    """Return what the points of a launch run; new numbers begin with ``free``."""
+    """Return what the points of a launch run; new numbers begin with ``free``.
+
+    Those nests that may run row by row need no bands.
+    """
     used = {view for nest in nests for view in nest.arguments}
     own = {view: views[view] for view in sorted(used)}
+    if launch.fused and not launch.partitioned and not draft.runs_rows:
+        return compute_far_rows(
+            nests, own, liveness.scratch, liveness.undefined, count(free)
+        )
     if not launch.tiled or not nests:
         return Localized(tuple(nests), own)
     return localize(

@@ -76,6 +76,7 @@ class PlannedLaunch:
             of reductions.
         scratch: a view of each store in scratch memory, with the first and the last
             nest that use it.
+        short: the numbers of those that have but the rows of their views.
         circular: for each of them how many rows more than those of a block are in use
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
@@ -104,6 +105,7 @@ class PlannedLaunch:
     moved: tuple[int, ...] = ()
     privileges: bytes = b""
     scratch: tuple[tuple[int, int, int], ...] = ()
+    short: tuple[int, ...] = ()
     circular: tuple[Rows | None, ...] = ()
     bands: tuple[int, ...] = ()
     runs: tuple[PlannedRun, ...] = ()

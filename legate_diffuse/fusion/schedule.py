@@ -19,11 +19,12 @@ storage folding, as Halide has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
+from legate_diffuse.fusion.few_rows import is_short_loop
 from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
@@ -37,18 +38,21 @@ def schedule(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Program:
     that. A nest without rows runs by itself. Of ``scratch``, stores that live in the
     program only, bands need no more rows than are in use at a time.
     """
-    bands: list[Band] = []
+    return fold_storage(Program(tuple(_bands_of(nests))), scratch)
+
+
+def _bands_of(nests: Iterable[Nest]) -> Iterator[Band]:
+    """Yield the bands of a program of nests."""
     open_ = BandBuilder()
     for nest in nests:
         while not open_.join(nest):
             before = open_.related(open_.obstacles(nest))
             if not before:
-                bands.append(alone(nest))
+                yield alone(nest)
                 break
-            bands += open_.bands(before)
+            yield from open_.bands(before)
             open_ = open_.only(set(range(len(open_.turns))) - before)
-    bands += open_.bands(range(len(open_.turns)))
-    return fold_storage(Program(tuple(bands)), scratch)
+    yield from open_.bands(range(len(open_.turns)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,7 @@ class BandBuilder:
         while rest:
             together = self.related({min(rest)})
             rest -= together
-            yield _band(self.only(together).turns)
+            yield from _divided(self.only(together).turns)
 
     def only(self, turns: AbstractSet[int]) -> BandBuilder:
         """Return a builder that has taken in some of the nests."""
@@ -224,6 +228,22 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
         firsts.append(first.moved(-later.distance))
     lags = [last - each for last in lasts for each in firsts]
     return min((lag for lag in lags if lag is not None), default=None)
+
+
+def _divided(turns: Sequence[Turn]) -> Iterator[Band]:
+    """Yield a band, or more if threads can divide it without its last nests.
+
+    These have few rows, so nobody gains from their turns.
+    """
+    end = len(turns)
+    while end and is_short_loop(turns[end - 1].row_loop, turns[end - 1].nest.views):
+        end -= 1
+    stand = [n for n, turn in enumerate(turns) if turn.margin is None]
+    if 0 < end < len(turns) and stand and stand[0] >= end:
+        yield _band(turns[:end])
+        yield from _bands_of(turn.nest for turn in turns[end:])
+    else:
+        yield _band(turns)
 
 
 def _band(turns: Sequence[Turn]) -> Band:

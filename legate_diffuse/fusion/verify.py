@@ -245,7 +245,8 @@ def _verify_buffers(
             number, written = after[0]
             own = [access for n, access in before if band_of[n] >= band_of[number]]
             _require(
-                len(own) == 1
+                not program.nests[number].part
+                and len(own) == 1
                 and before[-1][0] == number
                 and [n for n, _ in after].count(number) == 1
                 and (own[0].privilege, written.privilege) == (READ, WRITE)

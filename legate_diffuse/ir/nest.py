@@ -29,6 +29,8 @@ class Nest:
         told: the stores that tell what of its loop a tile needs: the indices that later
             nests use there, and the rows that tell which indices these are. Empty if
             that follows from distances.
+        part: it runs over a part of its shape only, and nobody knows at which rows. Its
+            views show no more than their regions.
     """
 
     number: int
@@ -36,6 +38,7 @@ class Nest:
     points: Points
     accesses: tuple[Access, ...]
     told: tuple[int, ...] = ()
+    part: bool = False
 
     @property
     def views(self) -> tuple[View, ...]:

@@ -9,7 +9,7 @@ from the row of the nest, and ``circular %1 2`` tells that of store 1 two rows m
 those of a block are in use at a time. ``@-%0.a`` is a distance that depends on where
 landmark a of store 0 is (``distance.py``). A nest that is ``told by %2 %1`` runs on
 each of several points for what the elements of store 2 tell that the rows of store 1
-tell::
+tell; one that is ``part`` runs over a part of its shape::
 
     store %0 float64 live
     store %1 float64
@@ -45,6 +45,7 @@ def _turn(turn: Turn) -> str:
     text += f" shift {turn.shift}" if turn.shift else ""
     text += f" margin {margin.before} {margin.after}" if margin else ""
     text += told_by(nest.told)
+    text += " part" if nest.part else ""
     accesses = zip(nest.accesses, turn.distances, strict=True)
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
 

@@ -53,6 +53,20 @@ def shows_store(view: View) -> bool:
     )
 
 
+def shows_rows_of(one: View, other: View) -> bool:
+    """Whether a view of a store shows all rows that another one shows."""
+    if not one.region or not other.region:
+        return False
+    return _covers(one.region[:1], other.region[:1], _zones(one)[:1])
+
+
+def rows_are_apart(one: View, other: View) -> bool:
+    """Whether two views of a store have no row in common."""
+    if not one.region or not other.region:
+        return False
+    return _are_apart(one.region[0], other.region[0], _zones(one)[0])
+
+
 def are_covered(views: Iterable[View], parts: Mapping[int, View]) -> bool:
     """Whether parts of a store together show all elements of each of its views.
 

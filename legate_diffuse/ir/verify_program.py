@@ -48,11 +48,11 @@ def verify_program(program: Program, scratch: AbstractSet[int]) -> None:
         ValueError: an access breaks a rule that windows keep as well.
         InvalidProgramError: a nest has no turn, or two; the views of a nest have not
             its loops, or its points depend on one another; distances do not agree, or
-            belong to what does not move along; nests that conflict
-            run in another order at some row, or parts of them at the same time; a
-            store in scratch memory is live, or read before it is written; a circular
-            buffer is too small, or somebody else uses its store; a nest that is told
-            what it runs breaks a rule of ``verify_told.py``.
+            belong to what does not move along, or to a part of a shape; nests that
+            conflict run in another order at some row, or parts of them at the same
+            time; a store in scratch memory is live, or read before it is written; a
+            circular buffer is too small, or somebody else uses its store; a nest that
+            is told what it runs breaks a rule of ``verify_told.py``.
     """
     numbers = sorted(nest.number for nest in program.nests)
     _require(numbers == list(range(len(numbers))), "a nest does not have one turn")
@@ -222,6 +222,7 @@ def _verify_turn(turn: Turn, place: int, rows: _Rows, *, alone: bool) -> None:
         for view, distance in zip(turn.nest.views, turn.distances, strict=True)
         if distance is not None
     ]
+    _require(not given or not turn.nest.part, f"{where}: its rows may be anywhere")
     moving = [(view, each) for view, each in given if isinstance(each, int)]
     _require(bool(moving) or alone, f"{where}: it has no rows in its band")
     _require(bool(moving) or loop is None, f"{where}: nothing moves along its rows")

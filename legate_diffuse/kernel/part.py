@@ -9,11 +9,14 @@ from legate_diffuse.kernel.ir import Argument, Instruction, Kernel, Load, Op, St
 from legate_diffuse.kernel.verify import verify_kernel
 
 
-def part_for(kernel: Kernel, result: int) -> tuple[Kernel, tuple[int, ...]]:
+def part_for(
+    kernel: Kernel, result: int, *, in_place: bool = False
+) -> tuple[Kernel, tuple[int, ...]]:
     """Return a kernel that only writes one argument, and which arguments it reads.
 
     Its first argument is what it writes, which it does not read. Those that it reads
     follow; they are given by their numbers in the old kernel. Its scalars are the same.
+    If it is ``in_place`` what it writes has still been read from the first argument.
 
     Raises:
         ValueError: the kernel does not write the argument.
@@ -30,19 +33,23 @@ def part_for(kernel: Kernel, result: int) -> tuple[Kernel, tuple[int, ...]]:
         if number in needed and isinstance(step, Op):
             needed.update(step.operands)
     steps = [kernel.body[number] for number in sorted(needed)]
-    read = sorted({step.argument for step in steps if isinstance(step, Load)})
+    loaded = {step.argument for step in steps if isinstance(step, Load)}
+    changes = in_place and result in loaded
+    read = sorted(loaded - {result} if changes else loaded)
+    places = {number: place for place, number in enumerate(read, 1)}
+    places.setdefault(result, 0)
     values = {old: new for new, old in enumerate(sorted(needed))}
     body: list[Instruction] = []
     for step in steps:
         if isinstance(step, Load):
-            step = Load(1 + read.index(step.argument))
+            step = Load(places[step.argument])
         elif isinstance(step, Op):
             operands = tuple(values[operand] for operand in step.operands)
             step = replace(step, operands=operands)
         body.append(step)
     dtype = kernel.arguments[result].dtype
     arguments = (
-        Argument(dtype, reads=False, writes=True),
+        Argument(dtype, reads=changes, writes=True),
         *(replace(kernel.arguments[each], writes=False) for each in read),
     )
     found = Kernel(arguments, kernel.scalars, (*body, Store(0, values[value])))

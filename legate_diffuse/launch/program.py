@@ -8,6 +8,7 @@ from functools import cache
 from struct import pack
 from typing import Any, Final, NamedTuple
 
+from legate_diffuse.fusion.lowering import Part
 from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
 from legate_diffuse.ir.privilege import REDUCE, WRITE
@@ -125,11 +126,13 @@ def _write(
     if tiling is not None:
         parts.append(write_tiling(tiling, views, launch.arguments, moments))
     parts.append(pack("=4q", *counts))
-    for (number, first, last), spread in zip(
-        launch.scratch, launch.circular, strict=True
+    for place, ((number, first, last), spread) in enumerate(
+        zip(launch.scratch, launch.circular, strict=True)
     ):
         root = views[number].root
         extents = root.shape
+        if place in launch.short:
+            extents = (views[number].layout.extents[0], *extents[1:])
         parts.append(
             pack(
                 f"={5 + len(extents)}q",
@@ -152,10 +155,13 @@ def _write(
             else shapes[lowered.shape]
         )
         dim = len(shape)
+        first_point = [0] * dim
+        if lowered.part is not None:
+            shape, first_point = _restricted(lowered.part, shape, views)
         parts += (
             pack("=q", nest.kernel),
             nest.packed or _pack_turn(nest, dim, filled),
-            pack(f"={2 * dim}q", *shape, *(0,) * dim),
+            pack(f"={2 * dim}q", *shape, *first_point),
         )
         if block:
             parts.append(block)
@@ -172,9 +178,45 @@ def _write(
                 parts.append(_repeated((), dim))
             elif argument.whole or view.root.scalar_storage:
                 parts.append(_repeated(tuple(layout.low), dim))
+            elif base < 0 and ~base in launch.short:
+                # its rows are those of the part
+                parts.append(_packed(layout.dims, (0, *layout.low[1:])))
+            elif lowered.part is not None:
+                parts.append(_packed(layout.dims, _moved(layout, first_point)))
             else:
                 parts.append(layout.packed or _pack(layout))
     return b"".join(parts)
+
+
+def _restricted(
+    part: Part, shape: Sequence[int], views: Sequence[View]
+) -> tuple[Sequence[int], list[int]]:
+    """Return the extents of a part of a nest, and the index of its first point.
+
+    Raises:
+        ValueError: the nest does not have the rows; in the IR its view shows all rows
+            of the other view, which holds for all extents.
+    """
+    first = [0] * len(shape)
+    if part.loop is None:
+        return shape, first
+    rows = views[part.rows].layout
+    begin, count = rows.low[0], rows.extents[0]
+    if part.beside is not None:
+        begin -= views[part.beside].layout.low[0]
+    if begin < 0 or begin + count > shape[part.loop]:
+        raise ValueError("a nest has not the rows that are computed again")
+    first[part.loop] = begin
+    return [*shape[: part.loop], count, *shape[part.loop + 1 :]], first
+
+
+def _moved(layout: Layout, first: Sequence[int]) -> tuple[int, ...]:
+    """Return where a view begins whose first points are left out."""
+    low = list(layout.low)
+    for dim, index in zip(layout.dims, first, strict=True):
+        if dim >= 0:
+            low[dim] += index
+    return tuple(low)
 
 
 def _pack_turn(nest: PlannedNest, dim: int, filled: Filled) -> bytes:
@@ -224,9 +266,12 @@ _BASES = _Bases()
 
 def _pack(layout: Layout) -> bytes:
     """Return an operand without its base, and remember it."""
-    dims, low = layout.dims, layout.low
-    layout.packed = pack(f"={1 + len(dims) + len(low)}q", len(low), *dims, *low)
+    layout.packed = _packed(layout.dims, layout.low)
     return layout.packed
+
+
+def _packed(dims: Sequence[int], low: Sequence[int]) -> bytes:
+    return pack(f"={1 + len(dims) + len(low)}q", len(low), *dims, *low)
 
 
 @cache

@@ -165,7 +165,11 @@ class SmallArrays:
         """Whether a nest has more points than a small array has bytes."""
         limit = self.limit
         return any([prod(shape) > limit for shape in shapes]) and any(
-            [prod(shapes[nest.lowered.shape]) > limit for nest in planned.nests]
+            [
+                prod(shapes[nest.lowered.shape]) > limit
+                for nest in planned.nests
+                if not nest.lowered.whole
+            ]
         )
 
     def may_be_here(self, root: Root) -> bool:

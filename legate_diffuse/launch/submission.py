@@ -329,7 +329,7 @@ class Submitter:
         work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
             prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
             for nest in launch.nests
-            if not nest.lowered.whole
+            if not nest.lowered.whole and nest.lowered.part is None
         )
         kernels = [nest.lowered.kernel for nest in missing]
 

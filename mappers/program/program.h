@@ -32,7 +32,7 @@ struct Kernel;
 // follows from the first nest of a band that moves along both. `before` is NO_MARGIN if the band
 // cannot be divided. `spread` is how many rows more than those of a block are in use of a scratch
 // buffer at a time, or ALL_ROWS if it needs all of its rows. `first` is the index of the first
-// point along each dimension, 0 until the nest is restricted to a tile.
+// point along each dimension, 0 unless the nest is a part of a larger one.
 //
 // The nests of a run touch the same rows only where they conflict, so that a kernel may run all of
 // them on one row after the other (legate_diffuse/fusion/rows.py).

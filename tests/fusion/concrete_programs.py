@@ -21,7 +21,11 @@ Extents = tuple[int, ...]
 Memory = dict[int, list[int]]  # store id -> its elements in row-major order
 
 # By number of the shape: what a task may run over. Futures are of the first.
-DOMAINS: Final[tuple[Extents, ...]] = ((), (6,), (3, 3), (4,), (1,), (0,), (8,))
+DOMAINS: Final[tuple[Extents, ...]] = (
+    *((), (6,), (3, 3), (4,), (1,), (0,), (8,)),
+    # arrays whose rows wrap around, and parts of them
+    *((20, 4), (16, 4), (16, 2), (2, 4), (2, 2), (20, 1)),
+)
 # The contents of memory that nobody has written.
 POISON: Final = -999
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
+import numpy as np
 from concrete_programs import (
     COMBINE,
+    DOMAINS,
     IDENTITY,
     POISON,
     Memory,
     Program,
     copy_of,
-    points,
     run_task,
     wrapped,
 )
@@ -89,11 +91,16 @@ class _Operand:
 
     def get(self, point: int) -> int:
         """Return the element at a point."""
-        return self.memory[self.elements[point]]
+        return self.memory[self._element(point)]
 
     def set(self, point: int, value: int) -> None:
         """Change the element at a point."""
-        self.memory[self.elements[point]] = value
+        self.memory[self._element(point)] = value
+
+    def _element(self, point: int) -> int:
+        element = self.elements[point]
+        assert 0 <= element < len(self.memory), "a buffer has all that is used"
+        return element
 
 
 @dataclass
@@ -171,19 +178,30 @@ class _Runner:
             arguments.append(list(self.memory[store]))
             if not privilege & READ:
                 self._destroy(arguments[-1])
-        scratch = [
-            [POISON] * len(self.memory[self.views[view].store.id])
-            for view, _, _ in launch.scratch
-        ]
+        scratch = []
+        for place, (number, _, _) in enumerate(launch.scratch):
+            view = self.views[number]
+            count = len(self.memory[view.store.id])
+            if place in launch.short:
+                count = len(self._rows(view)) * self._row_size(view)
+            scratch.append([POISON] * count)
         for number, nest in enumerate(launch.nests):
             lowered = nest.lowered
             operands = []
-            for base, view in zip(nest.operands, lowered.arguments, strict=True):
-                if base < 0:
-                    _, first, last = launch.scratch[~base]
-                    assert first <= number <= last, "scratch memory has been given back"
+            for base, argument in zip(nest.operands, lowered.arguments, strict=True):
+                view = self.views[argument]
                 memory = arguments[base] if base >= 0 else scratch[~base]
-                operands.append(self._operand(self.views[view], lowered.shape, memory))
+                if lowered.whole:
+                    every = range(len(self.memory[view.store.id]))
+                    operand = _Operand(memory, every)
+                else:
+                    operand = self._operand(view, lowered.shape, memory)
+                if base < 0:
+                    rows, first, last = launch.scratch[~base]
+                    assert first <= number <= last, "scratch memory has been given back"
+                    if ~base in launch.short:
+                        operand = self._in_short(operand, self.views[rows])
+                operands.append(operand)
             self._run_kernel(lowered, operands)
         for store, privilege, argument in zip(
             stores, launch.privileges, arguments, strict=True
@@ -193,11 +211,42 @@ class _Runner:
             else:
                 assert self.memory[store] == argument, "what is only read has changed"
 
+    def _row_size(self, view: View) -> int:
+        return prod(self.program.extents[view.store.id][1:])
+
+    def _rows(self, view: View) -> range:
+        """Return the rows of its store that a view shows."""
+        elements = self.program.elements[view.id]
+        size = self._row_size(view)
+        return range(min(elements) // size, max(elements) // size + 1)
+
+    def _in_short(self, operand: _Operand, view: View) -> _Operand:
+        """Return an operand in a buffer that only has the rows of a view."""
+        begin = self._rows(view).start * self._row_size(view)
+        return _Operand(operand.memory, [each - begin for each in operand.elements])
+
     # -- kernels -----------------------------------------------------------------
     def _run_kernel(self, lowered: LoweredNest, operands: Sequence[_Operand]) -> None:
-        order = list(range(points(lowered.shape)))
+        order = self._points(lowered)
         self.rng.shuffle(order)
         self._run_points(lowered, operands, order)
+
+    def _points(self, lowered: LoweredNest) -> list[int]:
+        """Return the points over which a nest runs."""
+        domain = DOMAINS[lowered.shape] if lowered.shape < len(DOMAINS) else ()
+        if lowered.whole:
+            domain = self.program.extents[self.views[lowered.arguments[0]].store.id]
+        part = lowered.part
+        if part is None or part.loop is None:
+            return list(range(prod(domain)))
+        rows = self._rows(self.views[part.rows])
+        begin = 0 if part.beside is None else self._rows(self.views[part.beside]).start
+        assert begin <= rows.start, "a nest has the rows that it computes again"
+        assert rows.stop - begin <= domain[part.loop], "and no more than it has"
+        along = np.indices(domain)[part.loop].reshape(-1)
+        return np.flatnonzero(
+            (along >= rows.start - begin) & (along < rows.stop - begin)
+        ).tolist()
 
     def _run_points(
         self,

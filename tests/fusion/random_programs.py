@@ -160,7 +160,7 @@ class Generator:
 
     def _shapes(self) -> Sequence[Extents]:
         """Choose two launch domains."""
-        return self.rng.choices(DOMAINS, _DOMAIN_WEIGHTS, k=2)
+        return self.rng.choices(DOMAINS[: len(_DOMAIN_WEIGHTS)], _DOMAIN_WEIGHTS, k=2)
 
     def _add_tasks(self) -> None:
         rng = self.rng

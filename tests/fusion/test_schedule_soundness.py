@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import inspect
 import random
-import sys
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
+from mutants import mutate
 from nest_execution import Executor, results
 from program_reader import parse_program
 from random_nests import (
@@ -35,7 +33,7 @@ from legate_diffuse.stores import layout, outline
 
 PROGRAMS: Final = 150
 # A broken rule is noticed in one of so many programs.
-MUTANT_PROGRAMS: Final = 600
+MUTANT_PROGRAMS: Final = 900
 
 # Small numbers make small arrays have all that large ones have.
 SMALL: Final = {
@@ -304,12 +302,12 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     # bands
     "nothing comes before a nest": (
-        schedule.schedule,
+        schedule._bands_of,
         "open_.related(open_.obstacles(nest))",
         "set()",
     ),
     "only obstacles come before a nest": (
-        schedule.schedule,
+        schedule._bands_of,
         "open_.related(open_.obstacles(nest))",
         "open_.obstacles(nest)",
     ),
@@ -458,31 +456,9 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
 }
 
 
-def mutate(
-    function: Callable[..., Any], old: str, new: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Replace a part of a function's source."""
-    source = textwrap.dedent(inspect.getsource(function))
-    assert source.count(old) == 1, f"{old!r} is not once in {function.__qualname__}"
-    made: dict[str, Any] = {}
-    exec(  # in the function's own module
-        compile(source.replace(old, new), "<mutant>", "exec"),
-        function.__globals__,
-        made,
-    )
-    owner: Any = sys.modules[function.__module__]
-    *path, name = function.__qualname__.split(".")
-    for part in path:
-        owner = getattr(owner, part)
-    monkeypatch.setattr(owner, name, made[name])
-    for module in (schedule, axis, in_place):
-        if owner is not module and getattr(module, name, None) is function:
-            monkeypatch.setattr(module, name, made[name])
-
-
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
 def test_a_broken_rule_is_noticed(
     broken: tuple[Callable[..., Any], str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mutate(*broken, monkeypatch)
+    mutate(*broken, monkeypatch, (schedule, axis, in_place))
     assert any(fails(steps) for _, steps in programs(MUTANT_PROGRAMS))

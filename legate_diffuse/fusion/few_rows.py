@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shows few rows, whatever the extents are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from legate_diffuse.ir import View
+from legate_diffuse.ir.region import Interval
+
+# So many rows at most stay in a cache until somebody reads them, and take no time.
+_FEW: Final = 16
+
+
+def rows_of(view: View) -> Interval | None:
+    """Return the rows of its store that a view shows, None if nobody knows."""
+    return view.region[0] if view.region and not view.store.replicated else None
+
+
+def is_short(interval: Interval) -> bool:
+    """Whether an interval has few positions, as its ends tell."""
+    low, high = interval.low, interval.high
+    return low.landmark == high.landmark and high.offset - low.offset <= _FEW
+
+
+def is_short_loop(loop: int | None, views: Iterable[View]) -> bool:
+    """Whether a loop over views is along few positions, as one of them tells.
+
+    No loop is along a single one.
+    """
+    return loop is None or any(
+        view.region is not None
+        and view.dims[loop] >= 0
+        and is_short(view.region[view.dims[loop]])
+        for view in views
+    )
