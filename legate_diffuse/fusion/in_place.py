@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from legate_diffuse.ir import Points, Privilege, View
-from legate_diffuse.ir.nest import Access, Nest, Program
+from legate_diffuse.ir import Access, Points, Privilege, View
+from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.relations import shows_store
 
 

@@ -14,8 +14,8 @@ from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
 from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Points, Window
-from legate_diffuse.ir.nest import Access, Program
+from legate_diffuse.ir import Access, Points, Window
+from legate_diffuse.ir.nest import Program
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.ir.verify import verify_window

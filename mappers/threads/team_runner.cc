@@ -255,8 +255,8 @@ std::int64_t TeamRunner::count_parts(const ParsedNest& nest, const Kernel& kerne
   for (std::int64_t d = 0; d < head.dim; ++d) {
     if (d != rows.dim) points *= head.extents[d];
   }
-  const auto most = std::clamp(points / POINTS_OF_PART, num_threads(),
-                               PARTS_PER_THREAD * num_threads());
+  const auto most =
+      std::clamp(points / POINTS_OF_PART, num_threads(), PARTS_PER_THREAD * num_threads());
 
   return std::min({most, rows.count, points / min_points_});
 }

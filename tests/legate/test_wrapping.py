@@ -9,8 +9,7 @@ from __future__ import annotations
 import pytest
 from test_small_arrays import run_here
 
-# Sweeps over arrays with ghost rows and columns. Arrays with few rows have rows that are
-# near both ends; so many columns are more than a block has.
+# Sweeps over arrays with ghost rows and columns. Rows of small ones are near both ends.
 PROGRAM = """
 import random
 from legate_diffuse.fusion import wrapping
