@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
-from legate_diffuse.ir import Access, IndexTask, OperationKind, Privilege, View
+from legate_diffuse.ir import Access, IndexTask, OperationKind, Points, Privilege, View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import distance
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
@@ -166,23 +166,22 @@ def lower_nest(
 
 
 def _streams(views: Sequence[View]) -> set[int]:
-    """Return which views should be prefetched: all of a nest that reads neighbours.
+    """Return which views should be prefetched.
 
-    Of several views of a store only the foremost misses the cache, and with one or two
-    such streams a processor does not use its full bandwidth. If some are asked for
-    ahead, the others must be, too, or they are what the nest waits for. A view that is
-    behind another one in the same row finds what that one has asked for.
+    With as few streams as a nest has, a processor does not use its full bandwidth, and
+    the rows of a block are short. A view that is behind another one in the same row
+    finds what that one has asked for.
     """
     of_store: dict[int, list[View]] = {}
     for view in views:
         of_store.setdefault(view.store.id, []).append(view)
-    if all(len(several) == 1 for several in of_store.values()):
-        return set()
     return {
         view.id
         for several in of_store.values()
         for view in several
-        if not view.broadcast and not any(_is_ahead(other, view) for other in several)
+        if view.points is Points.MANY
+        and not (view.broadcast or view.store.replicated)
+        and not any(_is_ahead(other, view) for other in several)
     }
 
 

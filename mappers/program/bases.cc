@@ -18,17 +18,23 @@ Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
   return {elements, row_major_strides(dim, extents, itemsize)};
 }
 
-char* Bases::address(const Operand& operand) const {
+Bases::Row Bases::at_row(const Operand& operand, std::int64_t dim, std::int64_t row) const {
   const auto& base = of(operand);
-  auto* pointer = base.origin;
+  const auto moving = dim >= 0 ? operand.dims[dim] : -1;
+  Row found{base.origin, INT64_MAX};
 
   for (std::int64_t d = 0; d < operand.root_dim; ++d) {
-    const auto place =
-        d == 0 && base.circular.rows > 0 ? base.circular.find(operand.low[d]).row : operand.low[d];
+    auto place = operand.low[d] + (d == moving ? row : 0);
 
-    pointer += place * base.strides[d];
+    if (d == 0 && base.circular.rows > 0) {
+      const auto circular = base.circular.find(place);
+
+      place = circular.row;
+      if (moving == 0) found.left = circular.left;
+    }
+    found.address += place * base.strides[d];
   }
-  return pointer;
+  return found;
 }
 
 Nest::Strides Bases::strides(const Operand& operand, std::int64_t dim) const {

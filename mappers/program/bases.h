@@ -41,7 +41,17 @@ class Bases {
   [[nodiscard]] const Base& of(const Operand& operand) const { return all_[number(operand)]; }
 
   // The address of an operand's first element.
-  [[nodiscard]] char* address(const Operand& operand) const;
+  [[nodiscard]] char* address(const Operand& operand) const {
+    return at_row(operand, -1, 0).address;
+  }
+
+  struct Row {
+    char* address;
+    std::int64_t left;  // for how many rows it goes on in equal steps
+  };
+
+  // Where an operand is `row` rows along dimension `dim` of its nest, if it moves along that.
+  [[nodiscard]] Row at_row(const Operand& operand, std::int64_t dim, std::int64_t row) const;
 
   // The byte strides of an operand along the dimensions of its nest.
   [[nodiscard]] Nest::Strides strides(const Operand& operand, std::int64_t dim) const;

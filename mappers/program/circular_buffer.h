@@ -15,7 +15,7 @@ inline std::int64_t tile_begin(std::int64_t num_rows, std::int64_t tile, std::in
 // Where the rows of a scratch buffer lie that has places only for those that are in use at a time.
 // Every tile of a band has places of its own, in which row i lies at i % rows. Rows that are used
 // on both sides of where a tile begins are a seam, and have places of their own until the end of
-// the band:
+// the band, which are no more than a tile has rows:
 //
 //   tile 0 | seam | tile 1 | seam | tile 2
 struct CircularBuffer {
@@ -31,19 +31,21 @@ struct CircularBuffer {
   };
 
   [[nodiscard]] Place find(std::int64_t row) const {
-    std::int64_t first = 0;
+    const Place in_turn{row % rows, rows - row % rows};
+    if (num_tiles <= 1) return in_turn;
 
-    for (std::int64_t tile = 1; tile < num_tiles; ++tile) {
-      const auto begin = tile_begin(tiled_rows, tile, num_tiles) + seam_begin;
+    const auto from_seam = row - seam_begin;
+    const auto tile =
+        from_seam < 0 ? 0 : std::min(((from_seam + 1) * num_tiles - 1) / tiled_rows, num_tiles - 1);
+    const auto first = tile * (rows + seam_rows);
+    const auto in_seam = from_seam - tile_begin(tiled_rows, tile, num_tiles);
 
-      if (row < begin) {
-        return {first + row % rows, std::min(rows - row % rows, begin - row)};
-      }
-      first += rows;
-      if (row < begin + seam_rows) return {first + row - begin, begin + seam_rows - row};
-      first += seam_rows;
+    if (tile > 0 && in_seam < seam_rows) {
+      return {first - seam_rows + in_seam, seam_rows - in_seam};
     }
-    return {first + row % rows, rows - row % rows};
+    const auto left = tile + 1 < num_tiles ? tile_begin(tiled_rows, tile + 1, num_tiles) - from_seam
+                                           : in_turn.left;
+    return {first + in_turn.row, std::min(left, in_turn.left)};
   }
 
   [[nodiscard]] std::int64_t num_places() const {

@@ -40,8 +40,6 @@ class Loops {
     strides_[index] = strides;
   }
 
-  void move_argument(std::size_t index, std::int64_t bytes) { pointers_[index] += bytes; }
-
  protected:
   [[nodiscard]] bool has_points() const {
     return std::all_of(extents_.begin(), extents_.begin() + dim_,

@@ -49,7 +49,9 @@ void Runner::run(Words& words) {
   nest_.reset(head.num_operands);
   for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d], head.first[d]);
   for (std::int64_t index = 0; index < head.num_operands; ++index) {
-    set_operand(index, Operand{words, head.dim}, head.dim);
+    const Operand operand{words, head.dim};
+
+    nest_.set_argument(index, bases_.address(operand), bases_.strides(operand, head.dim));
   }
   const auto& kernel = kernel_of(head);
 
@@ -61,23 +63,21 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
   const auto& [head, operands] = nest;
 
   while (rows.count > 0) {
-    const auto count = rows_in_one_piece(nest, rows);
+    auto count = rows.count;
 
     nest_.reset(operands.size());
     nest_.set_unread(unread);
+    for (std::size_t index = 0; index < operands.size(); ++index) {
+      const auto row = bases_.at_row(operands[index], rows.dim, rows.first);
+
+      nest_.set_argument(index, row.address, bases_.strides(operands[index], head.dim));
+      count = std::min(count, row.left);
+    }
     for (std::int64_t d = 0; d < head.dim; ++d) {
       if (d == rows.dim) {
         nest_.add_dim(count, head.first[d] + rows.first);
       } else {
         nest_.add_dim(head.extents[d], head.first[d]);
-      }
-    }
-    for (std::size_t index = 0; index < operands.size(); ++index) {
-      const auto& operand = operands[index];
-
-      set_operand(index, operand, head.dim);
-      if (rows.dim >= 0 && operand.dims[rows.dim] >= 0) {
-        nest_.move_argument(index, row_offset(operand, rows));
       }
     }
     if (partials) {
@@ -92,42 +92,6 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
     rows.first += count;
     rows.count -= count;
   }
-}
-
-void Runner::set_operand(std::size_t index, const Operand& operand, std::int64_t dim) {
-  nest_.set_argument(index, bases_.address(operand), bases_.strides(operand, dim));
-}
-
-// How many of the rows lie one after the other in all of a nest's circular buffers.
-std::int64_t Runner::rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const {
-  auto count = rows.count;
-
-  for (const auto& operand : nest.operands) {
-    const auto& circular = bases_.of(operand).circular;
-
-    if (circular.rows > 0 && moves_along_rows(operand, rows)) {
-      count = std::min(count, circular.find(operand.low[0] + rows.first).left);
-    }
-  }
-  return count;
-}
-
-// Whether the rows of a nest are rows of an operand's root.
-bool Runner::moves_along_rows(const Operand& operand, const Rows& rows) {
-  return rows.dim >= 0 && operand.dims[rows.dim] == 0;
-}
-
-// The bytes from an operand's first row to another one.
-std::int64_t Runner::row_offset(const Operand& operand, const Rows& rows) const {
-  const auto& base = bases_.of(operand);
-  auto distance = rows.first;
-
-  if (base.circular.rows > 0 && moves_along_rows(operand, rows)) {
-    const auto low = operand.low[0];
-
-    distance = base.circular.find(low + rows.first).row - base.circular.find(low).row;
-  }
-  return distance * base.strides[operand.dims[rows.dim]];
 }
 
 const char* Runner::scalars(const NestHead& head) {

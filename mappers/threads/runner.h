@@ -67,10 +67,6 @@ class Runner {
   [[nodiscard]] const Bases& bases() const { return bases_; }
 
  private:
-  void set_operand(std::size_t index, const Operand& operand, std::int64_t dim);
-  [[nodiscard]] std::int64_t rows_in_one_piece(const ParsedNest& nest, const Rows& rows) const;
-  [[nodiscard]] static bool moves_along_rows(const Operand& operand, const Rows& rows);
-  [[nodiscard]] std::int64_t row_offset(const Operand& operand, const Rows& rows) const;
   const char* scalars(const NestHead& head);
 
   Bases bases_;

@@ -75,8 +75,8 @@ def test_a_temporary_stays_in_a_register() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read
-        argument 2 int8 read
+        argument 1 int8 read prefetch
+        argument 2 int8 read prefetch
         %0: int8 = load 1
         %1: int8 = load 2
         %2: int8 = mul %0 %1
@@ -97,7 +97,7 @@ def test_what_outlives_the_group_is_stored_but_not_loaded_again() -> None:
         kernel
         argument 0 int8 write
         argument 1 int8 write
-        argument 2 int8 read
+        argument 2 int8 read prefetch
         %0: int8 = load 2
         %1: int8 = neg %0
         %2: int8 = add %1 %1
@@ -117,7 +117,7 @@ def test_in_place_is_one_argument() -> None:
         """,
         """
         kernel
-        argument 0 int8 read write
+        argument 0 int8 read write prefetch
         argument 1 int8 write
         %0: int8 = load 0
         %1: int8 = neg %0
@@ -138,8 +138,8 @@ def test_a_value_read_before_the_write_is_the_old_one() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read write
-        argument 2 int8 read
+        argument 1 int8 read write prefetch
+        argument 2 int8 read prefetch
         %0: int8 = load 1
         %1: int8 = load 2
         %2: int8 = neg %1
@@ -161,8 +161,8 @@ def test_only_the_last_of_several_writes_is_stored() -> None:
         kernel
         argument 0 int8 write
         argument 1 int8 write
-        argument 2 int8 read
-        argument 3 int8 read
+        argument 2 int8 read prefetch
+        argument 3 int8 read prefetch
         %0: int8 = load 2
         %1: int8 = load 3
         %2: int8 = neg %1
@@ -235,7 +235,7 @@ def test_a_constant_goes_by_value() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read
+        argument 1 int8 read prefetch
         scalar 0 int8
         %0: int8 = load 1
         %1: int8 = scalar 0
@@ -305,7 +305,7 @@ def test_replicated_values_are_loaded_and_folded_but_never_stored() -> None:
         argument 0 int8 write
         argument 1 int8 write
         argument 2 int8 read broadcast
-        argument 3 int8 read
+        argument 3 int8 read prefetch
         scalar 0 int8
         %0: int8 = load 2
         %1: int8 = scalar 0
@@ -336,7 +336,7 @@ def test_work_that_feeds_only_dropped_stores_is_left_out() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read
+        argument 1 int8 read prefetch
         %0: int8 = load 1
         store 0 %0
         """,
@@ -355,7 +355,7 @@ def test_scalar_work_that_only_other_groups_need_is_left_out() -> None:
         kernel
         argument 0 int8 write
         argument 1 int8 write
-        argument 2 int8 read
+        argument 2 int8 read prefetch
         %0: int8 = load 2
         store 0 %0
         store 1 %0
@@ -407,7 +407,7 @@ def test_types_follow_the_stores() -> None:
         """
         kernel
         argument 0 bool write
-        argument 1 int8 read
+        argument 1 int8 read prefetch
         %0: int8 = load 1
         %1: float64 = cast %0
         %2: bool = lt %1 %1
@@ -427,8 +427,8 @@ def test_a_reduction_combines_a_value_that_need_not_be_stored() -> None:
         """
         kernel
         argument 0 int8 broadcast reduce max
-        argument 1 int8 read
-        argument 2 int8 read
+        argument 1 int8 read prefetch
+        argument 2 int8 read prefetch
         %0: int8 = load 1
         %1: int8 = load 2
         %2: int8 = mul %0 %1
@@ -451,7 +451,7 @@ def test_several_reductions_share_one_pass() -> None:
         argument 0 int8 write
         argument 1 int8 broadcast reduce max
         argument 2 int64 broadcast reduce add
-        argument 3 int8 read
+        argument 3 int8 read prefetch
         %0: int8 = load 3
         %1: int64 = cast %0
         store 0 %0
@@ -468,7 +468,7 @@ def test_a_reduction_along_an_axis_names_the_repeating_view() -> None:
         """
         kernel
         argument 0 int64 broadcast reduce add
-        argument 1 int64 read
+        argument 1 int64 read prefetch
         %0: int64 = load 1
         reduce 0 %0
         """,
@@ -485,7 +485,7 @@ def test_two_halves_are_two_arguments() -> None:
         """
         kernel
         argument 0 int8 write
-        argument 1 int8 read write
+        argument 1 int8 read write prefetch
         %0: int8 = load 1
         %1: int8 = neg %0
         store 0 %0
