@@ -73,11 +73,11 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
       if (d != head_.rows) add_dim(head_.extents[d], head_.first[d]);
     }
     for (std::size_t index = 0; index < nest.operands.size(); ++index) {
-      auto strides = bases.strides(nest.operands[index], head_.dim);
+      auto& strides = set_pointer(index, bases.address(nest.operands[index]));
 
+      bases.find_strides(nest.operands[index], head_.dim, strides);
       row_strides_.push_back(strides[head_.rows]);
       std::copy(strides.begin() + head_.rows + 1, strides.end(), strides.begin() + head_.rows);
-      set_argument(index, bases.address(nest.operands[index]), strides);
     }
     row_strides_.resize(code_.num_arguments);
     if (is_empty_ = !has_points(); !is_empty_) simplify(code_.indices);

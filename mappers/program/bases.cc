@@ -37,14 +37,12 @@ Bases::Row Bases::at_row(const Operand& operand, std::int64_t dim, std::int64_t 
   return found;
 }
 
-Nest::Strides Bases::strides(const Operand& operand, std::int64_t dim) const {
+void Bases::find_strides(const Operand& operand, std::int64_t dim, Nest::Strides& strides) const {
   const auto& base = of(operand);
-  Nest::Strides strides{};
 
   for (std::int64_t d = 0; d < dim; ++d) {
     strides[d] = operand.dims[d] >= 0 ? base.strides[operand.dims[d]] : 0;
   }
-  return strides;
 }
 
 }  // namespace legate_diffuse

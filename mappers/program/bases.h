@@ -53,8 +53,8 @@ class Bases {
   // Where an operand is `row` rows along dimension `dim` of its nest, if it moves along that.
   [[nodiscard]] Row at_row(const Operand& operand, std::int64_t dim, std::int64_t row) const;
 
-  // The byte strides of an operand along the dimensions of its nest.
-  [[nodiscard]] Nest::Strides strides(const Operand& operand, std::int64_t dim) const;
+  // Finds the byte strides of an operand along the dimensions of its nest.
+  void find_strides(const Operand& operand, std::int64_t dim, Nest::Strides& strides) const;
 
  private:
   const std::vector<Base>& all_;

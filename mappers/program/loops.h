@@ -40,6 +40,13 @@ class Loops {
     strides_[index] = strides;
   }
 
+  // Sets an argument but for its strides, which it returns. Those of dimensions that the nest lacks
+  // do not matter.
+  Strides& set_pointer(std::size_t index, char* pointer) {
+    pointers_[index] = pointer;
+    return strides_[index];
+  }
+
  protected:
   [[nodiscard]] bool has_points() const {
     return std::all_of(extents_.begin(), extents_.begin() + dim_,

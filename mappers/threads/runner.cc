@@ -51,7 +51,7 @@ void Runner::run(Words& words) {
   for (std::int64_t index = 0; index < head.num_operands; ++index) {
     const Operand operand{words, head.dim};
 
-    nest_.set_argument(index, bases_.address(operand), bases_.strides(operand, head.dim));
+    bases_.find_strides(operand, head.dim, nest_.set_pointer(index, bases_.address(operand)));
   }
   const auto& kernel = kernel_of(head);
 
@@ -70,7 +70,7 @@ void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::i
     for (std::size_t index = 0; index < operands.size(); ++index) {
       const auto row = bases_.at_row(operands[index], rows.dim, rows.first);
 
-      nest_.set_argument(index, row.address, bases_.strides(operands[index], head.dim));
+      bases_.find_strides(operands[index], head.dim, nest_.set_pointer(index, row.address));
       count = std::min(count, row.left);
     }
     for (std::int64_t d = 0; d < head.dim; ++d) {
