@@ -74,8 +74,8 @@ void NestLauncher::run(const ParsedNest& nest) {
   nest_.reset(operands.size());
   for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d], head.first[d]);
   for (std::size_t index = 0; index < operands.size(); ++index) {
-    bases_.find_strides(operands[index], head.dim,
-                        nest_.set_pointer(index, bases_.address(operands[index])));
+    nest_.set_pointer(index, bases_.address(operands[index]));
+    bases_.find_strides(operands[index], head.dim, nest_.strides(index));
   }
   scalars_.resize(head.num_scalars);
   std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));

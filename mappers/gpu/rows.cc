@@ -73,8 +73,9 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
       if (d != head_.rows) add_dim(head_.extents[d], head_.first[d]);
     }
     for (std::size_t index = 0; index < nest.operands.size(); ++index) {
-      auto& strides = set_pointer(index, bases.address(nest.operands[index]));
+      auto& strides = this->strides(index);
 
+      set_pointer(index, bases.address(nest.operands[index]));
       bases.find_strides(nest.operands[index], head_.dim, strides);
       row_strides_.push_back(strides[head_.rows]);
       std::copy(strides.begin() + head_.rows + 1, strides.end(), strides.begin() + head_.rows);

@@ -34,15 +34,32 @@ class LoopNest : public Loops<MAX_DIM> {
   // of its own, or combines values in an order that is free. The order follows from the extents and
   // strides alone, and suits the argument that `leader` returns. The time counts on the clock.
   void run(const Kernel& kernel, const char* scalars, Clock* clock) {
-    if (!this->has_points()) return;
-    const Stopwatch stopwatch{clock};
+    prepare(kernel);
+    run_prepared(kernel, scalars, clock);
+  }
 
+  // Chooses the loops. After that the nest may run several times, with other pointers each time.
+  void prepare(const Kernel& kernel) {
+    is_empty_ = !this->has_points();
+    if (is_empty_) return;
     if (unread_ < 0) {
       unread_ = std::accumulate(extents_.begin(), extents_.begin() + dim_, std::int64_t{1},
                                 std::multiplies<>{});
     }
     this->simplify(kernel.code->indices);
-    if (dim_ > 1 && !suits(kernel) && move_longest_dim_in(kernel)) {
+    in_parts_ = dim_ > 1 && !suits(kernel) && move_longest_dim_in(kernel);
+    kernel_strides_.resize(2 * pointers_.size());
+    for (std::size_t index = 0; index < pointers_.size(); ++index) {
+      kernel_strides_[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
+      kernel_strides_[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
+    }
+  }
+
+  void run_prepared(const Kernel& kernel, const char* scalars, Clock* clock) {
+    if (is_empty_) return;
+    const Stopwatch stopwatch{clock};
+
+    if (in_parts_) {
       call_in_parts(kernel, scalars);
     } else {
       call(kernel, scalars);
@@ -104,18 +121,13 @@ class LoopNest : public Loops<MAX_DIM> {
       call(kernel, scalars);
       advance(inner, PART);
     }
+    extents_[inner] = extent;
   }
 
   // The two innermost loops are the kernel's; an odometer turns those outside of them.
   void call(const Kernel& kernel, const char* scalars) {
     const std::array<std::int64_t, 3> extents{dim_ > 1 ? extents_[dim_ - 2] : 1,
                                               dim_ > 0 ? extents_[dim_ - 1] : 1, unread_};
-    kernel_strides_.resize(2 * pointers_.size());
-    for (std::size_t index = 0; index < pointers_.size(); ++index) {
-      kernel_strides_[2 * index] = dim_ > 1 ? strides_[index][dim_ - 2] : 0;
-      kernel_strides_[2 * index + 1] = dim_ > 0 ? strides_[index][dim_ - 1] : 0;
-    }
-
     const auto outer_dim = dim_ > 2 ? dim_ - 2 : 0;
     typename Loops<MAX_DIM>::Strides position{};
     while (true) {
@@ -141,6 +153,8 @@ class LoopNest : public Loops<MAX_DIM> {
   }
 
   std::int64_t unread_{};
+  bool is_empty_{};
+  bool in_parts_{};
   std::vector<std::int64_t> kernel_strides_;
 };
 

@@ -40,12 +40,10 @@ class Loops {
     strides_[index] = strides;
   }
 
-  // Sets an argument but for its strides, which it returns. Those of dimensions that the nest lacks
-  // do not matter.
-  Strides& set_pointer(std::size_t index, char* pointer) {
-    pointers_[index] = pointer;
-    return strides_[index];
-  }
+  void set_pointer(std::size_t index, char* pointer) { pointers_[index] = pointer; }
+
+  // Those of dimensions that the nest lacks do not matter.
+  [[nodiscard]] Strides& strides(std::size_t index) { return strides_[index]; }
 
  protected:
   [[nodiscard]] bool has_points() const {

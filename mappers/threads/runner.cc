@@ -45,53 +45,89 @@ void Partials::combine(std::size_t reduction, const Reduction& how, char* target
 
 void Runner::run(Words& words) {
   const NestHead head{words};
+  auto& loops = once_.loops;
 
-  nest_.reset(head.num_operands);
-  for (std::int64_t d = 0; d < head.dim; ++d) nest_.add_dim(head.extents[d], head.first[d]);
+  loops.reset(head.num_operands);
+  for (std::int64_t d = 0; d < head.dim; ++d) loops.add_dim(head.extents[d], head.first[d]);
   for (std::int64_t index = 0; index < head.num_operands; ++index) {
     const Operand operand{words, head.dim};
 
-    bases_.find_strides(operand, head.dim, nest_.set_pointer(index, bases_.address(operand)));
+    loops.set_pointer(index, bases_.address(operand));
+    bases_.find_strides(operand, head.dim, loops.strides(index));
   }
   const auto& kernel = kernel_of(head);
 
-  nest_.run(kernel, scalars(head), kernel.clock);
+  loops.run(kernel, scalars(head), kernel.clock);
 }
 
 void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
                  char* partials) {
+  once_.num_rows = 0;
+  run(nest, kernel, rows, unread, partials, once_);
+}
+
+void Runner::run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+                 char* partials, PreparedNest& prepared) {
   const auto& [head, operands] = nest;
+  const auto* const values = scalars(head);
 
   while (rows.count > 0) {
-    auto count = rows.count;
+    const auto count = find_rows(nest, rows);
 
-    nest_.reset(operands.size());
-    nest_.set_unread(unread);
-    for (std::size_t index = 0; index < operands.size(); ++index) {
-      const auto row = bases_.at_row(operands[index], rows.dim, rows.first);
-
-      bases_.find_strides(operands[index], head.dim, nest_.set_pointer(index, row.address));
-      count = std::min(count, row.left);
+    if (count != prepared.num_rows || kernel.code->indices != 0) {
+      prepare(nest, kernel, {rows.dim, rows.first, count}, unread, prepared);
     }
-    for (std::int64_t d = 0; d < head.dim; ++d) {
-      if (d == rows.dim) {
-        nest_.add_dim(count, head.first[d] + rows.first);
-      } else {
-        nest_.add_dim(head.extents[d], head.first[d]);
-      }
+    for (std::size_t index = 0; index < operands.size(); ++index) {
+      prepared.loops.set_pointer(index, addresses_[index]);
     }
     if (partials) {
       for (std::size_t index = 0; index < kernel.reductions.size(); ++index) {
         const auto argument = kernel.reductions[index].argument;
 
         if (!is_one_element(operands[argument], head.dim)) continue;
-        nest_.set_argument(argument, Partials::of_reduction(partials, index), {});
+        prepared.loops.set_pointer(argument, Partials::of_reduction(partials, index));
       }
     }
-    nest_.run(kernel, scalars(head), kernel.clock);
+    prepared.loops.run_prepared(kernel, values, kernel.clock);
     rows.first += count;
     rows.count -= count;
   }
+}
+
+// Finds the addresses of a nest's operands in its first row, and how many of the rows lie one after
+// the other in all of its circular buffers.
+std::int64_t Runner::find_rows(const ParsedNest& nest, const Rows& rows) {
+  auto count = rows.count;
+
+  addresses_.resize(nest.operands.size());
+  for (std::size_t index = 0; index < nest.operands.size(); ++index) {
+    const auto row = bases_.at_row(nest.operands[index], rows.dim, rows.first);
+
+    addresses_[index] = row.address;
+    count = std::min(count, row.left);
+  }
+  return count;
+}
+
+void Runner::prepare(const ParsedNest& nest, const Kernel& kernel, const Rows& rows,
+                     std::int64_t unread, PreparedNest& prepared) const {
+  const auto& [head, operands] = nest;
+  auto& loops = prepared.loops;
+
+  loops.reset(operands.size());
+  loops.set_unread(unread);
+  for (std::int64_t d = 0; d < head.dim; ++d) {
+    if (d == rows.dim) {
+      loops.add_dim(rows.count, head.first[d] + rows.first);
+    } else {
+      loops.add_dim(head.extents[d], head.first[d]);
+    }
+  }
+  for (std::size_t index = 0; index < operands.size(); ++index) {
+    bases_.find_strides(operands[index], head.dim, loops.strides(index));
+  }
+  loops.prepare(kernel);
+  prepared.num_rows = rows.count;
 }
 
 const char* Runner::scalars(const NestHead& head) {

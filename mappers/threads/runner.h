@@ -51,6 +51,12 @@ class Partials {
   std::vector<Partial> values_;  // by thread, and then by reduction
 };
 
+// The loops of a nest that runs on so many rows at a time, again and again.
+struct PreparedNest {
+  Nest loops;
+  std::int64_t num_rows{};
+};
+
 // Runs loop nests, or some rows of them, in one thread. The memory is used again for each nest.
 class Runner {
  public:
@@ -60,17 +66,23 @@ class Runner {
   void run(Words& words);
 
   // Reduces to `partials`, if they are not null, and not to operands of one element. `unread`: see
-  // LoopNest.
+  // LoopNest. A nest that runs again in the same thread may be prepared.
   void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
            char* partials = nullptr);
+  void run(const ParsedNest& nest, const Kernel& kernel, Rows rows, std::int64_t unread,
+           char* partials, PreparedNest& prepared);
 
   [[nodiscard]] const Bases& bases() const { return bases_; }
 
  private:
+  [[nodiscard]] std::int64_t find_rows(const ParsedNest& nest, const Rows& rows);
+  void prepare(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread,
+               PreparedNest& prepared) const;
   const char* scalars(const NestHead& head);
 
   Bases bases_;
-  Nest nest_;
+  PreparedNest once_;
+  std::vector<char*> addresses_;
   std::vector<ScalarBlock> scalars_;
 };
 

@@ -57,17 +57,18 @@ void TeamRunner::run(const ParsedNest& nest) {
 
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel) {
   const auto dim = longest_dim(nest, kernel);
+  PreparedNest prepared;
 
   run(nest, kernel, {dim, 0, dim < 0 ? 1 : nest.head.extents[dim]},
-      num_tasks_ * num_points(nest.head));
+      num_tasks_ * num_points(nest.head), prepared);
 }
 
 void TeamRunner::run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows,
-                     std::int64_t unread) {
+                     std::int64_t unread, PreparedNest& prepared) {
   const auto num_parts = count_parts(nest, kernel, rows);
 
   if (num_parts < 2) {
-    runners_[0].run(nest, kernel, rows, unread);
+    runners_[0].run(nest, kernel, rows, unread, nullptr, prepared);
     return;
   }
   partials_.reset(kernel, num_parts - 1);
@@ -128,8 +129,11 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
     start = std::min(start, member.shift);
     end = std::max(end, member.shift + member.num_rows);
   }
+  std::vector<PreparedNest> prepared(members.size());
+
   for (auto time = start; time < end; time += block) {
-    for (const auto& member : members) {
+    for (std::size_t index = 0; index < members.size(); ++index) {
+      const auto& member = members[index];
       const auto row = std::max(time - member.shift, std::int64_t{0});
       const auto row_end = std::min(time + block - member.shift, member.num_rows);
 
@@ -137,7 +141,8 @@ void TeamRunner::run_together(const std::vector<Member>& members, std::int64_t b
       if (member.row_dim < 0) {
         run(member.nest, member.kernel);
       } else {
-        run(member.nest, member.kernel, {member.row_dim, row, row_end - row}, member.unread);
+        run(member.nest, member.kernel, {member.row_dim, row, row_end - row}, member.unread,
+            prepared[index]);
       }
     }
   }
@@ -164,15 +169,16 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
                       member.num_rows);
   };
   const auto run_rows = [&](Runner& runner, std::int64_t tile, std::size_t index, std::int64_t row,
-                            std::int64_t row_end) {
+                            std::int64_t row_end, PreparedNest& prepared) {
     const auto& member = members[index];
 
     if (row >= row_end) return;
     runner.run(member.nest, member.kernel, {member.row_dim, row, row_end - row}, member.unread,
-               partials[index].of_thread(tile));
+               partials[index].of_thread(tile), prepared);
   };
 
   share(num_tiles, [&](Runner& runner, std::int64_t tile) {
+    std::vector<PreparedNest> prepared(members.size());
     auto start = INT64_MAX;
     auto finish = INT64_MIN;
 
@@ -191,7 +197,7 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
         const auto row_end =
             std::min(time + band.block - member.shift, before(member, tile + 1, member.end));
 
-        run_rows(runner, tile, index, row, row_end);
+        run_rows(runner, tile, index, row, row_end, prepared[index]);
       }
     }
   });
@@ -199,9 +205,10 @@ void TeamRunner::run_tiled(const std::vector<Member>& members, const Band& band)
   share(num_tiles - 1, [&](Runner& runner, std::int64_t tile) {
     for (std::size_t index = 0; index < members.size(); ++index) {
       const auto& member = members[index];
+      PreparedNest prepared;
 
       run_rows(runner, tile, index, before(member, tile + 1, member.end),
-               before(member, tile + 1, member.begin));
+               before(member, tile + 1, member.begin), prepared);
     }
   });
   for (std::size_t index = 0; index < members.size(); ++index) {

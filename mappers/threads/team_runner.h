@@ -49,7 +49,8 @@ class TeamRunner {
   }
 
   void run(const ParsedNest& nest, const Kernel& kernel);
-  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread);
+  void run(const ParsedNest& nest, const Kernel& kernel, const Rows& rows, std::int64_t unread,
+           PreparedNest& prepared);
   void find_unread(std::vector<Member>& members) const;
   void run_together(const std::vector<Member>& members, std::int64_t block);
   // Calls a function for each tile; each thread takes the next one when it has done one.
