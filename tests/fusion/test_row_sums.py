@@ -79,7 +79,8 @@ def test_it_may_be_read_at_each_point_as_well() -> None:
     found = passes(SUM + add)
     assert found["launches"] == "fused: 0 1\n"
     assert (
-        "argument 4 float64 read whole\nargument 5 float64 read prefetch\n" in found["kernels"]
+        "argument 4 float64 read whole\nargument 5 float64 read prefetch\n"
+        in found["kernels"]
     )
 
 
