@@ -19,6 +19,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from legate_diffuse.fusion.few_rows import rows_of
 from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Distance, Rows, is_landmark
 from legate_diffuse.ir.nest import Nest
@@ -102,7 +103,7 @@ class Located:
 
         None if it is not known.
         """
-        interval = _interval(view)
+        interval = rows_of(view)
         if self.axis is None or interval is None:
             return None, None
         place, store = self.axis.place, view.store.id
@@ -127,13 +128,8 @@ def _begins_at_landmark(row: Touched) -> bool:
     return row.interval.low.landmark not in (BEGIN, END)
 
 
-def _interval(view: View) -> Interval | None:
-    """Return the rows that a view shows, None if it has none."""
-    return view.region[0] if view.region and not view.store.replicated else None
-
-
 def _rows(view: View, loop: int | None) -> Touched | None:
-    interval = _interval(view)
+    interval = rows_of(view)
     if interval is None:
         return None
     if loop is None:

@@ -24,6 +24,7 @@ from dataclasses import replace
 
 from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.nest_rewriter import NestRewriter
 from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.ir import Store, View
 from legate_diffuse.ir.privilege import READ, WRITE
@@ -50,7 +51,7 @@ def compute_gathered(
     return found.run()
 
 
-class _Gathered:
+class _Gathered(NestRewriter):
     """Nests on their way to such that compute again what they gather."""
 
     def __init__(
@@ -59,15 +60,10 @@ class _Gathered:
         views: Mapping[int, View],
         numbers: Iterator[int],
     ) -> None:
-        self._nests = list(nests)
-        self._views = dict(views)
-        self._numbers = numbers
-        self._shown: dict[int, int] = {}
+        super().__init__(nests, views, numbers)
         self._origins: dict[int, int] = {}
         # the buffer of each array that is gathered, for what tells what is needed
         self._buffers: dict[tuple[int, tuple[int, ...]], Store] = {}
-        # nests that come before another one
-        self._before: dict[int, list[LoweredNest]] = {}
         # stores that must move, and the nests that change them
         self._moving: dict[int, int] = {}
 
@@ -91,11 +87,8 @@ class _Gathered:
             again = self._again(passed.store, maker, told)
             if again is None:
                 return False
-            self._before.setdefault(place, []).append(again)
-        nest = self._nests[place]
-        arguments = list(nest.arguments)
-        arguments[argument] = self._view(arguments[argument], self._buffers[key])
-        self._nests[place] = replace(nest, arguments=tuple(arguments))
+            self._insert(place, [again])
+        self._read_from(place, argument, self._buffers[key])
         return True
 
     def _again(
@@ -126,11 +119,7 @@ class _Gathered:
         for store, maker in self._moving.items():
             self._move(store, maker)
         return Localized(
-            tuple(
-                each
-                for place, nest in enumerate(self._nests)
-                for each in (*self._before.get(place, ()), nest)
-            ),
+            self._all_nests(),
             self._views,
             self._shown,
             self._origins,
@@ -170,13 +159,6 @@ class _Gathered:
         new = replace(like, id=next(self._numbers), live=False, undefined=True)
         self._origins[new.id] = like.id
         return new
-
-    def _view(self, number: int, store: Store) -> int:
-        """Return the number of a view of a new store like one of the old one."""
-        new = replace(self._views[number], id=next(self._numbers), store=store)
-        self._views[new.id] = new
-        self._shown[new.id] = number
-        return new.id
 
 
 def _told(passed: Passed) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from typing import NamedTuple
 from legate_diffuse.fusion.gathered import compute_gathered
 from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest
+from legate_diffuse.fusion.nest_rewriter import NestRewriter
 from legate_diffuse.fusion.nests import nests_of
 from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
@@ -182,16 +183,13 @@ def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
     return crossed
 
 
-class _Localizer:
+class _Localizer(NestRewriter):
     """Gives points a copy of their own of one store."""
 
     def __init__(self, found: Localized, store: int, numbers: Iterator[int]) -> None:
+        super().__init__(found.nests, found.views, numbers, found.shown)
         self._found = found
-        self._nests = list(found.nests)
-        self._views = dict(found.views)
-        self._shown = dict(found.shown)
         self._old = next(v.store for v in self._views.values() if v.store.id == store)
-        self._numbers = numbers
 
     @property
     def copies(self) -> bool:
@@ -246,16 +244,13 @@ class _Localizer:
         return all(p == WRITE for _, p in own) and any(covers_store(v) for v, _ in own)
 
     def _renamed(self, nest: LoweredNest, store: Store) -> LoweredNest:
-        arguments = []
-        for number in nest.arguments:
-            view = self._views[number]
-            if view.store.id == self._old.id:
-                new = replace(view, id=next(self._numbers), store=store)
-                self._views[new.id] = new
-                self._shown[new.id] = self._shown.get(number, number)
-                number = new.id
-            arguments.append(number)
-        return replace(nest, arguments=tuple(arguments))
+        arguments = tuple(
+            self._view(number, store)
+            if self._views[number].store.id == self._old.id
+            else number
+            for number in nest.arguments
+        )
+        return replace(nest, arguments=arguments)
 
     def _copy(self, target: Store, source: Store) -> LoweredNest:
         """Return a nest that copies all of a store."""

@@ -37,12 +37,13 @@ from typing import Final, NamedTuple
 from legate_diffuse.fusion.few_rows import is_short_loop, rows_of
 from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.lowering import LoweredNest, Part
+from legate_diffuse.fusion.nest_rewriter import NestRewriter
 from legate_diffuse.fusion.nests import nests_of
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.traffic import passes_over_memory
 from legate_diffuse.ir import Points, Store, View
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.region import WHOLE
+from legate_diffuse.ir.region import WHOLE, Region
 from legate_diffuse.ir.relations import (
     may_overlap,
     rows_are_apart,
@@ -79,8 +80,8 @@ def compute_far_rows(
     reads.sort(key=lambda read: read.place)
     least = _cost(found, scratch)
     chosen: list[_FarRead] = []
-    places = groupby(reads, key=lambda read: read.place)
-    for _, group in list((place, list(own)) for place, own in places)[:_MOST_PLACES]:
+    places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
+    for group in places[:_MOST_PLACES]:
         tried = _Writer(nests, views, numbers).run([*chosen, *group])
         if (cost := _cost(tried, scratch)) < least:
             found, least = tried, cost
@@ -148,7 +149,7 @@ class _FarReads:
                     found = self._computed_again(reader, argument, view)
                     if found is not None:
                         yield found
-            changed |= {view.store.id for _, view, _ in self._changes(nest)}
+            changed |= {view.store.id for _, view in self._changes(nest)}
 
     def _is_far(self, nest: LoweredNest, view: View) -> bool:
         """Whether a nest reads few rows, at other landmarks than those it changes."""
@@ -157,7 +158,7 @@ class _FarReads:
             return False
         others = [
             other
-            for _, changed, _ in self._changes(nest)
+            for _, changed in self._changes(nest)
             if (other := rows_of(changed)) is not None
             and _loop_of(changed) == _loop_of(view)
         ]
@@ -178,10 +179,10 @@ class _FarReads:
             _loop_of(view), (each for each in own if each.shape == nest.shape)
         )
 
-    def _changes(self, nest: LoweredNest) -> Iterator[tuple[int, View, int]]:
+    def _changes(self, nest: LoweredNest) -> Iterator[tuple[int, View]]:
         for argument, (number, privilege) in enumerate(nest.accesses):
             if privilege & (WRITE | REDUCE):
-                yield argument, self._views[number], privilege
+                yield argument, self._views[number]
 
     def _computed_again(
         self, reader: int, argument: int, view: View
@@ -194,7 +195,7 @@ class _FarReads:
         for place in range(reader - 1, -1, -1):
             results = [
                 (number, changed)
-                for number, changed, _ in self._changes(self._nests[place])
+                for number, changed in self._changes(self._nests[place])
                 if changed.store.id == view.store.id
                 and not rows_are_apart(changed, view)
             ]
@@ -255,11 +256,11 @@ class _FarReads:
     def _alters(self, place: int, view: View) -> bool:
         return any(
             changed.store.id == view.store.id and may_overlap(changed, view)
-            for _, changed, _ in self._changes(self._nests[place])
+            for _, changed in self._changes(self._nests[place])
         )
 
 
-class _Writer:
+class _Writer(NestRewriter):
     """Writes the nests that compute rows again."""
 
     def __init__(
@@ -268,31 +269,22 @@ class _Writer:
         views: Mapping[int, View],
         numbers: Iterator[int],
     ) -> None:
-        self._nests = list(nests)
-        self._views = dict(views)
-        self._numbers = numbers
-        self._shown: dict[int, int] = {}
+        super().__init__(nests, views, numbers)
         # of each short store the view that has its rows
         self._short: dict[int, int] = {}
         # by what is computed again
         self._stores: dict[object, Store] = {}
-        # nests that come before another one
-        self._before: dict[int, list[LoweredNest]] = {}
 
     def run(self, reads: Sequence[_FarRead]) -> Localized:
         """Return the nests, with what is read far away from short stores."""
         for read in reads:
-            nest = self._nests[read.reader]
-            arguments = list(nest.arguments)
-            number = arguments[read.argument]
-            arguments[read.argument] = self._view(number, self._made(read, number))
-            self._nests[read.reader] = replace(nest, arguments=tuple(arguments))
+            rows = self._nests[read.reader].arguments[read.argument]
+            store = self._made(read, rows)
+            self._read_from(
+                read.reader, read.argument, store, region=self._short_region(rows)
+            )
         return Localized(
-            tuple(
-                each
-                for place, nest in enumerate(self._nests)
-                for each in (*self._before.get(place, ()), nest)
-            ),
+            self._all_nests(),
             self._views,
             self._shown,
             scratch=frozenset(self._short),
@@ -313,10 +305,11 @@ class _Writer:
             )
             self._stores[key] = store
             self._short[store.id] = rows
-            before = self._before.setdefault(read.place, [])
             if read.copies:
-                before.append(self._copy(store, rows, self._nests[read.reader].tasks))
-            before += [self._again(maker, store, rows) for maker in read.makers]
+                copy = self._copy(store, rows, self._nests[read.reader].tasks)
+                self._insert(read.place, [copy])
+            again = [self._again(maker, store, rows) for maker in read.makers]
+            self._insert(read.place, again)
         return self._stores[key]
 
     def _again(self, maker: _Maker, store: Store, rows: int) -> LoweredNest:
@@ -332,7 +325,7 @@ class _Writer:
             kernel,
             nest.shape,
             tuple(
-                self._view(number, store)
+                self._view(number, store, region=self._short_region(number))
                 if self._views[number].store == old
                 else number
                 for number in arguments
@@ -367,16 +360,9 @@ class _Writer:
             part=Part(0, None, rows),
         )
 
-    def _view(self, number: int, store: Store) -> int:
-        """Return the number of a view of the rows of a short store like another one."""
-        old = self._views[number]
-        columns = (old.region or ())[1:]
-        new = replace(
-            old, id=next(self._numbers), store=store, region=(WHOLE, *columns)
-        )
-        self._views[new.id] = new
-        self._shown[new.id] = self._shown.get(number, number)
-        return new.id
+    def _short_region(self, number: int) -> Region:
+        """Return what is seen of a short store through a view like another one."""
+        return WHOLE, *(self._views[number].region or ())[1:]
 
 
 def _loop_of(view: View) -> int | None:

@@ -213,8 +213,8 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "rows are made at the end": (
         wrapping._Writer._made,
-        "setdefault(read.place, [])",
-        "setdefault(read.reader, [])",
+        "self._insert(read.place, again)",
+        "self._insert(read.reader, again)",
     ),
 }
 
