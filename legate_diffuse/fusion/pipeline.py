@@ -27,6 +27,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
+from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.fusion.wrapping import compute_far_rows
 from legate_diffuse.ir import IndexTask, View, Window
 from legate_diffuse.ir.nest import Program, alone
@@ -49,7 +50,7 @@ def _renaming(draft: Draft) -> None:
 def _groups(draft: Draft) -> None:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
     draft.dead = dead_tasks(window, known)
-    draft.groups = group_window(window, known, draft.dead)
+    draft.groups = sink(window, group_window(window, known, draft.dead))
 
 
 def _launches(draft: Draft) -> None:

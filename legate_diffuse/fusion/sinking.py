@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sinking: tasks run later, where others touch the same arrays.
+
+    q = A p;  s = p . q                   band 0
+    x += a p                              band 1, where nobody else needs x or p
+    r -= a q;  t = r . r                  band 1
+    p = r + b p                           band 2, and x += a p from now on
+
+What needs the result of a reduction begins another band (``schedule.py``), which finds
+its arrays in memory. Tasks of a group that share no array with anybody in their band
+cost a pass over all of theirs. They move to the next group that touches one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from legate_diffuse.fusion.grouping import Grouping
+from legate_diffuse.fusion.legality import (
+    Group,
+    conflicts,
+    is_scalar_work,
+    is_single,
+    refuse,
+)
+from legate_diffuse.ir import IndexTask, Window
+
+
+def sink(window: Window, groups: Sequence[Grouping]) -> tuple[Grouping, ...]:
+    """Return the groups, with tasks that have moved to later ones.
+
+    Only what runs in one process moves, and not past tasks that are not fused.
+    """
+    found = list(groups)
+    bands = _bands(window, groups)
+    for place in range(len(found)):
+        for tasks in _components(window, found[place]):
+            target = _target(window, found, bands, place, tasks)
+            if target is not None:
+                rest = set(found[place].tasks) - tasks
+                joined = tasks | set(found[target].tasks)
+                found[place] = replace(found[place], tasks=tuple(sorted(rest)))
+                found[target] = replace(found[target], tasks=tuple(sorted(joined)))
+    return tuple(group for group in found if group.tasks)
+
+
+def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
+    """Return in which band each group is, as far as reductions tell."""
+    bands = [0]
+    reduced: set[int] = set()
+    for group in groups:
+        tasks = _tasks(window, group.tasks)
+        again = any(not reduced.isdisjoint(task.stores) for task in tasks)
+        if again:
+            reduced.clear()
+        bands.append(bands[-1] + again)
+        reduced.update(
+            access.view.store.id
+            for task in tasks
+            for access in task.reductions
+            if access.view.store.replicated
+        )
+    return bands[1:]
+
+
+def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
+    """Yield tasks of a group that share arrays, if they change no single element."""
+    if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
+        return
+    rest = {n for n in group.tasks if not is_scalar_work(window.tasks[n])}
+    while rest:
+        arrays = _arrays(_tasks(window, {min(rest)}))
+        found: set[int] = set()
+        while new := {n for n in rest if arrays & _arrays([window.tasks[n]])}:
+            arrays |= _arrays(_tasks(window, new))
+            found |= new
+            rest -= new
+        changed = [view for n in found for view in window.tasks[n].changes]
+        if not any(view.store.replicated for view in changed):
+            yield found
+
+
+def _target(
+    window: Window,
+    groups: Sequence[Grouping],
+    bands: Sequence[int],
+    place: int,
+    moved: AbstractSet[int],
+) -> int | None:
+    """Return the group that tasks of another one move to, None if they stay."""
+    own = _tasks(window, sorted(moved))
+    arrays = _arrays(own)
+    for number, group in enumerate(groups):
+        others = {n: window.tasks[n] for n in group.tasks if n not in moved}
+        shares = not arrays.isdisjoint(_arrays(others.values()))
+        if bands[number] == bands[place] and shares:
+            return None
+        if number > place and not group.fused:
+            return None
+        if number > place and shares:
+            return number if _may_join(window, moved | set(group.tasks)) else None
+        if number >= place and any(
+            position > before and conflicts(window.tasks[before], task)
+            for position, task in others.items()
+            for before in moved
+        ):
+            return None
+    return None
+
+
+def _may_join(window: Window, tasks: AbstractSet[int]) -> bool:
+    """Whether tasks may be one group."""
+    group = Group()
+    for task in _tasks(window, sorted(tasks)):
+        if refuse(group, task) is not None:
+            return False
+        group.add(task)
+    return True
+
+
+def _tasks(window: Window, positions: Iterable[int]) -> list[IndexTask]:
+    return [window.tasks[position] for position in positions]
+
+
+def _arrays(tasks: Iterable[IndexTask]) -> set[int]:
+    """Return the stores of tasks that are more than single elements."""
+    return {
+        access.view.store.id
+        for task in tasks
+        for access in task.accesses
+        if not access.view.store.replicated
+    }
