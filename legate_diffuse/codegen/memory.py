@@ -10,10 +10,7 @@ from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import memory_type
 
 PREFETCH_AHEAD: Final = 2048
-"""Bytes. Of 512, 1,024, 2,048 and 4,096 this was the best on Zen 5.
-
-That was tried when only the first line of a vector was asked for.
-"""
+"""Bytes. Of 1,024, 2,048, 4,096 and 8,192 this was the best on Zen 5."""
 
 _CACHE_LINE: Final = 64
 
