@@ -21,7 +21,6 @@ from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     Group,
     conflicts,
-    is_scalar_work,
     is_single,
     refuse,
 )
@@ -69,7 +68,7 @@ def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
     """Yield tasks of a group that share arrays, if they change no single element."""
     if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
         return
-    rest = {n for n in group.tasks if not is_scalar_work(window.tasks[n])}
+    rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
     while rest:
         arrays = _arrays(_tasks(window, {min(rest)}))
         found: set[int] = set()
