@@ -14,6 +14,7 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 
@@ -25,7 +26,7 @@ def check(
     Whatever the application can read afterwards must be as if the tasks had run
     one by one.
     """
-    groups = group_window(program.window, covered)
+    groups = sink(program.window, group_window(program.window, covered))
     check_groups(program, groups)
     made = make_plan(program.window, MEANINGS, watch)
     check_launches(program, made)
