@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, RECT
+from legate_diffuse.maths.libm import MathMode
 
 ROWS = np.dtype([("first", "int64"), ("last", "int64")])
 VALUES = np.array([1.0, -2.5, 0.3, 1e-3, 7.0, -0.0])
@@ -137,3 +140,14 @@ def test_products_of_infinities_are_those_of_annex_g(run: Run) -> None:
     assert np.isinf(y[0])
     assert np.isnan(y[1])
     assert y[2] == 0
+
+
+def test_each_line_of_values_and_columns_is_asked_for_once() -> None:
+    machine = Machine(MathMode.VECTOR, fast_math=False)
+    text = machine.assembly("kernel", kernel_of("float64", "int64"))
+    sums = text[text.index("define internal") :]
+    sums = sums[: sums.index("\n}")]
+    lanes = re.search(r"<(\d+) x double>", sums)
+    assert lanes is not None
+    lines = -(-int(lanes[1]) * np.dtype("float64").itemsize // 64)
+    assert sums.count("call void @llvm.prefetch") == 2 * lines
