@@ -34,14 +34,17 @@ def sink(window: Window, groups: Sequence[Grouping]) -> tuple[Grouping, ...]:
     """
     found = list(groups)
     bands = _bands(window, groups)
+    arrays = [_arrays(_tasks(window, group.tasks)) for group in groups]
     for place in range(len(found)):
-        for tasks in _components(window, found[place]):
-            target = _target(window, found, bands, place, tasks)
+        for moved in _components(window, found[place]):
+            target = _target(window, found, bands, arrays, place, moved)
             if target is not None:
-                rest = set(found[place].tasks) - tasks
-                joined = tasks | set(found[target].tasks)
-                found[place] = replace(found[place], tasks=tuple(sorted(rest)))
-                found[target] = replace(found[target], tasks=tuple(sorted(joined)))
+                rest = sorted(set(found[place].tasks) - moved)
+                joined = sorted(moved | set(found[target].tasks))
+                found[place] = replace(found[place], tasks=tuple(rest))
+                found[target] = replace(found[target], tasks=tuple(joined))
+                arrays[place] = _arrays(_tasks(window, rest))
+                arrays[target] |= _arrays(_tasks(window, moved))
     return tuple(group for group in found if group.tasks)
 
 
@@ -88,28 +91,39 @@ def _target(
     window: Window,
     groups: Sequence[Grouping],
     bands: Sequence[int],
+    arrays: Sequence[AbstractSet[int]],
     place: int,
     moved: AbstractSet[int],
 ) -> int | None:
     """Return the group that tasks of another one move to, None if they stay."""
-    own = _tasks(window, sorted(moved))
-    arrays = _arrays(own)
-    for number, group in enumerate(groups):
-        others = {n: window.tasks[n] for n in group.tasks if n not in moved}
-        shares = not arrays.isdisjoint(_arrays(others.values()))
-        if bands[number] == bands[place] and shares:
+    own = _arrays(_tasks(window, moved))
+    for number in range(len(groups)):
+        if number == place or own.isdisjoint(arrays[number]):
+            continue
+        if bands[number] == bands[place]:
             return None
-        if number > place and not group.fused:
-            return None
-        if number > place and shares:
-            return number if _may_join(window, moved | set(group.tasks)) else None
-        if number >= place and any(
-            position > before and conflicts(window.tasks[before], task)
-            for position, task in others.items()
-            for before in moved
-        ):
-            return None
-    return None
+        if number > place:
+            break
+    else:
+        return None
+    between = [n for group in groups[place:number] for n in group.tasks]
+    may_move = (
+        all(group.fused for group in groups[place : number + 1])
+        and not _conflict(window, moved, set(between) - moved)
+        and _may_join(window, moved | set(groups[number].tasks))
+    )
+    return number if may_move else None
+
+
+def _conflict(
+    window: Window, moved: AbstractSet[int], others: AbstractSet[int]
+) -> bool:
+    """Whether some of others that come after moved ones must stay after them."""
+    return any(
+        other > before and conflicts(window.tasks[before], window.tasks[other])
+        for other in others
+        for before in moved
+    )
 
 
 def _may_join(window: Window, tasks: AbstractSet[int]) -> bool:

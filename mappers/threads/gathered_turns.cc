@@ -103,7 +103,6 @@ std::optional<GatheredTurns> GatheredTurns::join(const Program& program,
 
   const auto nests = parse(program.nests, program.num_nests);
   std::int64_t first = 0;
-
   for (auto band = schedule.bands.begin(); band + 1 != schedule.bands.end(); ++band) {
     const auto& next = *(band + 1);
     const auto middle = first + band->num_nests;

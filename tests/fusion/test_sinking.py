@@ -113,8 +113,8 @@ def test_random_programs_give_the_same_values() -> None:
 
 BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     "tasks move past what they conflict with": (
-        sinking._target,
-        "position > before and conflicts(window.tasks[before], task)",
+        sinking._conflict,
+        "conflicts(window.tasks[before], window.tasks[other])",
         "False",
     ),
     "all tasks may be one group": (
