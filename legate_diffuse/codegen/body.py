@@ -343,7 +343,7 @@ class _BodyEmitter:
         index = self._kernel.arguments[columns].dtype
         operands = row_sum.Operands(rows, columns, values, x, index)
         return row_sum.emit_row_sum(
-            self._loop, self._operations, operator, dtype, operands
+            self._loop, self._operations, operator, dtype, operands, self._target
         )
 
     def _row_element(self, dtype: str, numbers: Sequence[int]) -> Parts:

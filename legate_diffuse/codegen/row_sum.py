@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from legate_diffuse.codegen.operations import Operations, Parts
+from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import operators
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.llvm.lines import Lines
@@ -41,7 +42,8 @@ _AT_ONCE: Final = 4
 _AHEAD: Final = 4096
 """Bytes. Of 2, 4, 6, 8, 10, 16 and 32 KiB this was the best on Zen 5.
 
-There a product with a matrix in memory takes 0.8 of the time that it takes without.
+There a product with a matrix in memory takes 0.8 of the time that it takes without, on
+Granite Rapids 0.65, with 2 to 16 KiB alike.
 """
 
 _PREFETCH: Final = "@llvm.prefetch.p0"
@@ -65,7 +67,12 @@ class Operands(NamedTuple):
 
 
 def emit_row_sum(
-    lines: Lines, on: Operations, operator: str, dtype: str, operands: Operands
+    lines: Lines,
+    on: Operations,
+    operator: str,
+    dtype: str,
+    operands: Operands,
+    target: Target,
 ) -> Parts:
     """Emit sums over the rows of a vector of points, or of as many as are left."""
     declarations = on.declarations
@@ -74,7 +81,13 @@ def emit_row_sum(
         one = on.over_single_elements()
         contracted = operator == operators.CONTRACTED_ROW_SUM
         declarations[name] = row_sum_function(
-            name, dtype, operands.column_type, one, lines.lanes, contracted=contracted
+            name,
+            dtype,
+            operands.column_type,
+            one,
+            lines.lanes,
+            contracted=contracted,
+            locality=0 if target.prefetches_nontemporal else 3,
         )
         declarations.update(one.declarations)
         declarations[_PREFETCH] = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
@@ -112,6 +125,7 @@ def row_sum_function(
     lanes: int,
     *,
     contracted: bool,
+    locality: int,
 ) -> str:
     """Return the text of a function that sums rows of elements.
 
@@ -119,7 +133,8 @@ def row_sum_function(
     pointers to columns, values and x. It returns vectors of sums: real parts, and
     imaginary parts. ``one`` emits operators over single elements. With ``contracted``
     real products are not rounded before they are added; of complex products compilers
-    need the rounded parts as well, to ask whether they are NaN.
+    need the rounded parts as well, to ask whether they are NaN. ``locality`` is what
+    LLVM's prefetch is told of elements, which are used once.
     """
     part = COMPONENT.get(dtype, dtype)
     kind, size = LLVM_TYPE[part], ITEMSIZE[part]
@@ -133,7 +148,11 @@ def row_sum_function(
             "ptr noalias %columns, ptr noalias %values, ptr noalias %x) #0 {",
             "entry:",
             f"  %results = alloca {vectors}, align 64",
-            *(_alike(dtype, columns, lanes, step) if alike else ["  br label %each"]),
+            *(
+                _alike(dtype, columns, lanes, step, locality)
+                if alike
+                else ["  br label %each"]
+            ),
             "each:",
             f"  store {vectors} zeroinitializer, ptr %results, align 64",
             "  br label %row",
@@ -218,7 +237,9 @@ def _one_by_one(kind: str, size: int, count: int, lanes: int, step: Step) -> lis
     ]
 
 
-def _alike(dtype: str, columns: str, lanes: int, step: Step) -> list[str]:
+def _alike(
+    dtype: str, columns: str, lanes: int, step: Step, locality: int
+) -> list[str]:
     """Return the code for rows that follow one another and have one length.
 
     It returns their sums, and goes to block `each` if the rows are others.
@@ -235,7 +256,8 @@ def _alike(dtype: str, columns: str, lanes: int, step: Step) -> list[str]:
             place = lines.let(f"add nsw i64 %k{group}, %skip{row}")
             sums += step(lines, place, (f"%sum.of{row}",))
         if group == 0:
-            _prefetch(lines, lanes, {"%values": dtype, "%columns": columns})
+            read = {"%values": dtype, "%columns": columns}
+            _prefetch(lines, lanes, read, locality)
         text += [
             f"{before}:",
             *(f"  %skip{row} = mul nsw i64 %length, {row}" for row in rows),
@@ -270,11 +292,10 @@ def _alike(dtype: str, columns: str, lanes: int, step: Step) -> list[str]:
     ]
 
 
-def _prefetch(lines: Lines, lanes: int, arrays: dict[str, str]) -> None:
+def _prefetch(lines: Lines, lanes: int, arrays: dict[str, str], locality: int) -> None:
     """Ask for elements of arrays far ahead, in the loop over those of one row.
 
-    Each time it does so for as many as there are rows. They are used once, so they need
-    not stay in the caches (locality 0).
+    Each time it does so for as many as there are rows.
     """
     past = lines.let("sub nsw i64 %k0, %start")
     skipped = lines.let(f"mul nsw i64 {past}, {lanes}")
@@ -283,7 +304,9 @@ def _prefetch(lines: Lines, lanes: int, arrays: dict[str, str]) -> None:
         at = lines.let(f"getelementptr {LLVM_TYPE[dtype]}, ptr {pointer}, i64 {place}")
         for line in range(0, lanes * ITEMSIZE[dtype], _CACHE_LINE):
             ahead = lines.let(f"getelementptr i8, ptr {at}, i64 {_AHEAD + line}")
-            lines.do(f"call void {_PREFETCH}(ptr {ahead}, i32 0, i32 0, i32 1)")
+            lines.do(
+                f"call void {_PREFETCH}(ptr {ahead}, i32 0, i32 {locality}, i32 1)"
+            )
 
 
 def _comparison(lanes: int) -> list[str]:

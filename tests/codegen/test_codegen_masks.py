@@ -12,7 +12,15 @@ from legate_diffuse.kernel import Argument, Builder
 from legate_diffuse.maths.libm import MathLibrary, MathMode
 
 AVX512 = Target(
-    "x86_64-unknown-linux-gnu", "skylake-avx512", "", 64, True, False, False, True
+    "x86_64-unknown-linux-gnu",
+    "skylake-avx512",
+    "",
+    vector_bytes=64,
+    fma=True,
+    gathers=False,
+    estimates_roots=False,
+    shares_reciprocals=True,
+    prefetches_nontemporal=False,
 )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from legate_diffuse.codegen.machine import Machine
+from legate_diffuse.codegen import machine
+from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS, RECT
 from legate_diffuse.maths.libm import MathMode
@@ -142,12 +144,18 @@ def test_products_of_infinities_are_those_of_annex_g(run: Run) -> None:
     assert y[2] == 0
 
 
-def test_each_line_of_values_and_columns_is_asked_for_once() -> None:
-    machine = Machine(MathMode.VECTOR, fast_math=False)
-    text = machine.assembly("kernel", kernel_of("float64", "int64"))
+@pytest.mark.parametrize(("nontemporal", "locality"), [(True, 0), (False, 3)])
+def test_each_line_of_values_and_columns_is_asked_for_once(
+    monkeypatch: pytest.MonkeyPatch, nontemporal: bool, locality: int
+) -> None:
+    target = replace(host_target(), prefetches_nontemporal=nontemporal)
+    monkeypatch.setattr(machine, "host_target", lambda: target)
+    compiled = machine.Machine(MathMode.VECTOR, fast_math=False)
+    text = compiled.assembly("kernel", kernel_of("float64", "int64"))
     sums = text[text.index("define internal") :]
     sums = sums[: sums.index("\n}")]
     lanes = re.search(r"<(\d+) x double>", sums)
     assert lanes is not None
     lines = -(-int(lanes[1]) * np.dtype("float64").itemsize // 64)
-    assert sums.count("call void @llvm.prefetch") == 2 * lines
+    asked = re.findall(r"call void @llvm.prefetch.*, i32 0, i32 (\d), i32 1\)", sums)
+    assert asked == [str(locality)] * (2 * lines)
