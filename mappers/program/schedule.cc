@@ -191,7 +191,7 @@ class Scheduler {
       root_of(operands[number]).uses.push_back({nest, operands[number].low[0]});
     }
     ++num_nests_;
-    if (num_nests_ == 1 || block() > 0) return true;
+    if (num_nests_ == 1 || fits()) return true;
 
     for (std::size_t number = 0; number < operands.size(); ++number) {
       if (head.distances[number] != STANDS) root_of(operands[number]).uses.pop_back();
@@ -218,8 +218,17 @@ class Scheduler {
                        [&](const Use& use) { return nests_[use.nest].head.rows >= 0; });
   }
 
+  // Whether blocks of the band fit into the cache: of each thread if they take tiles, else there is
+  // a row for each of them in a block.
+  bool fits() const {
+    return has_margins() ? block() > 0 && own_block() > 0 : block() >= num_threads_;
+  }
+
   // How many rows the band's nests can take at a time; 0 if blocking does not pay.
   std::int64_t block() const { return block(cache_bytes_, min_points_); }
+
+  // The same for a thread alone.
+  std::int64_t own_block() const { return block(cache_bytes(), cache_bytes() / BYTES_PER_POINT); }
 
   std::int64_t block(std::int64_t bytes, std::int64_t min_points) const {
     const auto rows = rows_in(bytes, min_points);
@@ -266,13 +275,15 @@ class Scheduler {
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
 
     if (rows > 0 && rows < duration()) {
-      const auto own_rows = num_threads_ > 1 && set_margins()
-                                ? block(cache_bytes(), cache_bytes() / BYTES_PER_POINT)
-                                : 0;
+      const auto own_rows = num_threads_ > 1 && set_margins() ? own_block() : 0;
 
       band.num_tiles = own_rows > 0 ? std::max(count_tiles(own_rows), std::int64_t{1}) : 1;
-      band.block = band.num_tiles > 1 ? std::min(own_rows, duration()) : rows;
-      set_circular_buffers(band);
+      if (band.num_tiles > 1) {
+        band.block = std::min(own_rows, duration());
+      } else if (rows >= num_threads_) {
+        band.block = rows;
+      }
+      if (band.block > 0) set_circular_buffers(band);
     }
     schedule_.bands.push_back(band);
     for (auto& root : roots_) root.uses.clear();
@@ -314,14 +325,21 @@ class Scheduler {
 
   std::int64_t tiled_rows() const { return num_rows(*tiled_nest()); }
 
+  // Whether it is known how far from the ends of tiles the nests of the band stay.
+  bool has_margins() const {
+    return tiled_nest() &&
+           std::all_of(nests_.begin() + first_nest_, nests_.begin() + first_nest_ + num_nests_,
+                       [](const ParsedNest& nest) { return nest.head.before != NO_MARGIN; });
+  }
+
   // Finds where the nests of a tile begin and end. Returns false if the band cannot be tiled.
   bool set_margins() {
+    if (!has_margins()) return false;
+
     const auto tiled = tiled_nest();
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
       const auto& head = nests_[nest].head;
-      if (!tiled || head.before == NO_MARGIN) return false;
-
       const auto from_tiled = first_rows_[*tiled] - first_rows_[nest];
       schedule_.begins[nest] = from_tiled + head.before;
       schedule_.ends[nest] = from_tiled - head.after;
