@@ -381,15 +381,29 @@ def test_rows_at_walls_follow_the_rows_beside_them(
 def test_an_array_between_walls_has_a_circular_buffer(threads: int) -> None:
     """Of a few rows for each part of the rows, and of those between two of them."""
     parts = 4 * threads if threads > 1 else 1
+    assert 0 < buffer_between_walls(5_000, threads) < parts * 100 * 8 * 8 < ALL_ROWS
+
+
+@pytest.mark.parametrize("cache_bytes", [150, 400])
+def test_the_bands_of_threads_fit_into_the_cache_of_one(cache_bytes: int) -> None:
+    """Else blocks of one row, which threads cannot share, would fit into all caches."""
+    alone, together = (buffer_between_walls(cache_bytes, n) for n in (1, 2))
+    assert (alone < ALL_ROWS) == (together < ALL_ROWS) == (cache_bytes == 400)
+
+
+ALL_ROWS = 3001 * 8 * 8
+
+
+def buffer_between_walls(cache_bytes: int, threads: int) -> int:
+    """Return the bytes of the other name of an array that is swept over."""
     store = filled((3001, 8), 0.0)
     nests, buffers = sweeps_between_walls(3001, 6)
-    with cache_of(5_000, threads):
-        size = _native.scratch_bytes(
+    with cache_of(cache_bytes, threads):
+        return _native.scratch_bytes(
             (store.raw_handle,),
             bytes([READ_WRITE]),
             scheduled_program([(3001, 8)], *nests, buffers=buffers),
         )
-    assert 0 < size < parts * 100 * 8 * 8 < 3001 * 8 * 8
 
 
 def test_a_sum_is_complete_before_it_is_used() -> None:
