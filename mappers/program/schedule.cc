@@ -221,7 +221,7 @@ class Scheduler {
   // Whether blocks of the band fit into the cache: of each thread if they take tiles, else there is
   // a row for each of them in a block.
   bool fits() const {
-    return has_margins() ? block() > 0 && own_block() > 0 : block() >= num_threads_;
+    return can_be_tiled() ? block() > 0 && own_block() > 0 : block() >= num_threads_;
   }
 
   // How many rows the band's nests can take at a time; 0 if blocking does not pay.
@@ -275,9 +275,12 @@ class Scheduler {
     const auto rows = num_nests_ > 1 && shares() ? block() : 0;
 
     if (rows > 0 && rows < duration()) {
-      const auto own_rows = num_threads_ > 1 && set_margins() ? own_block() : 0;
+      const auto own_rows = can_be_tiled() ? own_block() : 0;
 
-      band.num_tiles = own_rows > 0 ? std::max(count_tiles(own_rows), std::int64_t{1}) : 1;
+      if (own_rows > 0) {
+        set_margins();
+        band.num_tiles = std::max(count_tiles(own_rows), std::int64_t{1});
+      }
       if (band.num_tiles > 1) {
         band.block = std::min(own_rows, duration());
       } else if (rows >= num_threads_) {
@@ -325,17 +328,16 @@ class Scheduler {
 
   std::int64_t tiled_rows() const { return num_rows(*tiled_nest()); }
 
-  // Whether it is known how far from the ends of tiles the nests of the band stay.
-  bool has_margins() const {
-    return tiled_nest() &&
+  // Whether there are threads to take tiles of the band, and it is known how far from the ends of
+  // these its nests stay.
+  bool can_be_tiled() const {
+    return num_threads_ > 1 && tiled_nest() &&
            std::all_of(nests_.begin() + first_nest_, nests_.begin() + first_nest_ + num_nests_,
                        [](const ParsedNest& nest) { return nest.head.before != NO_MARGIN; });
   }
 
-  // Finds where the nests of a tile begin and end. Returns false if the band cannot be tiled.
-  bool set_margins() {
-    if (!has_margins()) return false;
-
+  // Finds where the nests of a tile begin and end.
+  void set_margins() {
     const auto tiled = tiled_nest();
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
@@ -344,7 +346,6 @@ class Scheduler {
       schedule_.begins[nest] = from_tiled + head.before;
       schedule_.ends[nest] = from_tiled - head.after;
     }
-    return true;
   }
 
   // How many tiles of the band threads take, if a block has so many rows. A tile must be large

@@ -377,6 +377,9 @@ def test_rows_at_walls_follow_the_rows_beside_them(
     np.testing.assert_array_equal(values_of(store), x)
 
 
+ALL_ROWS = 3001 * 8 * 8
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_an_array_between_walls_has_a_circular_buffer(threads: int) -> None:
     """Of a few rows for each part of the rows, and of those between two of them."""
@@ -389,9 +392,6 @@ def test_the_bands_of_threads_fit_into_the_cache_of_one(cache_bytes: int) -> Non
     """Else blocks of one row, which threads cannot share, would fit into all caches."""
     alone, together = (buffer_between_walls(cache_bytes, n) for n in (1, 2))
     assert (alone < ALL_ROWS) == (together < ALL_ROWS) == (cache_bytes == 400)
-
-
-ALL_ROWS = 3001 * 8 * 8
 
 
 def buffer_between_walls(cache_bytes: int, threads: int) -> int:
