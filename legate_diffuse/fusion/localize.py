@@ -14,7 +14,8 @@ fresh store, which takes the place of the old one when the task was submitted:
     nest 1: write %2[1:-1], read %1[:]
 
 If what was written is read at a distance afterwards, too, it is computed in scratch
-memory, for the tile and beyond it, and copied from there.
+memory, for the tile and beyond it, and copied from there. What nobody uses after the
+launch stays in scratch memory.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def localize(
     scratch: AbstractSet[int],
     undefined: AbstractSet[int],
     incomplete: AbstractSet[int],
+    last: AbstractSet[int],
     numbers: Iterator[int],
 ) -> Localized | None:
     """Return nests whose points do not write what others read.
@@ -57,6 +59,7 @@ def localize(
         scratch: the stores that live in the task.
         undefined: the stores that nothing was written to before.
         incomplete: the stores of which only parts may have been written before.
+        last: the stores that nobody uses afterwards.
         numbers: gives numbers to new stores and views.
     """
     placer = _Placer(scratch)
@@ -71,12 +74,16 @@ def localize(
     fixed = {view.store.id for view in views.values() if view.store.fixed}
     found = start
     for store, way in sorted(ways.items()):
+        if store in last:
+            way = _Way(False, True)
         if (way.moves and store in fixed) or store in start.origins:
             return None
         localizer = _Localizer(found, store, numbers)
         if store in incomplete and localizer.copies:
             return None
-        found = localizer.run(way, defined=store not in undefined)
+        found = localizer.run(
+            way, defined=store not in undefined, returns=store not in last
+        )
     placed = placer.place(found)
     if placed is None:
         return None
@@ -196,10 +203,11 @@ class _Localizer(NestRewriter):
         """Whether the first nest that changes the store leaves anything as it was."""
         return not self._is_covered(self._nests[self._first()])
 
-    def run(self, way: _Way, *, defined: bool) -> Localized:
+    def run(self, way: _Way, *, defined: bool, returns: bool) -> Localized:
         """Return the nests with a copy in scratch memory, in a fresh store, or both.
 
-        What was never written to is not copied: Legion ends programs that read it.
+        What was never written to is not copied: Legion ends programs that read it. What
+        is in scratch memory in the end is copied from there only if it ``returns``.
         """
         found, old = self._found, self._old
         first = self._first()
@@ -209,7 +217,7 @@ class _Localizer(NestRewriter):
         after = [self._renamed(nest, local) for nest in self._nests[first:]]
         if defined and self.copies:
             before.append(self._copy(local, old))
-        if way.in_scratch:
+        if way.in_scratch and returns:
             after.append(self._copy(target, local))
         return replace(
             found,

@@ -297,6 +297,7 @@ def _localized(
         liveness.scratch,
         liveness.undefined,
         liveness.incomplete,
+        liveness.last,
         count(free),
     )
 

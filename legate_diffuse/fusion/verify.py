@@ -119,7 +119,7 @@ def liveness(draft: Draft) -> None:
         zip(draft.launches, draft.liveness, strict=True)
     ):
         _require(len(found.nests) == len(launch.groups), "a nest has no liveness")
-        gone = found.scratch.union(*(nest.dropped for nest in found.nests))
+        gone = found.scratch.union(found.last, *(nest.dropped for nest in found.nests))
         _require(
             gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
         )

@@ -312,3 +312,35 @@ def test_what_is_needed_later_is_not_replaced() -> None:
     (step,) = (one for one in PASSES if one.name == "arguments")
     with pytest.raises(ValueError, match="store 3 is in the place of store 1"):
         verify_pass(step, draft)
+
+
+# a dead array that was written before, changed by points and read beside their tiles
+ON_POINTS = """
+store %0 float64
+store %1 float64 live
+view %0.0 shape 0 many [1:-1]
+view %1.1 shape 1 many [1:-1]
+view %0.2 shape 1 many [:-2]
+view %0.3 shape 1 many [2:]
+UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %0.0, read %0.0
+BINARY_OP.ADD(float64, float64) -> (float64) shape 1: write %1.1, read %0.2, read %0.3
+"""
+
+
+def _arguments(text: str) -> str:
+    (step,) = (one for one in PASSES if one.name == "arguments")
+    return step.render(drafts(text)["arguments"])
+
+
+def test_what_nobody_uses_afterwards_stays_in_the_memory_of_points() -> None:
+    assert _arguments(ON_POINTS).splitlines()[:3] == [
+        "partitioned",
+        "argument %0.0 read",
+        "argument %1.1 read write",
+    ]
+
+
+def test_what_somebody_uses_afterwards_is_copied_from_there() -> None:
+    text = _arguments(ON_POINTS.replace("%0 float64", "%0 float64 live"))
+    assert "argument %0.0 read\n" in text
+    assert "argument %0.0 write moves\n" in text
