@@ -117,14 +117,14 @@ class Layout:
         if found is None:
             found = _STEPS[step[0]](self, *step[1:])
             if found is not None:
-                found = _remember(self.derived, step, found)
+                found = remember(self.derived, step, found)
         return found
 
     def is_disjoint_from(self, other: Layout) -> bool:
         """Whether two layouts of one shape are known to share no element."""
         found = self.disjoint.get(other)
         if found is None:
-            found = _remember(self.disjoint, other, self._is_disjoint_from(other))
+            found = remember(self.disjoint, other, self._is_disjoint_from(other))
         return found
 
     def _is_disjoint_from(self, other: Layout) -> bool:
@@ -139,7 +139,7 @@ class Layout:
 
     def index(self, key: tuple[Any, ...], layout: Layout) -> None:
         """Remember what an indexing expression leads to."""
-        _remember(self.indexed, key, layout)
+        remember(self.indexed, key, layout)
 
     def over(self, shape: Shape) -> Layout:
         """Return the layout of the single element, repeated over a shape."""
@@ -151,7 +151,7 @@ class Layout:
             for step in steps:
                 found = found.derive(step)
                 assert found is not None
-            found = _remember(self.repeated, shape, found)
+            found = remember(self.repeated, shape, found)
         return found
 
     def _then(
@@ -288,7 +288,7 @@ def whole(shape: tuple[int, ...]) -> Layout:
     if found is None:
         dims = tuple(range(len(shape)))
         found = Layout(shape, dims, (0,) * len(shape), tuple(shape))
-        found = _remember(_whole, found.shape, found)
+        found = remember(_whole, found.shape, found)
     return found
 
 
@@ -311,8 +311,13 @@ def _replace(values: tuple[int, ...], position: int, value: int) -> tuple[int, .
     return (*values[:position], value, *values[position + 1 :])
 
 
-def _remember(memory: dict[Any, T], key: Any, found: T) -> T:
-    """Remember what was found, unless somebody has meanwhile; return what is."""
-    if len(memory) >= _MAX_DERIVED:
-        memory.clear()
+def remember(memory: dict[Any, T], key: Any, found: T, most: int = _MAX_DERIVED) -> T:
+    """Remember what was found, unless somebody has meanwhile; return what is.
+
+    Of more than ``most`` the older half is forgotten. What a window has begun with is
+    found again in it, else the window would seem to be another one.
+    """
+    if len(memory) >= most:
+        for old in list(memory)[: most // 2]:
+            memory.pop(old, None)
     return memory.setdefault(key, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from legate_diffuse.stores.layout import Layout, bounds
+from legate_diffuse.stores.layout import Layout, bounds, remember
 from legate_diffuse.stores.layout import Shape as Shape
 from legate_diffuse.stores.root import Root
 
@@ -13,7 +13,7 @@ from legate_diffuse.stores.root import Root
 # the same object. So two views of one root are equal if they are identical, and else
 # different or unknown. It remembers at most so many: a program that walks through an
 # array element by element derives one for each.
-_MAX_DERIVED: Final = 256
+_MAX_DERIVED: Final = 512
 
 
 class View:
@@ -216,9 +216,7 @@ class View:
         return self._remember(key, view)
 
     def _remember(self, key: Layout | tuple[Any, ...], view: View) -> View:
-        if len(self.derived) >= _MAX_DERIVED:
-            self.derived.clear()
-        return self.derived.setdefault(key, view)
+        return remember(self.derived, key, view, _MAX_DERIVED)
 
 
 def over(view: View, shape: Shape) -> View:

@@ -21,7 +21,7 @@ namespace legate_diffuse {
 namespace {
 
 // As many views are remembered with a view at most (stores/view.py).
-constexpr Py_ssize_t MOST_DERIVED = 256;
+constexpr Py_ssize_t MOST_DERIVED = 512;
 
 bool is_bound(PyObject* object) {
   return object == Py_None || PyLong_CheckExact(object);

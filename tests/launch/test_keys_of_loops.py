@@ -90,6 +90,15 @@ def test_a_loop_over_k_has_few_plans(
     assert len(set(middle)) == 1, "only where the ends are near windows differ"
 
 
+def test_a_part_that_a_loop_names_twice_is_one_view() -> None:
+    a = array(2_000, 2_000)
+    for k in range(1, 1_900):
+        rest = view_of(a, _rest(k), _rest(k))
+        for others in ((k, slice(None)), (slice(None), k), (k, _rest(k))):
+            view_of(a, *others)
+        assert view_of(a, _rest(k), _rest(k)) is rest
+
+
 def test_the_size_does_not_matter() -> None:
     def key(size: int, k: int) -> tuple[int, ...]:
         recorder = Recorder(Machine())
