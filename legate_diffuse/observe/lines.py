@@ -10,7 +10,7 @@ from typing import Final
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.plan import PlannedNest
 from legate_diffuse.observe.advice import OF_FIRST_TIMES, OF_REFUSALS, OF_WAITING
-from legate_diffuse.observe.facts import OperationFacts, WindowFacts
+from legate_diffuse.observe.facts import LoopFacts, OperationFacts, WindowFacts
 from legate_diffuse.observe.ledger import Measured, TaskTime, Wait
 from legate_diffuse.observe.naming import file_and_line, place
 
@@ -69,9 +69,11 @@ def costs_of_lines(
     for number, (window, _) in enumerate(windows, 1):
         for operation in window.operations:
             at(operation.provenance).loops.setdefault(number, 0.0)
-        for nest in _nests(window):
-            share = _seconds(nest, measured) / len(nest.lowered.tasks)
-            for position in nest.lowered.tasks:
+        for loop, nest in _nests(window):
+            # a copy of what others still read is made for all of a loop's operations
+            positions = nest.lowered.tasks or loop.operations
+            share = _seconds(nest, measured) / len(positions)
+            for position in positions:
                 at(window.operations[position].provenance).loops[number] += share
     for task in measured.other_tasks:
         at(task.place).others.append(task)
@@ -82,10 +84,10 @@ def costs_of_lines(
     return costs
 
 
-def _nests(window: WindowFacts) -> Iterator[PlannedNest]:
+def _nests(window: WindowFacts) -> Iterator[tuple[LoopFacts, PlannedNest]]:
     for launch in window.launches or ():
         for loop in launch.loops:
-            yield from loop.nests
+            yield from ((loop, nest) for nest in loop.nests)
 
 
 def _seconds(nest: PlannedNest, measured: Measured) -> float:

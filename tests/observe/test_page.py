@@ -63,7 +63,8 @@ def report(tmp_path: Path) -> Report:
             why_alone="",
             waiting=(),
             loops=(
-                LoopFacts("3 x 4", (0, 1), None, (nest(0, 0, 1),)),
+                # the copy for it belongs to no operation
+                LoopFacts("3 x 4", (0, 1), None, (nest(2), nest(0, 0, 1))),
                 LoopFacts("2 x 4", (2,), Refusal.LAUNCH_DOMAIN, (nest(1, 2),)),
             ),
             refusal=Refusal.ANTI_DEPENDENCE,
@@ -87,7 +88,7 @@ def report(tmp_path: Path) -> Report:
         processors=2,
         operations=21,
         tasks=11,
-        kernels=[4.0, 1.0],
+        kernels=[3.0, 1.0, 1.0],
         other_tasks=[TaskTime("lib::MatMulTask", "app.py:3", 3.0, 7)],
         compiling=1.0,
         ledger=ledger,
