@@ -24,6 +24,15 @@ def is_short(interval: Interval) -> bool:
     return low.landmark == high.landmark and high.offset - low.offset <= _FEW
 
 
+def has_few_rows(views: Iterable[View]) -> bool:
+    """Whether a nest over views is along few rows of its arrays, or a single one."""
+    arrays = [view for view in views if rows_of(view) is not None]
+    rank = max([len(view.region or ()) for view in arrays], default=0)
+    largest = [view for view in arrays if len(view.region or ()) == rank]
+    rows = [rows_of(view) for view in largest if 0 in view.dims]
+    return bool(largest) and (not rows or any(each and is_short(each) for each in rows))
+
+
 def is_short_loop(loop: int | None, views: Iterable[View]) -> bool:
     """Whether a loop over views is along few positions, as one of them tells.
 

@@ -212,7 +212,23 @@ class _Open:
         if self.is_fill or self.tiles is None or not self._is_before(tasks):
             return False
         tiles = self.placed.joined(self.tiles, group, tasks)
-        return tiles is not None and tiles.is_near(tiles.changed, None)
+        return (
+            tiles is not None
+            and tiles.is_near(tiles.changed, None)
+            and (tiles.divides_rows or not self._has_other_tiles(group, tasks))
+        )
+
+    def _has_other_tiles(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
+        """Whether points would divide many rows, but for a few of others.
+
+        As they do in other launches, from where the rows would have to move.
+        """
+        alone = self.placed.joined(self.placed.start, group, tasks)
+        assert self.tiles is not None, "the launch is tiled"
+        if alone is None or self.tiles.has_few_rows == alone.has_few_rows:
+            return False
+        many = alone if self.tiles.has_few_rows else self.tiles
+        return many.divides_rows
 
     def takes_beside(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Take in a group that shares a task with others already, if that may be."""

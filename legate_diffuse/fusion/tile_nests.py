@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
+from legate_diffuse.fusion.few_rows import has_few_rows
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.nests import over
 from legate_diffuse.fusion.passed import INDEX
@@ -106,6 +107,16 @@ class Tiles:
         # what points change is not there for others yet
         fine = changed.isdisjoint(gathered - again) and written.isdisjoint(gathered)
         return (changed, gathered, again) if fine else None
+
+    @property
+    def divides_rows(self) -> bool:
+        """Whether each point has some rows of the largest arrays."""
+        return any(axis.number == 0 for axis in self.axes)
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether all nests are along few rows."""
+        return all(has_few_rows(nest.views) for nest in self.nests)
 
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""

@@ -194,3 +194,35 @@ def test_a_program_has_a_limited_number_of_arguments() -> None:
     first, second = form_launches(window, group_window(window, covered))
     assert len(first.groups) == MAX_ARGUMENTS
     assert len(second.groups) == 1
+
+
+# Of an array others are written, and then rows that lie elsewhere are copied.
+ROWS = """
+    store %0 float64 live
+    store %1 float64 live
+    view %0.0 shape 0 many [:, :]
+    view %1.1 shape 0 many [:, :]
+    view %1.2 shape 1 many [TO, :]
+    view %0.3 shape 1 many [FROM, :]
+"""
+ALL_ROWS = "COPY(float64) -> (float64) shape 0: write %0.0, read %1.1\n"
+SOME_ROWS = "COPY(float64) -> (float64) shape 1: write %1.2, read %0.3\n"
+
+
+@pytest.mark.parametrize(
+    ("order", "to", "start", "groups"),
+    [
+        ([ALL_ROWS, SOME_ROWS], ":2", "-4:-2", [1, 1]),
+        ([SOME_ROWS, ALL_ROWS], ":2", "-4:-2", [1, 1]),
+        # points divide columns, as they cannot divide these rows
+        ([ALL_ROWS, SOME_ROWS], ":b", "a:", [2]),
+        ([ALL_ROWS, SOME_ROWS], "2:4", ":2", [2]),
+    ],
+    ids=["few rows last", "few rows first", "many rows", "few rows nearby"],
+)
+def test_few_rows_do_not_keep_points_from_dividing_many(
+    order: list[str], to: str, start: str, groups: list[int]
+) -> None:
+    window = parse(ROWS.replace("TO", to).replace("FROM", start) + "".join(order))
+    found = form_launches(window, group_window(window, covered))
+    assert [len(launch.groups) for launch in found] == groups
