@@ -336,15 +336,22 @@ class Scheduler {
                        [](const ParsedNest& nest) { return nest.head.before != NO_MARGIN; });
   }
 
-  // Finds where the nests of a tile begin and end.
+  // Finds where the nests of a tile begin and end. Bands before this one are done then, so what all
+  // of its nests leave alone near the ends is no margin: only how far they are apart matters.
   void set_margins() {
     const auto tiled = tiled_nest();
+    auto before = INT64_MAX;
+    auto after = INT64_MAX;
 
+    for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
+      before = std::min(before, nests_[nest].head.before);
+      after = std::min(after, nests_[nest].head.after);
+    }
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
       const auto& head = nests_[nest].head;
       const auto from_tiled = first_rows_[*tiled] - first_rows_[nest];
-      schedule_.begins[nest] = from_tiled + head.before;
-      schedule_.ends[nest] = from_tiled - head.after;
+      schedule_.begins[nest] = from_tiled + head.before - before;
+      schedule_.ends[nest] = from_tiled - head.after + after;
     }
   }
 

@@ -262,12 +262,14 @@ def test_a_stencil_is_copied_back_through_few_rows(rows: int, size: int) -> None
     np.testing.assert_array_equal(values_of(store), x)
 
 
-def test_many_sweeps_in_one_program() -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("size", [1_000, 20_000])
+def test_many_sweeps_in_one_program(size: int, threads: int) -> None:
     """Each sweep is some rows behind the one before."""
     x = random(300, 5)
     store, copy = store_of(x), (300, 5)
     nests = []
-    for sweep in range(8):
+    for sweep in range(30):
         nests += [
             nest(kernel("copy"), copy, whole(~sweep, 2), whole(0, 2)),
             nest(
@@ -278,14 +280,45 @@ def test_many_sweeps_in_one_program() -> None:
                 operand(~sweep, (0, 1), (2, 0)),
             ),
         ]
-    buffers = tuple(scratch(2 * n, 2 * n + 1, copy) for n in range(8))
-    with cache_of(20_000):
+    buffers = tuple(scratch(2 * n, 2 * n + 1, copy) for n in range(30))
+    with cache_of(size, threads):
         submit_program(
             [store], [READ_WRITE], scheduled_program([x.shape], *nests, buffers=buffers)
         )
-    for _ in range(8):
+    for _ in range(30):
         x[1:-1] = x[:-2] + x[2:]
     np.testing.assert_array_equal(values_of(store), x)
+
+
+def bytes_of_a_sweep(sweeps_before: int) -> int:
+    """Return the bytes of what a sweep keeps, for two threads."""
+    shape, inner = (301, 5), (299, 5)
+    parts = [operand(0, (0, 1), (n, 0)) for n in (1, 0, 2)]
+    others = [operand(1, (0, 1), (n, 0)) for n in (1, 0, 2)]
+    back_and_forth = [
+        nest(kernel("add"), inner, others[0], *parts[1:]),
+        nest(kernel("add"), inner, parts[0], *others[1:]),
+    ]
+    kept = [operand(~0, (0, 1), (n, 0)) for n in (0, 2)]
+    nests = [
+        *(sweeps_before // 2 * back_and_forth),
+        nest(kernel("copy"), shape, whole(~0, 2), whole(0, 2)),
+        nest(kernel("add"), inner, parts[0], *kept),
+    ]
+    buffers = (scratch(sweeps_before, sweeps_before + 1, shape),)
+    program = scheduled_program([shape, shape], *nests, buffers=buffers)
+    stores = [filled(shape, 0.0) for _ in range(2)]
+    with cache_of(500, threads=2):
+        return _native.scratch_bytes(
+            tuple(store.raw_handle for store in stores),
+            bytes([READ_WRITE] * 2),
+            program,
+        )
+
+
+def test_bands_have_as_many_tiles_as_if_none_came_before() -> None:
+    """There are fewer where nests are farther apart, not where bands come later."""
+    assert bytes_of_a_sweep(60) >= bytes_of_a_sweep(0) > 301 * 8
 
 
 def test_rows_at_both_ends_wait_for_each_other() -> None:
