@@ -84,6 +84,16 @@ def statement(
         x[target][edge(rank, dim, 0)] = factor * (ends - 1.0)
         x[target][edge(rank, dim, -1)] = ends * factor
 
+    def wrapped(n: Any, x: Arrays) -> None:
+        x[target][edge(rank, dim, 0)] = x[target][edge(rank, dim, -2)]
+        x[target][edge(rank, dim, -1)] = x[target][edge(rank, dim, 1)]
+
+    def ahead(n: Any, x: Arrays) -> None:
+        # what one task has made another one changes and reads beside, and nobody after
+        new = x[a] * factor
+        new -= n.max(n.abs(new))
+        x[target][middle] = new[beside(rank, dim, one)] + new[beside(rank, other, two)]
+
     # which of two zeros is the larger one depends on the order of points
     def by_row(n: Any, x: Arrays) -> None:
         largest = n.max(x[a], axis=-1, keepdims=True) + 0.0
@@ -121,6 +131,7 @@ def statement(
         return summed
     kinds = [sweep, sweep, in_place, shifted, point_wise, from_zero, at_edge, around]
     kinds += [by_row, from_sum, from_rows, by_column, copied, summed, summed_beside]
+    kinds += [wrapped, ahead]
     return rng.choice(kinds)
 
 
