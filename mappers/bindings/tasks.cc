@@ -21,8 +21,8 @@
 #include "interposition/clocks.h"
 #include "mapper/library.h"
 #include "mapper/tile_task.h"
+#include "program/cache.h"
 #include "program/kernel_table.h"
-#include "program/schedule.h"
 #include "threads/team.h"
 #include "versions.h"
 

@@ -2,12 +2,11 @@
 
 #include "program/schedule.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <utility>
+
+#include "program/cache.h"
 
 namespace legate_diffuse {
 
@@ -20,23 +19,12 @@ constexpr std::int64_t LAST_LEVEL = 4;
 // kernel cost more than the cache saves.
 constexpr std::int64_t BYTES_PER_POINT = 1024;
 // The program's own thread takes a core for a part of each task. Other threads do then what that
-// core's does not come to: if there are more tiles than threads, as many as this for each. Tiles
-// have circular buffers of their own, so there are only so many if each has several blocks.
+// core's does not come to, if there are more tiles than threads: so many for each thread, if each
+// has several blocks, as tiles have circular buffers of their own.
 constexpr std::int64_t TILES_PER_THREAD = 4;
 constexpr std::int64_t BLOCKS_PER_TILE = 8;
 // Nests of more points are not blocked.
 constexpr std::int64_t MAX_POINTS = std::int64_t{1} << 48;
-
-std::int64_t second_level_cache() {
-  const auto bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-
-  return bytes > 0 ? bytes : std::int64_t{1} << 20;
-}
-
-std::atomic<std::int64_t>& cache_size() {
-  static std::atomic<std::int64_t> size{second_level_cache()};
-  return size;
-}
 
 // At most MAX_POINTS, so that sums and products of some of them do not overflow. Extents of 0 count
 // as 1.
@@ -66,10 +54,10 @@ struct Use {
 struct RootRows {
   std::int64_t row_bytes;
   std::int64_t num_rows;
-  const Scratch* scratch;  // null for an argument
-  std::vector<Use> uses;   // of the band's nests
+  const Scratch* scratch;   // null for an argument
+  std::vector<Use> uses{};  // of the band's nests
   // Where the first row is on the axis of the band, once a nest has moved along the root.
-  std::optional<std::int64_t> origin;
+  std::optional<std::int64_t> origin{};
 };
 
 // Builds the bands of a program one after the other.
@@ -125,10 +113,7 @@ class Scheduler {
   void add_root(std::int64_t itemsize, std::int64_t dim, const std::int64_t* extents,
                 const Scratch* scratch) {
     roots_.push_back({dim > 0 ? itemsize * product(extents + 1, extents + dim) : itemsize,
-                      dim > 0 ? extents[0] : 1,
-                      scratch,
-                      {},
-                      {}});
+                      dim > 0 ? extents[0] : 1, scratch});
   }
 
   // Whether there is more than the cache holds.
@@ -340,18 +325,17 @@ class Scheduler {
   // of its nests leave alone near the ends is no margin: only how far they are apart matters.
   void set_margins() {
     const auto tiled = tiled_nest();
-    auto before = INT64_MAX;
-    auto after = INT64_MAX;
+    Interval least{INT64_MAX, INT64_MAX};
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      before = std::min(before, nests_[nest].head.before);
-      after = std::min(after, nests_[nest].head.after);
+      const auto& head = nests_[nest].head;
+      least = {std::min(least.first, head.before), std::min(least.last, head.after)};
     }
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
       const auto& head = nests_[nest].head;
       const auto from_tiled = first_rows_[*tiled] - first_rows_[nest];
-      schedule_.begins[nest] = from_tiled + head.before - before;
-      schedule_.ends[nest] = from_tiled - head.after + after;
+      schedule_.begins[nest] = from_tiled + head.before - least.first;
+      schedule_.ends[nest] = from_tiled - head.after + least.last;
     }
   }
 
@@ -403,14 +387,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-std::int64_t cache_bytes() {
-  return cache_size();
-}
-
-std::int64_t set_cache_bytes(std::int64_t bytes) {
-  return cache_size().exchange(bytes);
-}
 
 Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,
                        const Sharing& sharing) {

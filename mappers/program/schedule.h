@@ -51,12 +51,6 @@ struct Schedule {
   std::vector<CircularBuffer> circular;
 };
 
-// Bytes of cache that loops are blocked for; 0 if they are not to be. The size of a core's
-// second-level cache, unless it was set.
-std::int64_t cache_bytes();
-// Returns what it was before.
-std::int64_t set_cache_bytes(std::int64_t bytes);
-
 // `program` was checked for `arguments`. Each of the threads that share the rows of a block has a
 // cache of its own.
 Schedule make_schedule(const Program& program, const std::vector<RootShape>& arguments,

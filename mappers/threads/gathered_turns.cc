@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "program/cache.h"
 #include "threads/gathered_columns.h"
 
 namespace legate_diffuse {

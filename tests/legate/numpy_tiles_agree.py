@@ -242,13 +242,14 @@ def test_sums_of_rows_end_no_task(shape: tuple[int, int]) -> None:
 
 def add_largest_of_columns(package: Any, cube: Any, plane: Any) -> None:
     # no points divide its rows
-    plane[0] = plane[-1]
+    half = len(plane) // 2
+    plane[:half] = plane[half:]
     largest = package.max(plane, axis=0)
     plane += largest
     cube += largest
 
 
-@pytest.mark.parametrize("rows", [2, 20, 400])
+@pytest.mark.parametrize("rows", [6, 20, 400])
 def test_points_have_all_of_a_result_along_what_they_do_not_divide(rows: int) -> None:
     generator = np.random.default_rng(rows)
     values = (
@@ -260,7 +261,7 @@ def test_points_have_all_of_a_result_along_what_they_do_not_divide(rows: int) ->
     for _ in range(2):
         done = counts(lambda: add_largest_of_columns(cn, cube, plane))
         add_largest_of_columns(np, *right)
-    assert done["tasks_submitted"] == 1
+    assert done["tasks_submitted"] - done["fills_submitted"] == 1
     for found, expected in zip((cube, plane), right, strict=True):
         np.testing.assert_array_equal(np.asarray(found), expected)
 
