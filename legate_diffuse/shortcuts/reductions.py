@@ -27,6 +27,7 @@ from legate_diffuse.shortcuts.templates import (
     new_function,
 )
 from legate_diffuse.stores.fill import Fill
+from legate_diffuse.stores.layout import remember
 
 # The types whose values are reduced as they are.
 _NUMBERS: Final = frozenset(
@@ -87,10 +88,7 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
         if name in self._dtypes:
             make = self._make_along if type(shape) is int else self._make
             found = make(name, shape)
-        if len(self) >= _MAX_TEMPLATES:
-            self.clear()
-        self[key] = found
-        return found
+        return remember(self, key, found, _MAX_TEMPLATES)
 
     def _make(self, name: str, shape: tuple[int, ...]) -> tuple[Template, Any]:
         template, types = self._start("SCALAR_UNARY_RED", name)

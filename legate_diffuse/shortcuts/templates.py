@@ -16,7 +16,7 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense, form
-from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.layout import remember, whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -271,9 +271,7 @@ class Constants:
             store = self._make(like, value)
             if store is None:
                 return None
-            if len(self._known) >= _MAX_CONSTANTS:
-                self._known.clear()
-            self._known[key] = store
+            store = remember(self._known, key, store, _MAX_CONSTANTS)
         return store._view
 
     def _make(self, like: Root, value: float) -> LogicalStore | None:
