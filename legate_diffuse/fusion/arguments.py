@@ -138,6 +138,7 @@ def _plan_whole(
         PlannedNest(
             _shown_by(nest, layouts),
             operands=users.operands(nest, views),
+            extents=_extents(nest, localized, layouts),
             turn=turn,
         )
         for nest, turn in zip(nests, turns, strict=True)
@@ -198,6 +199,17 @@ def _shown_by(nest: LoweredNest, layouts: Mapping[int, int]) -> LoweredNest:
         part = Part(part.loop, beside, layouts[part.rows])
     arguments = tuple(layouts[view] for view in nest.arguments)
     return replace(nest, arguments=arguments, part=part)
+
+
+def _extents(
+    nest: LoweredNest, localized: Localized, layouts: Mapping[int, int]
+) -> tuple[int | None, ...]:
+    """Return for each argument the view whose rows its store has, if not all."""
+    rows = [
+        localized.short.get(localized.views[number].store.id)
+        for number in nest.arguments
+    ]
+    return tuple(None if view is None else layouts[view] for view in rows)
 
 
 def _runs(

@@ -21,13 +21,15 @@ class PlannedNest:
     """A loop nest; ``kernel`` is its number in the native table, once it is there.
 
     ``operands`` have for each argument of the kernel the number of the task's argument
-    or, from -1 downwards, of the scratch buffer. ``turn`` is what the nest does in its
-    band.
+    or, from -1 downwards, of the scratch buffer. ``extents`` have for each of them the
+    number of the view whose rows its store has, None if it has all of its root.
+    ``turn`` is what the nest does in its band.
     """
 
     lowered: LoweredNest
     kernel: int | None = None
     operands: tuple[int, ...] = ()
+    extents: tuple[int | None, ...] = ()
     turn: Turn | None = None
     # what programs say of the nest, once one did (``launch.program``)
     packed: bytes = b""

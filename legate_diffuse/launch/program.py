@@ -103,6 +103,8 @@ def _numbers(launch: PlannedLaunch) -> list[int]:
         return []
     found = {number for number, _, _ in launch.scratch}
     found.update(*(nest.lowered.arguments for nest in launch.nests))
+    for nest in launch.nests:
+        found.update(extent for extent in nest.extents if extent is not None)
     if tiling is not None:
         found.update(launch.arguments)
         found.update(
@@ -168,8 +170,12 @@ def _write(
         if launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(nest.operands), dim))
             continue
-        for base, number, argument in zip(
-            nest.operands, lowered.arguments, lowered.kernel.arguments, strict=True
+        for base, number, argument, extent in zip(
+            nest.operands,
+            lowered.arguments,
+            lowered.kernel.arguments,
+            nest.extents,
+            strict=True,
         ):
             parts.append(_BASES[base])
             view = views[number]
@@ -178,13 +184,11 @@ def _write(
                 parts.append(_repeated((), dim))
             elif argument.whole or view.root.scalar_storage:
                 parts.append(_repeated(tuple(layout.low), dim))
-            elif base < 0 and ~base in launch.short:
-                # its rows are those of the part
-                parts.append(_packed(layout.dims, (0, *layout.low[1:])))
-            elif lowered.part is not None:
-                parts.append(_packed(layout.dims, _moved(layout, first_point)))
-            else:
+            elif extent is None and lowered.part is None:
                 parts.append(layout.packed or _pack(layout))
+            else:
+                rows = None if extent is None else views[extent].layout
+                parts.append(_packed(layout.dims, _low(layout, first_point, rows)))
     return b"".join(parts)
 
 
@@ -210,12 +214,24 @@ def _restricted(
     return [*shape[: part.loop], count, *shape[part.loop + 1 :]], first
 
 
-def _moved(layout: Layout, first: Sequence[int]) -> tuple[int, ...]:
-    """Return where a view begins whose first points are left out."""
+def _low(
+    layout: Layout, first: Sequence[int], extent: Layout | None
+) -> tuple[int, ...]:
+    """Return where in its store a view begins whose first points are left out.
+
+    The store has the rows that ``extent`` shows of its root, or all of them.
+
+    Raises:
+        ValueError: the view shows an earlier row than the store has.
+    """
     low = list(layout.low)
     for dim, index in zip(layout.dims, first, strict=True):
         if dim >= 0:
             low[dim] += index
+    if extent is not None:
+        low[0] -= extent.low[0]
+        if low[0] < 0:
+            raise ValueError("a view shows rows that its store does not have")
     return tuple(low)
 
 

@@ -82,6 +82,7 @@ def _used(launch: PlannedLaunch) -> Iterator[int]:
         yield number
     for nest in launch.nests:
         yield from nest.lowered.arguments
+        yield from (extent for extent in nest.extents if extent is not None)
         for source in nest.lowered.scalars:
             if isinstance(source, ConstantSource):
                 yield source.view

@@ -188,7 +188,10 @@ class _Runner:
         for number, nest in enumerate(launch.nests):
             lowered = nest.lowered
             operands = []
-            for base, argument in zip(nest.operands, lowered.arguments, strict=True):
+            extents = nest.extents or (None,) * len(nest.operands)
+            for base, argument, extent in zip(
+                nest.operands, lowered.arguments, extents, strict=True
+            ):
                 view = self.views[argument]
                 memory = arguments[base] if base >= 0 else scratch[~base]
                 if lowered.whole:
@@ -197,10 +200,10 @@ class _Runner:
                 else:
                     operand = self._operand(view, lowered.shape, memory)
                 if base < 0:
-                    rows, first, last = launch.scratch[~base]
+                    _, first, last = launch.scratch[~base]
                     assert first <= number <= last, "scratch memory has been given back"
-                    if ~base in launch.short:
-                        operand = self._in_short(operand, self.views[rows])
+                    if extent is not None:
+                        operand = self._in_short(operand, self.views[extent])
                 operands.append(operand)
             self._run_kernel(lowered, operands)
         for store, privilege, argument in zip(
