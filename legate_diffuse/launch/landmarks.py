@@ -24,7 +24,8 @@ class Filled:
     all shifts and margins have the same of these, which are left out.
 
     Attributes:
-        bands: how many of the nests are in each band.
+        bands: how many of the nests are in each band; negative where these lie on the
+            axis of the band before.
     """
 
     def __init__(self, launch: PlannedLaunch, views: Sequence[View]) -> None:
@@ -60,13 +61,17 @@ class Filled:
 def _cut(
     bands: Sequence[int], turns: Sequence[Turn], far: set[Landmark]
 ) -> tuple[int, ...]:
-    """Return bands of turns that nothing but landmarks nearby keeps apart."""
+    """Return bands of turns that nothing but landmarks nearby keeps apart.
+
+    What was one band keeps one axis, as distances tell only together where rows lie.
+    """
     found = []
     first = 0
     for count in bands:
         of_band = [_far_factors(turn, far) for turn in turns[first : first + count]]
         cuts = [n + 1 for n, (one, two) in enumerate(pairwise(of_band)) if one != two]
-        found += [end - begin for begin, end in pairwise((0, *cuts, count))]
+        counts = [end - begin for begin, end in pairwise((0, *cuts, count))]
+        found += [counts[0], *(-each for each in counts[1:])]
         first += count
     return tuple(found)
 

@@ -85,7 +85,12 @@ Program::Program(Words& words) : nests{words} {
   if (num_scratch < 0 || num_bands < 0 || num_runs < 0 || num_nests < 0)
     throw InvalidProgram{"a count is negative"};
   for (std::int64_t index = 0; index < num_scratch; ++index) buffers.emplace_back(words);
-  for (std::int64_t index = 0; index < num_bands; ++index) bands.push_back(words.take());
+  for (std::int64_t index = 0; index < num_bands; ++index) {
+    const auto num_nests_of_band = words.take();
+
+    bands.push_back(
+        {num_nests_of_band == INT64_MIN ? 0 : std::abs(num_nests_of_band), num_nests_of_band > 0});
+  }
   for (std::int64_t index = 0; index < num_runs; ++index) {
     const auto* const run = words.take(3);
 
@@ -190,7 +195,8 @@ Program check_program(Words words, const std::vector<RootShape>& arguments) {
   std::int64_t in_bands = 0;
 
   for (const auto& scratch : program.buffers) check_scratch(scratch, program.num_nests);
-  for (const auto num_nests : program.bands) {
+  require(program.bands.empty() || program.bands.front().begins_axis, "the first band has no axis");
+  for (const auto& [num_nests, begins_axis] : program.bands) {
     require(num_nests > 0 && num_nests <= program.num_nests, "a band has no nests, or too many");
     in_bands += num_nests;
   }

@@ -19,7 +19,7 @@ struct Kernel;
 //
 //   program: S B R N scratch[S] band[B] run[R] nest[N]
 //   scratch: itemsize first_nest last_nest spread ndim extents[ndim]
-//   band:    num_nests
+//   band:    num_nests, or -num_nests for one on the axis of the band before it
 //   run:     first_nest num_nests kernel
 //   nest:    kernel num_operands num_written dim num_scalars rows shift before after
 //            distance[num_operands] extents[dim] first[dim] scalars[2 * num_scalars]
@@ -29,8 +29,9 @@ struct Kernel;
 // Bands are the nests that may take turns on blocks of rows (legate_diffuse/ir/nest.py). `rows` is
 // the nest's dimension along rows, ONE_ROW or NO_ROW. Row x of the nest touches row x + distance of
 // an operand that moves along, and runs at time x + shift. Which rows of roots lie side by side
-// follows from the first nest of a band that moves along both. `before` is NO_MARGIN if the band
-// cannot be divided. `spread` is how many rows more than those of a block are in use of a scratch
+// follows from the first nest of an axis that moves along both; a band has an axis of its own, or
+// that of the band before it, from which it was cut. `before` is NO_MARGIN if the band cannot be
+// divided. `spread` is how many rows more than those of a block are in use of a scratch
 // buffer at a time, or ALL_ROWS if it needs all of its rows. `first` is the index of the first
 // point along each dimension, 0 unless the nest is a part of a larger one.
 //
@@ -154,6 +155,12 @@ struct RootShape {
   std::int64_t itemsize;
 };
 
+// Nests that take turns, and whether their rows lie on an axis of their own.
+struct BandOfNests {
+  std::int64_t num_nests;
+  bool begins_axis;
+};
+
 // Nests that a kernel runs together, row by row.
 struct RowRun {
   std::int64_t first_nest;
@@ -165,7 +172,7 @@ struct Program {
   explicit Program(Words& words);
 
   std::vector<Scratch> buffers;
-  std::vector<std::int64_t> bands;  // how many nests each of them has
+  std::vector<BandOfNests> bands;
   std::vector<RowRun> runs;
   std::int64_t num_nests;
   Words nests;

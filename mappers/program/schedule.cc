@@ -56,7 +56,7 @@ struct RootRows {
   std::int64_t num_rows;
   const Scratch* scratch;   // null for an argument
   std::vector<Use> uses{};  // of the band's nests
-  // Where the first row is on the axis of the band, once a nest has moved along the root.
+  // Where the first row is on the axis, once a nest has moved along the root.
   std::optional<std::int64_t> origin{};
 };
 
@@ -92,8 +92,12 @@ class Scheduler {
     }
     schedule_.begins.resize(nests_.size());
     schedule_.ends.resize(nests_.size());
-    for (const auto num_nests : program_.bands) {
+    for (const auto& [num_nests, begins_axis] : program_.bands) {
       const auto end = first_nest_ + num_nests;
+
+      if (begins_axis) {
+        for (auto& root : roots_) root.origin.reset();
+      }
 
       for (auto nest = first_nest_; nest < end; ++nest) {
         first_rows_.push_back(first_row(nest));
@@ -104,7 +108,6 @@ class Scheduler {
         }
       }
       close();
-      for (auto& root : roots_) root.origin.reset();
     }
     return std::move(schedule_);
   }
@@ -135,7 +138,7 @@ class Scheduler {
                                     : static_cast<std::int64_t>(num_arguments_) + ~operand.base];
   }
 
-  // Lays a nest, and roots that were not touched yet, along the axis of the band.
+  // Lays a nest, and roots that were not touched yet, along the axis.
   std::int64_t first_row(std::size_t nest) {
     const auto& [head, operands] = nests_[nest];
     std::optional<std::int64_t> row;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with edges whose fused results were wrong once.
+"""Programs with edges whose fused results were wrong once, or that failed.
 
 Several of them copy a few rows of an array through short temporaries to places far
 away. All values are small integers in float64, so every order of sums is exact.
@@ -142,6 +142,21 @@ def one_dimension(np: Any) -> tuple[Any, ...]:
     return a, b, c, d, e
 
 
+def rows_of_a_cut_band(np: Any) -> tuple[Any, ...]:
+    """A band is cut where a landmark is far away; its rows stay where they are."""
+    a = integers(np, 0, (9, 40))
+    for _ in range(2):
+        a[0:7, :] = np.remainder(((a[1:8, :] - a[0:7, :]) * a[1:8, :]), 97.0)
+        b = np.remainder(np.where(a > 40.0, a, a + 1.0), 97.0)
+        c = a[3:6] * b[3:6]
+        a[0:2, :-1] = c[0:2, :-1]
+        a[2:8, 1:-1] += a[3:9, 1:-1] + 1.0
+        d = np.zeros((9, 40))
+        e = np.remainder(c[0:2] + b[7:9], 97.0)
+        a[3:9, :-1] = np.remainder(((b[3:9, 1:] + d[3:9, :-1]) * d[0:6, :-1]), 97.0)
+    return a, b, c, d, e
+
+
 FOUND = (
     edge_of_an_edge,
     short_buffer_taken_over,
@@ -150,4 +165,5 @@ FOUND = (
     second_row_of_two,
     third_row,
     one_dimension,
+    rows_of_a_cut_band,
 )
