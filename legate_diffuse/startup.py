@@ -16,7 +16,7 @@ from typing import Any
 
 from legate_diffuse import settings
 from legate_diffuse.messages import say, say_once
-from legate_diffuse.observe.wording import PAGE_MARK, TITLE
+from legate_diffuse.observe.destination import open_destination
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
@@ -42,7 +42,9 @@ _wanted = True
 def before_core() -> None:
     """Load what must be in the process before Legate's libraries."""
     load_driver_stub()
-    _check_explanation()
+    path = settings.explanation_path()
+    if path not in ("", "-", settings.CELLS):
+        open_destination(path)
     global _wanted
     _wanted = _version_is_tested("so the program runs unfused") and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
@@ -164,35 +166,6 @@ def load_driver_stub() -> None:
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             for library in Path(folder).glob("*/lib/libcudart.so.1[23]"):
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-
-
-def _check_explanation() -> None:
-    """End the program if its explanation cannot be written, or would replace a file.
-
-    An explanation replaces an earlier one, and nothing else.
-    """
-    path = settings.explanation_path()
-    if path in ("", "-", settings.CELLS):
-        return
-    try:
-        open(path, "a").close()
-        known = not os.path.isfile(path) or _is_explanation(path)
-    except OSError as error:
-        raise SystemExit(
-            f"legate_diffuse: the explanation cannot be written to {path}: "
-            f"{error.strerror}"
-        ) from None
-    if not known:
-        raise SystemExit(
-            f"legate_diffuse: {path} is no explanation, and would be overwritten; "
-            "name another file in LEGATE_DIFFUSE_EXPLAIN, or remove this one"
-        )
-
-
-def _is_explanation(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        beginning = file.read(max(len(TITLE), len(PAGE_MARK)))
-    return not beginning or beginning.startswith((TITLE, PAGE_MARK))
 
 
 def _load(library: str) -> bool:

@@ -9,8 +9,8 @@ the same time, as the ranks of a node do, wait for the one that makes it.
 What is loaded is run, so nobody else may write it: the folder, the secret and the
 entries belong to the user, who alone may write to them, and the latter are plain files.
 
-The folder has a tag, which it gets while there is nothing else in it, and what is deleted
-there has a name that only the cache gives. So files of the user's are left alone.
+The folder has a tag, which it gets while there is nothing else in it, and what is
+deleted there has a name that only the cache gives. So the user's files are left alone.
 """
 
 import fcntl
