@@ -22,6 +22,8 @@ DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
 LOCKS = "liblegate_diffuse_locks.so"
 CLOCKS = "liblegate_diffuse_clocks.so"
+# The SONAMEs of the Legate that these were built for (mappers/CMakeLists.txt).
+BUILT_FOR = "built_for.txt"
 
 # Functions that read and write files, by the Cython module that defines them.
 FILE_FUNCTIONS = {
@@ -46,7 +48,9 @@ def before_core() -> None:
     if path not in ("", "-", settings.CELLS):
         open_destination(path)
     global _wanted
-    _wanted = _version_is_tested("so the program runs unfused") and _load(NET)
+    consequence = "so the program runs unfused"
+    _wanted = _version_is_tested(consequence) and _is_built_for_it(consequence)
+    _wanted = _wanted and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
     if _wanted and settings.explains_on_page():
@@ -57,8 +61,11 @@ def before_unfused_core() -> None:
     """Load what the variables ask for while fusion is off."""
     if settings.flag("LEGATE_DIFFUSE_DRIVER_STUB"):
         load_driver_stub()
-    if settings.flag("LEGATE_DIFFUSE_YIELD") and _version_is_tested(
-        "so LEGATE_DIFFUSE_YIELD has no effect"
+    consequence = "so LEGATE_DIFFUSE_YIELD has no effect"
+    if (
+        settings.flag("LEGATE_DIFFUSE_YIELD")
+        and _version_is_tested(consequence)
+        and _is_built_for_it(consequence)
     ):
         _load(LOCKS)
 
@@ -190,9 +197,11 @@ def _find(library: str) -> str:
     raise OSError(f"{library} is missing")
 
 
-def _say_broken(error: Exception) -> None:
+def _say_broken(
+    error: Exception, consequence: str = "so the program runs unfused"
+) -> None:
     say(
-        "its native library cannot be used, so the program runs unfused; reinstall "
+        f"its native library cannot be used, {consequence}; reinstall "
         f"legate-diffuse in this environment ({error})"
     )
 
@@ -209,6 +218,23 @@ def _version_is_tested(consequence: str) -> bool:
         f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
     )
     return False
+
+
+def _is_built_for_it(consequence: str) -> bool:
+    """Return whether this package was built for this Legate; if not, say so.
+
+    What is loaded before Legate has definitions in place of Legate's, with the layouts
+    of the headers that it was built with.
+    """
+    folders = [Path(folder) / "lib64" for folder in sys.modules["legate"].__path__]
+    try:
+        for name in Path(_find(BUILT_FOR)).read_text("utf-8").split():
+            if not any((folder / name).exists() for folder in folders):
+                raise OSError(f"it was built for a Legate with {name}")
+    except OSError as error:
+        _say_broken(error, consequence)
+        return False
+    return True
 
 
 def _print_statistics() -> None:
