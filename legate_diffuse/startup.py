@@ -16,12 +16,14 @@ from typing import Any
 
 from legate_diffuse import settings
 from legate_diffuse.messages import say, say_once
-from legate_diffuse.observe.wording import PAGE_MARK, TITLE
+from legate_diffuse.observe.destination import open_destination
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
 NET = "liblegate_diffuse_net.so"
 LOCKS = "liblegate_diffuse_locks.so"
 CLOCKS = "liblegate_diffuse_clocks.so"
+# The SONAMEs of the Legate that these were built for (mappers/CMakeLists.txt).
+BUILT_FOR = "built_for.txt"
 
 # Functions that read and write files, by the Cython module that defines them.
 FILE_FUNCTIONS = {
@@ -42,9 +44,13 @@ _wanted = True
 def before_core() -> None:
     """Load what must be in the process before Legate's libraries."""
     load_driver_stub()
-    _check_explanation()
+    path = settings.explanation_path()
+    if path not in ("", "-", settings.CELLS):
+        open_destination(path)
     global _wanted
-    _wanted = _version_is_tested("so the program runs unfused") and _load(NET)
+    consequence = "so the program runs unfused"
+    _wanted = _version_is_tested(consequence) and _is_built_for_it(consequence)
+    _wanted = _wanted and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
     if _wanted and settings.explains_on_page():
@@ -55,8 +61,11 @@ def before_unfused_core() -> None:
     """Load what the variables ask for while fusion is off."""
     if settings.flag("LEGATE_DIFFUSE_DRIVER_STUB"):
         load_driver_stub()
-    if settings.flag("LEGATE_DIFFUSE_YIELD") and _version_is_tested(
-        "so LEGATE_DIFFUSE_YIELD has no effect"
+    consequence = "so LEGATE_DIFFUSE_YIELD has no effect"
+    if (
+        settings.flag("LEGATE_DIFFUSE_YIELD")
+        and _version_is_tested(consequence)
+        and _is_built_for_it(consequence)
     ):
         _load(LOCKS)
 
@@ -166,35 +175,6 @@ def load_driver_stub() -> None:
                 ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 
 
-def _check_explanation() -> None:
-    """End the program if its explanation cannot be written, or would replace a file.
-
-    An explanation replaces an earlier one, and nothing else.
-    """
-    path = settings.explanation_path()
-    if path in ("", "-", settings.CELLS):
-        return
-    try:
-        open(path, "a").close()
-        known = not os.path.isfile(path) or _is_explanation(path)
-    except OSError as error:
-        raise SystemExit(
-            f"legate_diffuse: the explanation cannot be written to {path}: "
-            f"{error.strerror}"
-        ) from None
-    if not known:
-        raise SystemExit(
-            f"legate_diffuse: {path} is no explanation, and would be overwritten; "
-            "name another file in LEGATE_DIFFUSE_EXPLAIN, or remove this one"
-        )
-
-
-def _is_explanation(path: str) -> bool:
-    with open(path, encoding="utf-8", errors="replace") as file:
-        beginning = file.read(max(len(TITLE), len(PAGE_MARK)))
-    return not beginning or beginning.startswith((TITLE, PAGE_MARK))
-
-
 def _load(library: str) -> bool:
     try:
         ctypes.CDLL(_find(library), mode=ctypes.RTLD_GLOBAL)
@@ -217,9 +197,11 @@ def _find(library: str) -> str:
     raise OSError(f"{library} is missing")
 
 
-def _say_broken(error: Exception) -> None:
+def _say_broken(
+    error: Exception, consequence: str = "so the program runs unfused"
+) -> None:
     say(
-        "its native library cannot be used, so the program runs unfused; reinstall "
+        f"its native library cannot be used, {consequence}; reinstall "
         f"legate-diffuse in this environment ({error})"
     )
 
@@ -236,6 +218,23 @@ def _version_is_tested(consequence: str) -> bool:
         f"legate>={'.'.join(map(str, lowest))},<{'.'.join(map(str, beyond))}"
     )
     return False
+
+
+def _is_built_for_it(consequence: str) -> bool:
+    """Return whether this package was built for this Legate; if not, say so.
+
+    What is loaded before Legate has definitions in place of Legate's, with the layouts
+    of the headers that it was built with.
+    """
+    folders = [Path(folder) / "lib64" for folder in sys.modules["legate"].__path__]
+    try:
+        for name in Path(_find(BUILT_FOR)).read_text("utf-8").split():
+            if not any((folder / name).exists() for folder in folders):
+                raise OSError(f"it was built for a Legate with {name}")
+    except OSError as error:
+        _say_broken(error, consequence)
+        return False
+    return True
 
 
 def _print_statistics() -> None:

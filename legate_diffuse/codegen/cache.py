@@ -8,11 +8,15 @@ the same time, as the ranks of a node do, wait for the one that makes it.
 
 What is loaded is run, so nobody else may write it: the folder, the secret and the
 entries belong to the user, who alone may write to them, and the latter are plain files.
+
+The folder has a tag, which it gets while there is nothing else in it, and what is
+deleted there has a name that only the cache gives. So the user's files are left alone.
 """
 
 import fcntl
 import hmac
 import os
+import re
 import secrets
 import stat
 import time
@@ -28,6 +32,15 @@ _SUFFIX: Final = ".kernel"
 _TEMPORARY: Final = ".tmp"
 _LOCK: Final = ".lock"
 _SECRET: Final = "secret"
+_TAG: Final = "CACHEDIR.TAG"
+_TAG_CONTENT: Final = b"""Signature: 8a477f597d28d172789f06886806bc55
+# Compiled kernels of legate_diffuse, which may delete what is here.
+# See https://bford.info/cachedir for what this file is.
+"""
+_ENTRY_NAME: Final = re.compile(rf"[0-9a-f]+{re.escape(_SUFFIX)}")
+_PASSING_NAME: Final = re.compile(
+    rf"[0-9a-f]{{16}}{re.escape(_TEMPORARY)}|[0-9a-f]+{re.escape(_LOCK)}"
+)
 _DIGEST_BYTES: Final = 32
 _SECRET_BYTES: Final = 32
 SIZE_LIMIT: Final = 256 * 2**20
@@ -58,8 +71,8 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return Path(os.path.expanduser("~")) / ".cache" / "legate_diffuse"
 
 
-class UntrustedError(Exception):
-    """Somebody else may have written what is in the folder; the message says who."""
+class UnsuitableError(Exception):
+    """The folder is not the cache's alone; the message says why."""
 
 
 class ObjectCache:
@@ -72,6 +85,7 @@ class ObjectCache:
         self._stores = 0
         self._usable = True
         self._patient = True
+        self._tagged = False
         self._secret = b""
 
     def load(self, key: str) -> bytes | None:
@@ -84,7 +98,7 @@ class ObjectCache:
                 content = _read(folder, key + _SUFFIX)
         except OSError:
             return None
-        except UntrustedError as error:
+        except UnsuitableError as error:
             self._refuse(error)
             return None
         head = len(_MAGIC) + _DIGEST_BYTES
@@ -105,6 +119,7 @@ class ObjectCache:
         try:
             _make_folder(self._folder)
             with self._open_folder() as folder:
+                self._take(folder)
                 self._secret = self._secret or _find_secret(folder)
                 content = _MAGIC + _digest(self._secret, key, payload) + payload
                 with _temporary(folder, content) as temporary:
@@ -119,7 +134,7 @@ class ObjectCache:
                 "set LEGATE_DIFFUSE_CACHE_DIR to a folder that can be written"
             )
             return
-        except UntrustedError as error:
+        except UnsuitableError as error:
             self._refuse(error)
             return
         self._stores += 1
@@ -132,15 +147,16 @@ class ObjectCache:
         process goes on without, and does not wait again.
         """
         with ExitStack() as stack:
-            # in a folder that cannot be used nobody can leave an entry
-            with suppress(OSError, UntrustedError):
+            # in a folder that cannot be used nobody can leave an entry; `store` says so
+            with suppress(OSError, UnsuitableError):
                 if self._usable and self._patient:
                     _make_folder(self._folder)
                     folder = stack.enter_context(self._open_folder())
+                    self._take(folder)
                     self._patient = _lock(folder, key + _LOCK, stack)
             yield
 
-    def _refuse(self, error: UntrustedError) -> None:
+    def _refuse(self, error: UnsuitableError) -> None:
         self._usable = False
         say(
             f"compiled kernels are not kept in {self._folder}, because {error}; "
@@ -154,16 +170,40 @@ class ObjectCache:
         It stays open for as long as it is used, so that nobody can put another one in
         its place after it was looked at.
         """
-        handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            handle = os.open(self._folder, flags)
+        except OSError:
+            if self._folder.is_symlink():
+                raise UnsuitableError("it is a symbolic link") from None
+            raise
         try:
             status = os.fstat(handle)
             if status.st_uid != os.geteuid():
-                raise UntrustedError("it belongs to another user")
+                raise UnsuitableError("it belongs to another user")
             if status.st_mode & _OTHERS_WRITE:
-                raise UntrustedError("other users may write to it (see chmod go-w)")
+                raise UnsuitableError("other users may write to it (see chmod go-w)")
             yield handle
         finally:
             os.close(handle)
+
+    def _take(self, folder: int) -> None:
+        """Make a folder the cache's own, unless it is that already.
+
+        Raises:
+            UnsuitableError: there are other files in it.
+        """
+        if self._tagged:
+            return
+        if not _has_tag(folder):
+            for name in os.listdir(folder):
+                if not _is_own(name):
+                    raise UnsuitableError(
+                        f"there are other files in it, such as {name}"
+                    )
+            with _temporary(folder, _TAG_CONTENT) as temporary:
+                _rename(folder, temporary, _TAG)
+        self._tagged = True
 
     def _evict(self, folder: int) -> None:
         """Delete what killed processes have left, and the oldest entries.
@@ -175,12 +215,9 @@ class ObjectCache:
         for name in os.listdir(folder):
             with suppress(FileNotFoundError):
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if name.endswith(_SUFFIX):
+                if _ENTRY_NAME.fullmatch(name):
                     entries.append((status.st_mtime_ns, status.st_size, name))
-                elif (
-                    name.endswith((_TEMPORARY, _LOCK))
-                    and status.st_mtime < killed_before
-                ):
+                elif _PASSING_NAME.fullmatch(name) and status.st_mtime < killed_before:
                     os.unlink(name, dir_fd=folder)
         total = sum(size for _, size, _ in entries)
         for _, size, name in sorted(entries):
@@ -189,6 +226,22 @@ class ObjectCache:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             total -= size
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file may be the cache's, by its name."""
+    return (
+        name in (_SECRET, _TAG)
+        or _ENTRY_NAME.fullmatch(name) is not None
+        or _PASSING_NAME.fullmatch(name) is not None
+    )
+
+
+def _has_tag(folder: int) -> bool:
+    try:
+        return _read(folder, _TAG) == _TAG_CONTENT
+    except OSError:
+        return False
 
 
 def _lock(folder: int, name: str, stack: ExitStack) -> bool:

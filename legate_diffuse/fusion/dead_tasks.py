@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which reductions and scalar operations need not run, as nobody uses their results.
 
-They would be nests of their own, and end bands. Of other operations kernels leave out
-what nobody uses (``lowering.py``), and what copies were made of still has a name.
+They would be nests of their own, and end bands. The passes that follow do not see what
+they read: it may get another name. Of other operations kernels leave out what nobody
+uses (``lowering.py``).
 """
 
 from __future__ import annotations

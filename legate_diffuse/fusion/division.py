@@ -18,8 +18,11 @@ from dataclasses import replace
 from legate_diffuse.ir import IndexTask, Store, View, Window
 
 
-def divide_temporaries(window: Window) -> Window:
-    """Return a window whose temporaries between divided arrays are no single ones."""
+def divide_temporaries(window: Window, dead: frozenset[int] = frozenset()) -> Window:
+    """Return a window whose temporaries between divided arrays are no single ones.
+
+    Tasks in ``dead``, by position, do not run.
+    """
     small = {
         store.id: store
         for store in window.stores
@@ -29,19 +32,20 @@ def divide_temporaries(window: Window) -> Window:
     }
     if not small:
         return window
+    tasks = [task for n, task in enumerate(window.tasks) if n not in dead]
     after: set[int] = set()
-    for task in window.tasks:
+    for task in tasks:
         if _divided(task.reads, after):
             after |= small.keys() & {view.store.id for view in task.changes}
     before: set[int] = set()
-    for task in reversed(window.tasks):
+    for task in reversed(tasks):
         if _divided(task.changes, before):
             before |= small.keys() & {view.store.id for view in task.reads}
     between = after & before
     # not what is computed with arrays that stay in one piece
     whole = {s.id for s in window.stores if s.single and not s.replicated} - between
     while beside := between & set().union(
-        *(task.stores for task in window.tasks if not task.stores.isdisjoint(whole))
+        *(task.stores for task in tasks if not task.stores.isdisjoint(whole))
     ):
         between -= beside
         whole |= beside

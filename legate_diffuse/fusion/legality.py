@@ -49,6 +49,7 @@ class Refusal(enum.Enum):
     REDUCTION = "it uses the result of a reduction that the group has not finished"
     TOO_MANY_ARGUMENTS = f"the group would have more than {MAX_ARGUMENTS} arrays"
     TOO_LONG = f"the group has {MAX_TASKS} operations already"
+    MOVED = "what was not in one loop with the group runs later now"
 
 
 @dataclass(slots=True)

@@ -37,19 +37,21 @@ from legate_diffuse.ir.verify import verify_window
 def _window(draft: Draft) -> None:
     # in every run, as libraries say what their tasks do
     verify_window(draft.window)
+    draft.dead = dead_tasks(draft.window, partial(covered, draft.meanings))
 
 
 def _division(draft: Draft) -> None:
-    draft.window = divide_temporaries(draft.window)
+    draft.window = divide_temporaries(draft.window, draft.dead)
 
 
 def _renaming(draft: Draft) -> None:
-    draft.renaming = rename(draft.window, partial(copies, draft.meanings), draft.kept)
+    draft.renaming = rename(
+        draft.window, partial(copies, draft.meanings), draft.kept, draft.dead
+    )
 
 
 def _groups(draft: Draft) -> None:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    draft.dead = dead_tasks(window, known)
     draft.groups = sink(window, group_window(window, known, draft.dead))
 
 

@@ -58,6 +58,7 @@ def rename(
     window: Window,
     copies: Callable[[IndexTask], bool],
     kept: frozenset[int] = frozenset(),
+    dead: frozenset[int] = frozenset(),
 ) -> Renaming:
     """Return a window without copies and fills that are overwritten.
 
@@ -65,18 +66,19 @@ def rename(
         window: what to change.
         copies: whether a task copies its input to its output.
         kept: ids of stores whose names stay.
+        dead: tasks that do not run, by position.
     """
-    history = _History(window, kept)
+    history = _History(window, kept, dead)
     chosen = _choose(history, copies)
-    dead = _dead_writes(history)
-    if not chosen and not dead:
+    unread = _dead_writes(history)
+    if not chosen and not unread:
         return Renaming(window)
     names = _Names(window, history)
     for copy in chosen:
         names.replace_copy(copy)
     for source in {copy.source.id: copy.source for copy in chosen}.values():
         names.split(source, [copy for copy in chosen if copy.source is source])
-    for position, store in dead:
+    for position, store in unread:
         names.drop(position, store)
     return names.renaming()
 
@@ -101,15 +103,22 @@ class _Touch:
 
 
 class _History:
-    """What the tasks of a window do with the stores that may be renamed, in order."""
+    """What the tasks of a window do with the stores that may be renamed, in order.
 
-    def __init__(self, window: Window, kept: frozenset[int]) -> None:
+    Dead ones do nothing.
+    """
+
+    def __init__(
+        self, window: Window, kept: frozenset[int], dead: frozenset[int]
+    ) -> None:
         self.tasks: Final = window.tasks
         self.touches: Final[dict[int, list[_Touch]]] = {}
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
         excluded = set(kept)
         for position, task in enumerate(window.tasks):
+            if position in dead:
+                continue
             accesses: dict[int, list[Access]] = {}
             for access in task.accesses:
                 view, store = access.view, access.view.store

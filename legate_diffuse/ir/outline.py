@@ -6,6 +6,7 @@ A region is an outline whose open ends lie at landmarks. Keys name outlines by n
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Final, NamedTuple
 
 from legate_diffuse.ir.region import Endpoint
@@ -30,13 +31,21 @@ class Outline(NamedTuple):
 
 
 # By the number that stands for it in the keys of this process.
-OUTLINES: Final[list[Outline]] = []
+OUTLINES: Final[dict[int, Outline]] = {}
 _numbers: Final[dict[Outline, int]] = {}
+_NUMBERS: Final = count()
 
 
 def number_of(outline: Outline) -> int:
-    """Return the number that stands for an outline."""
-    number = _numbers.setdefault(outline, len(_numbers))
-    if number == len(OUTLINES):
-        OUTLINES.append(outline)
+    """Return the number that stands for an outline.
+
+    A signal handler or a finalizer may come in between, and raise, or ask for others.
+    So a number stands for an outline before anybody gets to know it, and one that was
+    interrupted is not used again.
+    """
+    number = _numbers.get(outline)
+    if number is None:
+        number = next(_NUMBERS)
+        OUTLINES[number] = outline
+        number = _numbers.setdefault(outline, number)
     return number

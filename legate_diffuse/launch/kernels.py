@@ -56,6 +56,8 @@ class KernelTable:
         self._everywhere: set[Kernel] = set()
         # by operator and type
         self._combining: dict[tuple[str, str], int] = {}
+        # whose code is kept, as the numbers above stand for it
+        self._combining_kernels: set[Kernel | RowProgram] = set()
 
     def find(self, kernels: Sequence[Kernel], work: int) -> list[int | None]:
         """Return the numbers of a task's kernels, None for those to be compiled later.
@@ -80,10 +82,8 @@ class KernelTable:
             # kernels that cannot be compiled count, so that all ranks have as many
             for kernel in kernels:
                 self._numbers.setdefault(kernel, [])
-        return [
-            self._get(kernel, at_once) if number is None else number
-            for kernel, number in zip(kernels, numbers, strict=True)
-        ]
+        compiles = at_once or self._were_seen(kernels)
+        return [self._get(kernel, compiles) for kernel in kernels]
 
     def runs_rows(self) -> bool:
         """Return whether there may be code for kernels that run row by row."""
@@ -118,7 +118,9 @@ class KernelTable:
                 if isinstance(kernel, Kernel):
                     self._everywhere.discard(kernel)
                 # in this order: no number must be given to code that is to be freed
-                code = self._compiler.forget(kernel)
+                code = None
+                if kernel not in self._combining_kernels:
+                    code = self._compiler.forget(kernel)
                 forgotten.append((self._numbers.pop(kernel, ()), code))
 
         def free() -> None:
@@ -153,11 +155,25 @@ class KernelTable:
         numbers = None if self._timed else self._numbers.get(kernel)
         return numbers[0] if numbers else None
 
-    def _get(self, kernel: Kernel, at_once: bool) -> int | None:
-        if at_once or kernel in self._seen:
+    def _were_seen(self, kernels: Sequence[Kernel]) -> bool:
+        """Whether all of a task's kernels were needed before, or are on disk.
+
+        Else none of them is compiled now: the original tasks will run.
+        """
+        missing = {k for k in kernels if self._known(k) is None}
+        new = [k for k in missing - self._seen if self._compiler.find(k) is None]
+        self._seen |= missing
+        self._count()
+        return not new
+
+    def _get(self, kernel: Kernel, compiles: bool) -> int | None:
+        """Return the number of a kernel for a nest, None if it is not compiled yet."""
+        known = self._known(kernel)
+        if known is not None:
+            return known
+        if compiles:
             compiled = self._call(self._compiler.compile, kernel)
         else:
-            self._seen.add(kernel)
             compiled = self._compiler.find(kernel)
             self._count()
         if compiled is None:
@@ -206,7 +222,9 @@ class KernelTable:
             target = Argument(dtype, reads=False, writes=False, reduces=operator)
             builder = Builder((target, Argument(dtype, reads=True, writes=False)), ())
             builder.reduce(0, builder.load(1))
-            compiled = self._compiler.compile(builder.build())
+            kernel = builder.build()
+            self._combining_kernels.add(kernel)
+            compiled = self._compiler.compile(kernel)
             self._combining[key] = self._native.register_kernel(compiled.address)
         return self._combining[key]
 

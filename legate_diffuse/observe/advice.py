@@ -34,6 +34,7 @@ OF_REFUSALS: Final = {
     Refusal.REDUCTION: "Use the result of the reduction in the next step, if it can.",
     Refusal.TOO_MANY_ARGUMENTS: "",
     Refusal.TOO_LONG: "",
+    Refusal.MOVED: "",
 }
 
 OF_WAITING: Final = (

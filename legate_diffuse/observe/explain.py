@@ -20,6 +20,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.destination import clear, open_destination
 from legate_diffuse.observe.facts import WindowFacts, describe
 from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
 from legate_diffuse.observe.ledger import Ledger, Measured, measure, times_of_runs
@@ -52,12 +53,13 @@ def open_explanation(
         return None
     native = legate.native
     if settings.explains_on_page():
-        page = _Page(path, legate, meanings, counters, fused, processors)
+        file = None if path == settings.CELLS else open_destination(path)
+        page = _Page(file, legate, meanings, counters, fused, processors)
         return Explanation(page)
     if path != "-":
-        return Explanation(
-            _Text(open(path, "w", encoding="utf-8"), native, processors, at_once=True)
-        )
+        file = open_destination(path)
+        clear(file)
+        return Explanation(_Text(file, native, processors, at_once=True))
     return Explanation(_Text(sys.stdout, native, processors, at_once=False))
 
 
@@ -167,15 +169,15 @@ class _Page:
 
     def __init__(
         self,
-        path: str,
+        file: TextIO | None,
         legate: Any,
         meanings: Meanings,
         counters: Counters,
         fused: Collection[str],
         processors: Callable[[], ProcessorFacts],
     ) -> None:
-        # the program may change its folder
-        self._path = None if path == settings.CELLS else os.path.abspath(path)
+        self._file = file
+        # the program may change it
         self._folder = os.getcwd()
         self._legate = legate
         self._advise: Callable[[str], str] = meanings.advise
@@ -215,10 +217,10 @@ class _Page:
         )
 
     def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
-        if self._path is None:
+        if self._file is None:
             return
         try:
-            write_page(self._path, self.report(_program(), windows))
+            write_page(self._file, self.report(_program(), windows))
         except OSError as error:
             say(f"the explanation cannot be written: {error}")
 

@@ -8,8 +8,9 @@ import os
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from typing import Final
+from typing import Final, TextIO
 
+from legate_diffuse.observe.destination import clear
 from legate_diffuse.observe.ledger import Measured
 from legate_diffuse.observe.line_details import anchor, line_details, link
 from legate_diffuse.observe.lines import (
@@ -31,10 +32,11 @@ _MOST_WALLS: Final = 200
 Sources = dict[str, list[str]]
 
 
-def write_page(path: str, report: Report) -> None:
-    """Write the page to a file."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in page_lines(report))
+def write_page(file: TextIO, report: Report) -> None:
+    """Write the page to a file, in place of what is in it."""
+    clear(file)
+    file.writelines(f"{line}\n" for line in page_lines(report))
+    file.flush()
 
 
 def page_lines(report: Report) -> Iterator[str]:

@@ -17,12 +17,13 @@ from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.legate import Legate
 
 # The references to a physical store that nobody else holds, when they are counted:
-# by the tuple, the loop variable and the counting call.
-_LENT_REFERENCES: Final = 3
+# by the tuple, and by the loop variable and the counting call, if Python counts those.
+# Measured below.
+_lent_references = 0
 
 # The references to an owner that no stand-in holds, when they are counted: by the
-# root and the counting call.
-_OWNER_REFERENCES: Final = 2
+# root, and by the counting call, if Python counts it. Measured below.
+_owner_references = 0
 
 _NUMBERS: Final = count(1)
 
@@ -134,7 +135,7 @@ class Root:
     @property
     def alive(self) -> bool:
         """Whether the application can still reach the storage."""
-        return sys.getrefcount(self.owner) > _OWNER_REFERENCES
+        return sys.getrefcount(self.owner) > _owner_references
 
     @property
     def number(self) -> int:
@@ -309,4 +310,21 @@ class Root:
 
 def _held(lent: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return which physical stores the application still holds."""
-    return tuple([p for p in lent if sys.getrefcount(p) > _LENT_REFERENCES])
+    return tuple([p for p in lent if sys.getrefcount(p) > _lent_references])
+
+
+def _measure() -> None:
+    """Find out how many references Python counts to what nobody else holds.
+
+    References that Python's own instructions borrow are not counted from 3.14 on.
+    """
+    global _lent_references, _owner_references
+    while _held((object(),)):
+        _lent_references += 1
+    root = Root.__new__(Root)
+    root.owner = object()
+    while root.alive:
+        _owner_references += 1
+
+
+_measure()

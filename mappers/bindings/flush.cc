@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,11 @@ namespace {
 // Owned; null when no callback is set. Written and read with the GIL held.
 PyObject* flush_callable = nullptr;
 
+// The thread that Legate and the window belong to: the one that has imported Legate, which may be
+// another one than Python's main thread.
+unsigned long window_thread = 0;
+bool is_main_thread = false;
+
 // Owned; an exception that waits to be raised. Written and read with the GIL held.
 PyObject* kept_exception = nullptr;
 
@@ -35,21 +39,49 @@ int raise_kept_exception(void*) {
   return -1;
 }
 
+PyObject* take_kept_exception(PyObject*, PyObject*) {
+  if (auto* const exception = std::exchange(kept_exception, nullptr)) return exception;
+  PyErr_SetString(PyExc_RuntimeError, "the exception was raised already");
+  return nullptr;
+}
+
+// Lets Python raise an exception in the window's thread, where Python goes on. Of exceptions that
+// are raised in another thread than the main one Python takes the class alone: this one's objects
+// are the exception.
+bool raise_in_thread(PyObject* exception) {
+  static PyMethodDef method{"__new__", take_kept_exception, METH_VARARGS, nullptr};
+  auto* const type = Py_TYPE(exception);
+  const auto make = nb::steal(PyCFunction_New(&method, nullptr));
+  const auto made =
+      nb::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyType_Type), "s(O){sO}",
+                                      type->tp_name, type, "__new__", make.ptr()));
+
+  return made.is_valid() && PyThreadState_SetAsyncExc(window_thread, made.ptr()) == 1;
+}
+
 // The native caller has no use for the exception that is set: it's raised when the caller has
 // returned to Python.
 void keep_exception(PyObject* callable) {
   PyObject *type, *value, *traceback;
 
-  if (kept_exception || Py_AddPendingCall(raise_kept_exception, nullptr) != 0) {
+  if (kept_exception) {
     PyErr_WriteUnraisable(callable);
     return;
   }
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
   if (traceback) PyException_SetTraceback(value, traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  kept_exception = value;
+  kept_exception = Py_NewRef(value);
+  if (is_main_thread ? Py_AddPendingCall(raise_kept_exception, nullptr) == 0
+                     : raise_in_thread(value)) {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return;
+  }
+  Py_CLEAR(kept_exception);
+  PyErr_Restore(type, value, traceback);
+  PyErr_WriteUnraisable(callable);
 }
 
 // Python objects that were dropped on other threads than the window's. Read and written with the
@@ -59,24 +91,38 @@ std::vector<PyObject*>& dropped_elsewhere() {
   return *objects;
 }
 
-std::thread::id window_thread;
+bool is_on_window_thread() {
+  return PyThread_get_thread_ident() == window_thread;
+}
+
+// On the window's thread: what was dropped elsewhere goes.
+void drop_here() {
+  if (dropped_elsewhere().empty()) return;
+  for (auto* const object : std::exchange(dropped_elsewhere(), {})) Py_DECREF(object);
+}
 
 // Runs on Python's main thread, where Python goes on.
 int drop_what_was_dropped_elsewhere(void*) {
-  for (auto* const object : std::exchange(dropped_elsewhere(), {})) Py_DECREF(object);
+  if (is_on_window_thread()) drop_here();
   return 0;
 }
 
 // Keeps a Python object whose last reference must go on the window's thread: Legate allows no other
-// thread to drop its stores.
+// thread to drop its stores. Python lets its main thread know of one that was dropped elsewhere;
+// another one looks when it makes or drops one itself, and where Legate is called.
 class Keeper {
  public:
-  explicit Keeper(nb::object kept) : kept_{std::move(kept)} {}
+  explicit Keeper(nb::object kept) : kept_{std::move(kept)} {
+    if (is_on_window_thread()) drop_here();
+  }
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
   ~Keeper() {
-    if (std::this_thread::get_id() == window_thread) return;
+    if (is_on_window_thread()) {
+      drop_here();
+      return;
+    }
     dropped_elsewhere().push_back(kept_.release().ptr());
     // If Python has no place for another call, the next one that is dropped asks again.
     Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
@@ -94,6 +140,7 @@ void call_flush_callable() {
   // The caller may be propagating a Python exception, which is none of the callable's.
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
+  if (is_on_window_thread()) drop_here();
   if (auto* const callable = flush_callable) {
     Py_INCREF(callable);
     if (auto* const result = PyObject_CallNoArgs(callable)) {
@@ -110,7 +157,10 @@ void call_flush_callable() {
 void set_flush_callback(nb::object callable) {
   auto* const previous = flush_callable;
 
-  window_thread = std::this_thread::get_id();
+  window_thread = PyThread_get_thread_ident();
+  is_main_thread =
+      nb::cast<unsigned long>(
+          nb::module_::import_("threading").attr("main_thread")().attr("ident")) == window_thread;
   flush_callable = callable.is_none() ? nullptr : callable.release().ptr();
   Py_XDECREF(previous);
   if (auto* const connect = find_in_net<decltype(legate_diffuse_net_set_callback)>(

@@ -3,6 +3,8 @@
 #include "mapper/program_task.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -38,9 +40,8 @@ std::int64_t tasks_beside(const legate::TaskContext& context) {
   return std::clamp(points, std::int64_t{1}, std::max(processors, std::int64_t{1}));
 }
 
-// Nothing in here may throw: an exception in a task body ends the process. The program was checked
-// when it was submitted.
-void run_program_task(const legate::TaskContext& context) noexcept {
+// The program was checked when it was submitted.
+void run_launch(const legate::TaskContext& context) {
   const auto packed = context.scalar(0);
   Launch launch{packed};
   auto& header = launch.header;
@@ -76,6 +77,22 @@ void run_program_task(const legate::TaskContext& context) noexcept {
     return;
   }
   run_nests(words, program.num_nests, schedule, runner);
+}
+
+// Nothing in here may throw: an exception in a task body ends the process.
+void run_program_task(const legate::TaskContext& context) noexcept {
+  constexpr std::int64_t MIB = 1024 * 1024;
+
+  try {
+    run_launch(context);
+  } catch (const NoScratch& error) {
+    std::fprintf(stderr,
+                 "legate_diffuse: the system has no %lld MiB for the temporaries of a fused task, "
+                 "which lie beside Legate's memory; leave it more with a smaller --sysmem\n",
+                 static_cast<long long>((error.size + MIB - 1) / MIB));
+    std::fflush(stderr);
+    std::_Exit(EXIT_FAILURE);
+  }
 }
 
 class ProgramTask : public legate::LegateTask<ProgramTask> {

@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "process/guard.h"
 #include "process/lazy_thunk.h"
+#include "process/set_attribute.h"
 #include "process/spare_arrays.h"
 #include "process/window.h"
 
@@ -25,7 +27,6 @@ PyObject* unset = nullptr;
 // Looked at when a setting changes: to look for it at each operation takes a tenth of the time of
 // those on single elements.
 bool doctor_is_off = false;
-setattrofunc set_attribute = nullptr;
 
 PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
@@ -40,17 +41,16 @@ void look_at_doctor() {
 
 // Sets an attribute of a setting, or deletes it.
 int set(PyObject* setting, PyObject* name, PyObject* value) {
-  const auto result = set_attribute(setting, name, value);
+  const auto result = PyObject_GenericSetAttr(setting, name, value);
 
-  if (result == 0 && setting == known_fields->classes.doctor) {
-    try {
-      look_at_doctor();
-    } catch (nb::python_error& error) {
-      error.restore();
-      return -1;
-    }
-  }
-  return result;
+  if (result != 0 || setting != known_fields->classes.doctor) return result;
+
+  const auto looked = nb::steal(guard([] {
+    look_at_doctor();
+    return Py_NewRef(Py_None);
+  }));
+
+  return looked.is_valid() ? 0 : -1;
 }
 
 }  // namespace
@@ -96,8 +96,7 @@ void know_arrays(const ArrayClasses& classes) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};
-  set_attribute = std::exchange(settings->tp_setattro, &set);
-  PyType_Modified(settings);
+  replace_set_attribute<set>(settings);
   look_at_doctor();
   know_lazy_thunks();
 }

@@ -301,7 +301,7 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
     if (!fits(nest, operands, num_scalars)) return Answer::IMPOSSIBLE;
   }
 
-  Run run;
+  Run run{name()};
 
   for (const auto& nest : found->nests) run_nest(nest, operands, scalars, num_scalars);
   for (std::size_t number = 0; number < num_operands(); ++number) {
@@ -325,7 +325,7 @@ const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
 }
 
 void Operation::count(Run& run) const {
-  run.done(name_.c_str(), number_, fills_);
+  run.done(number_, fills_);
 }
 
 void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests) {

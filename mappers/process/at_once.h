@@ -136,6 +136,9 @@ class Operation {
   // The nest that runs for operands like these; null if it is not known, or not the only one.
   [[nodiscard]] const NestAtOnce* only_nest(const LocalOperands& operands) const;
 
+  // What a run of it is called.
+  [[nodiscard]] const char* name() const { return name_.c_str(); }
+
   // Counts that it ran.
   void count(Run& run) const;
 

@@ -95,20 +95,24 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
   if (const ElementOfWhole whole{array, key}; whole.element) {
     auto& elements = whole.thunk->elements;
+    Run run{"write"};
 
     if (!put_value(whole.element, whole.dtype(), elements.shape().itemsize, value)) return false;
     elements.set_changed();
+    run.done();
   } else {
     const auto view = view_of(array);
     LocalOperand target;
     auto* const element = view.is_valid() ? find_element(view.ptr(), key, true, target) : nullptr;
 
-    if (!element || !put_value(element, target.dtype, target.small->shape().itemsize, value)) {
-      return false;
-    }
+    if (!element) return false;
+
+    Run run{"write"};
+
+    if (!put_value(element, target.dtype, target.small->shape().itemsize, value)) return false;
     note_change(store_fields(), target);
+    run.done();
   }
-  Run{}.done("write");
   return true;
 }
 

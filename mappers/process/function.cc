@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "process/element.h"
@@ -213,10 +214,10 @@ PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
 
   if (!made.is_here(target)) Py_RETURN_NONE;
 
-  Run run;
+  Run run{"fill"};
 
   target.small->fill(value.bytes.data());
-  run.done("fill", 1, 1);
+  run.done(1, 1);
   return made.array.release().ptr();
 }
 
@@ -236,12 +237,13 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
     Py_RETURN_NONE;
   }
 
-  Run run;
+  std::optional<Run> run;
 
+  if (!name.empty()) run.emplace(name.c_str());
   target.small->reserve();
   std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
   target.small->set_changed();
-  if (!name.empty()) run.done(name.c_str());
+  if (run) run->done();
   return made.array.release().ptr();
 }
 
@@ -291,23 +293,24 @@ PyObject* Function::collect(PyObject* sequence) {
   return made.array.release().ptr();
 }
 
-// No object is made, so that nobody else's code comes in between.
+// No object is made, so that nobody else's code comes in between, once the place is known.
 PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
   const ElementOfWhole whole{array, key};
   const auto* const signature =
       whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
-  auto* const made = signature && single_ ? take_spare(whole.dtype(), single_) : nullptr;
+  auto made = nb::steal(signature && single_ ? take_spare(whole.dtype(), single_) : nullptr);
 
-  if (!made) return nullptr;
+  if (!made.is_valid()) return nullptr;
 
-  auto& thunk = *kept_thunk(made);
+  Run run{"read"};
+  auto& thunk = *kept_thunk(made.ptr());
 
   thunk.reset(*signature);
   thunk.elements.reserve();
   std::memcpy(thunk.elements.elements(), whole.element, signature->itemsize);
   thunk.elements.set_changed();
-  Run{}.done("read");
-  return made;
+  run.done();
+  return made.release().ptr();
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
@@ -335,9 +338,12 @@ PyObject* Function::get_element(PyObject* array, PyObject* key) {
   const auto* const element = find_element(view.ptr(), key, false, operand);
 
   if (!element) Py_RETURN_NONE;
+
+  Run run{"read"};
+
   std::memcpy(target.small->elements(), element, signature->itemsize);
   target.small->set_changed();
-  Run{}.done("read");
+  run.done();
   return made.array.release().ptr();
 }
 

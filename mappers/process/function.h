@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -74,7 +74,9 @@ class Function {
   mutable std::array<PyObject*, MOST_SHORT> vectors_{};
   bool takes_numbers_;
   bool reduces_;
-  std::vector<Signature> signatures_;
+  // where one is stays the same when more are added, as other code of the program may at any time
+  // that objects are made
+  std::deque<Signature> signatures_;
   SingleElements singles_;
 };
 

@@ -4,7 +4,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <new>
+
+#include "process/runs.h"
 
 namespace legate_diffuse {
 
@@ -12,13 +15,18 @@ namespace legate_diffuse {
 template <typename Call>
 PyObject* guard(const Call& call) {
   try {
-    return call();
+    return located(call);
   } catch (const std::bad_alloc&) {
     return PyErr_NoMemory();
   } catch (nanobind::python_error& error) {
     error.restore();
-    return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    // Python's code in C lets none pass
+    PyErr_SetString(PyExc_RuntimeError, "an exception of C++ that is none of the standard library");
   }
+  return nullptr;
 }
 
 // Returns what was made, or, if that is None, what another way makes.

@@ -43,6 +43,13 @@ void give(PyObject* owner, PyObject* name, PyObject* value) {
   if (PyObject_SetAttr(owner, name, value) != 0) throw nb::python_error();
 }
 
+// To a new array, which no other code of the program has seen.
+void give_lazy_thunk(const nb::object& array, const nb::object& lazy) {
+  if (PyObject_GenericSetAttr(array.ptr(), names().lazy_thunk, lazy.ptr()) != 0) {
+    throw nb::python_error();
+  }
+}
+
 nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
   auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
 
@@ -169,7 +176,7 @@ nb::object new_array(const Stores& part) {
   Py_INCREF(lazy.dtype);
   lazy.view = nb::object{part.view}.release().ptr();
   lazy.owner = nb::object{part.owner}.release().ptr();
-  give(array.ptr(), names().lazy_thunk, thunk.ptr());
+  give_lazy_thunk(array, thunk);
   return array;
 }
 
@@ -232,7 +239,7 @@ NewArray::NewArray(const Signature& signature, PyObject* layout) {
                         {{form.extents, form.extents + form.dim}, signature.itemsize});
   lazy_thunk(view.ptr())->prototype = signature.prototype;
   lazy_thunk(view.ptr())->layout = Py_NewRef(layout);
-  give(array.ptr(), names().lazy_thunk, view.ptr());
+  give_lazy_thunk(array, view);
   keep(array.ptr(), lazy_thunk(view.ptr()));
 }
 

@@ -99,7 +99,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
   }
 
   const auto itemsize = target.small->shape().itemsize;
-  Run run;
+  Run run{"select"};
 
   target.small->reserve();
 
@@ -110,7 +110,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
     to += itemsize;
   });
   target.small->set_changed();
-  run.done("select");
+  run.done();
   return made.array.release().ptr();
 }
 
@@ -141,14 +141,14 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
     step = source.repeats ? 0 : source.form.strides[0] * itemsize;
   }
 
-  Run run;
+  Run run{"masked write"};
 
   selection.visit([&](char* element) {
     std::memcpy(element, from, itemsize);
     from += step;
   });
   note_change(store_fields(), target);
-  run.done("masked write");
+  run.done();
   return true;
 }
 

@@ -55,11 +55,12 @@ nb::object token_of(PyObject* key) {
 
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   const auto& form = target.form;
+  Run run{"copy"};
 
   copy_elements(first_element(target), target.byte_strides().data(), from, strides.data(), form.dim,
                 form.extents, target.small->shape().itemsize);
   note_change(store_fields(), target);
-  Run{}.done("copy");
+  run.done();
 }
 
 bool put_number(LocalOperand& target, PyObject* value) {

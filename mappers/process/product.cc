@@ -124,12 +124,12 @@ PyObject* multiply_matrices(const Function& function, const Views& views) {
   NewArray made{*signature, function.new_layout(shape.data(), 2).ptr()};
 
   if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
-  Run run;
+  Run run{"matrix product"};
 
   result.small->fill(signature->identity.data());
   adder_for(text_of(first.dtype))(result, first, second);
   count_fill();
-  run.done("matrix product");
+  run.done();
   return made.array.release().ptr();
 }
 

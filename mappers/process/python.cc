@@ -51,14 +51,16 @@ Answer look(const Operation& operation, const nb::list& views, LocalOperands& op
 }
 
 Answer run(Operation& operation, const nb::list& views, const nb::bytes& scalars) {
-  // a finalizer may have recorded operations since the caller looked
-  if (!may_run_at_once()) return Answer::IMPOSSIBLE;
+  return located([&] {
+    // a finalizer may have recorded operations since the caller looked
+    if (!may_run_at_once()) return Answer::IMPOSSIBLE;
 
-  LocalOperands operands;
-  const auto answer = look(operation, views, operands);
+    LocalOperands operands;
+    const auto answer = look(operation, views, operands);
 
-  if (answer != Answer::DONE) return answer;
-  return operation.run(store_fields(), operands, scalars.c_str(), scalars.size() / SCALAR_SIZE);
+    if (answer != Answer::DONE) return answer;
+    return operation.run(store_fields(), operands, scalars.c_str(), scalars.size() / SCALAR_SIZE);
+  });
 }
 
 void add(Operation& operation, const nb::list& views, const std::vector<Nest>& nests) {
@@ -180,12 +182,14 @@ void add_operations(nb::module_& module) {
           nb::arg("dense"), nb::arg("takes_numbers"), nb::arg("reduces"))
       .def("fill",
            [](Function& function, nb::handle dtype, nb::handle layout, nb::handle number) {
-             return nb::steal(function.fill(dtype.ptr(), layout.ptr(), number.ptr()));
+             return nb::steal(
+                 located([&] { return function.fill(dtype.ptr(), layout.ptr(), number.ptr()); }));
            })
       .def("take",
            [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes,
               const std::string& name) {
-             return nb::steal(function.take(dtype.ptr(), layout.ptr(), bytes.ptr(), name));
+             return nb::steal(located(
+                 [&] { return function.take(dtype.ptr(), layout.ptr(), bytes.ptr(), name); }));
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),

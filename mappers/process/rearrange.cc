@@ -30,6 +30,8 @@ struct NewShape {
 // A source and a new array for its elements in some shape.
 class Copying {
  public:
+  explicit Copying(const char* name) : name_{name} {}
+
   // False if the elements of the array are not here, or there are none.
   bool look_at(PyObject* array) {
     view_ = view_of(array);
@@ -47,8 +49,8 @@ class Copying {
     if (!made.is_here(target) || !source.is_here(view_.ptr(), false)) return false;
     array_ = std::move(made.array);
     strides = source.byte_strides();
+    run_.emplace(name_);
     target.small->reserve();
-    run_.emplace();
     return true;
   }
 
@@ -56,9 +58,9 @@ class Copying {
 
   [[nodiscard]] const char* from() const { return first_element(source); }
 
-  [[nodiscard]] PyObject* done(const char* name) {
+  [[nodiscard]] PyObject* done() {
     target.small->set_changed();
-    run_->done(name);
+    run_->done();
     return array_.release().ptr();
   }
 
@@ -66,6 +68,7 @@ class Copying {
   Strides strides{};  // of the source, in bytes
 
  private:
+  const char* name_;
   nb::object view_, array_;
   std::optional<Run> run_;
 };
@@ -110,7 +113,7 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  Copying copying;
+  Copying copying{"reshape"};
 
   if (!copying.look_at(array)) Py_RETURN_NONE;
 
@@ -128,13 +131,13 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   copy_elements(copying.target.small->elements(),
                 row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
                 copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
-  return copying.done("reshape");
+  return copying.done();
 }
 
 PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObject* axis) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  Copying copying;
+  Copying copying{"roll"};
   const auto distance = integer_from(shift);
 
   if (!distance || !copying.look_at(array)) Py_RETURN_NONE;
@@ -166,7 +169,7 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
                   copying.from() + source * copying.strides[*along], copying.strides.data(),
                   form.dim, shape.extents.data(), itemsize);
   }
-  return copying.done("roll");
+  return copying.done();
 }
 
 }  // namespace legate_diffuse

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -26,6 +27,10 @@ struct Time {
 
 struct Watch {
   nb::callable locate;
+  // operations of other code that runs meanwhile are not looked at
+  bool is_locating{};
+  // the place of the operation that begins again
+  std::optional<std::string> found;
   std::map<std::pair<std::string, std::string>, Time> times;
   std::int64_t looked_at{};
   std::int64_t until_next{1};
@@ -39,17 +44,49 @@ Runs runs{};
 // Never destroyed: arrays may outlive the interpreter.
 Watch* watch = nullptr;
 
+// While a place is looked for. Who watches may be another one then.
+class Locating {
+ public:
+  explicit Locating(Watch& watch) : watch_{watch} { watch_.is_locating = true; }
+  Locating(const Locating&) = delete;
+  Locating& operator=(const Locating&) = delete;
+  ~Locating() { watch_.is_locating = false; }
+
+  void find(const char* name) const { watch_.found = nb::cast<std::string>(watch_.locate(name)); }
+
+ private:
+  Watch& watch_;
+};
+
 }  // namespace
 
 Runs take_runs() {
   return std::exchange(runs, {});
 }
 
-Run::Run() {
-  if (watch && --watch->until_next <= 0) started_ = Clock::now();
+Run::Run(const char* name) : name_{name} {
+  if (!watch || watch->is_locating) return;
+  if (watch->found) {
+    started_ = Clock::now();
+    return;
+  }
+  if (--watch->until_next > 0) return;
+
+  const Locating locating{*watch};
+
+  locating.find(name);
+  throw PlaceFound{};
 }
 
-void Run::done(const char* name, std::int64_t operations, std::int64_t fills) {
+PlaceScope::PlaceScope() {
+  if (watch) outer_ = std::exchange(watch->found, {});
+}
+
+PlaceScope::~PlaceScope() {
+  if (watch) watch->found = std::move(outer_);
+}
+
+void Run::done(std::int64_t operations, std::int64_t fills) {
   runs.runs += 1;
   runs.operations += operations;
   runs.fills += fills;
@@ -62,8 +99,7 @@ void Run::done(const char* name, std::int64_t operations, std::int64_t fills) {
   ++watch->looked_at;
   watch->until_next = watch->looked_at < ALL_OF_FIRST ? 1 : watch->steps(watch->random);
 
-  auto place = nb::cast<std::string>(watch->locate(name));
-  auto& time = watch->times[{name, std::move(place)}];
+  auto& time = watch->times[{name_, std::exchange(watch->found, {}).value_or("")}];
 
   time.nanoseconds += weight * elapsed;
   time.times += weight;

@@ -20,19 +20,52 @@ struct Runs {
 
 Runs take_runs();
 
+// Thrown where a place was found: Python's code has run, which may have changed anything, so that
+// the operation begins again.
+struct PlaceFound {};
+
 // Operations that run at once. If they are watched and this is one that is looked at, the time from
 // here to done() is theirs.
 class Run {
  public:
-  Run();
+  // Comes before anything is changed. Throws PlaceFound, or nanobind::python_error if the place of
+  // an operation that is looked at could not be found. `name` must outlive this.
+  explicit Run(const char* name);
 
-  // Counts them, after they ran. Throws nanobind::python_error if the place of one that is looked
-  // at could not be found.
-  void done(const char* name, std::int64_t operations = 1, std::int64_t fills = 0);
+  // Counts them, after they ran. One that did not run after all is none.
+  void done(std::int64_t operations = 1, std::int64_t fills = 0);
 
  private:
+  const char* name_;
   std::optional<std::chrono::steady_clock::time_point> started_;
 };
+
+// The place of an operation of the program, from when it was found to the operation's end. Other
+// code of the program, which may come in between, has operations of its own.
+class PlaceScope {
+ public:
+  PlaceScope();
+  PlaceScope(const PlaceScope&) = delete;
+  PlaceScope& operator=(const PlaceScope&) = delete;
+  ~PlaceScope();
+
+ private:
+  std::optional<std::string> outer_;
+};
+
+// Calls what may run operations at once, once more when their place was found.
+template <typename Call>
+auto located(const Call& call) {
+  const PlaceScope scope;
+
+  while (true) {
+    try {
+      return call();
+    } catch (const PlaceFound&) {
+      continue;
+    }
+  }
+}
 
 // Counts an operation that waits.
 void count_waiting();

@@ -11,6 +11,8 @@
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
+namespace nb = nanobind;
+
 namespace legate_diffuse {
 
 namespace {
@@ -93,15 +95,15 @@ PyObject* SingleElements::apply(PyObject* const* operands, std::size_t count) {
     if (!convert(operands[index], types[index], numbers[index].bytes.data())) return nullptr;
   }
 
-  auto* const result = take_spare(array_fields().root_dtype.of(signature.prototype), layout);
+  auto result = nb::steal(take_spare(array_fields().root_dtype.of(signature.prototype), layout));
 
-  if (!result) return nullptr;
+  if (!result.is_valid()) return nullptr;
 
-  auto& thunk = *kept_thunk(result);
+  Run run{signature.operation->name()};
+  auto& thunk = *kept_thunk(result.ptr());
   std::array<ScalarBlock, MOST> scalars;
   std::array<char*, MOST> arguments{};
   const std::array<std::int64_t, 2 * MOST> strides{};
-  Run run;
 
   thunk.reset(signature);
   thunk.elements.reserve();
@@ -124,7 +126,7 @@ PyObject* SingleElements::apply(PyObject* const* operands, std::size_t count) {
   nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, strides.data(), false);
   thunk.elements.set_changed();
   signature.operation->count(run);
-  return result;
+  return result.release().ptr();
 }
 
 }  // namespace legate_diffuse

@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/lazy_thunk.h"
+#include "process/set_attribute.h"
 
 namespace legate_diffuse {
 
@@ -18,8 +19,8 @@ constexpr std::size_t MOST = 16;
 // The memory of a larger array is worth more to others.
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 15;
 
-// Apart, as arrays are searched for time and again. Never destroyed: arrays may outlive the
-// interpreter.
+// Apart, as arrays are searched for time and again. Both are owned, and never destroyed: arrays may
+// outlive the interpreter.
 std::array<PyObject*, MOST> arrays{};
 std::array<LazyThunk*, MOST> thunks{};
 // Where the last search ended, and which one goes next where all places are taken.
@@ -32,15 +33,23 @@ std::array<PyObject*, MOST_SEEN> seen{};
 std::array<LazyThunk*, MOST_SEEN> seen_thunks{};
 std::size_t next_seen = 0;
 
-setattrofunc set_attribute = nullptr;
 bool has_read_only = false;
 
-void put(std::size_t place, PyObject* array, LazyThunk* thunk) {
-  auto* const before = std::exchange(arrays[place], array);
+// The references to an array that is kept, and is nobody else's.
+constexpr Py_ssize_t OWN_REFERENCES = 1;
+// Those to its thunk: the array's own, too.
+constexpr Py_ssize_t REFERENCES_TO_THUNK = 2;
 
-  thunks[place] = thunk;
+void put(std::size_t place, PyObject* array, LazyThunk* thunk) {
+  Py_XINCREF(array);
+  Py_XINCREF(thunk);
+
+  auto* const before = std::exchange(arrays[place], array);
+  auto* const thunk_before = std::exchange(thunks[place], thunk);
+
   // a finalizer may come
   Py_XDECREF(before);
+  Py_XDECREF(thunk_before);
 }
 
 std::size_t find(PyObject* array) {
@@ -56,18 +65,32 @@ bool has_weak_references(PyObject* array) {
   return offset != 0 && *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(array) + offset);
 }
 
+// Tells an array's class and its lazy thunk from what else it refers to, with 0. The dictionary of
+// its attributes, which it gets when somebody asks for it, may hold the thunk alone.
+int is_more(PyObject* object, void* lazy) {
+  if (object == lazy || PyType_Check(object)) return 0;
+  if (!PyDict_CheckExact(object) || Py_REFCNT(object) != OWN_REFERENCES) return 1;
+  return PyDict_GET_SIZE(object) == 1 && PyDict_GetItemWithError(object, names().lazy_thunk) == lazy
+             ? 0
+             : 1;
+}
+
+// Whether an array has other attributes, which may be set without the class: vars(a)["x"] = 1.
+bool has_attributes(PyObject* array, LazyThunk* thunk) {
+  return Py_TYPE(array)->tp_traverse(array, &is_more, thunk) != 0;
+}
+
 // Sets an attribute of an array, or deletes it.
 int set(PyObject* array, PyObject* name, PyObject* value) {
   if (name == names().writeable && value != Py_True) has_read_only = true;
   if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
-  return set_attribute(array, name, value);
+  return PyObject_GenericSetAttr(array, name, value);
 }
 
 }  // namespace
 
 void keep_arrays_of(PyTypeObject* ndarray) {
-  set_attribute = std::exchange(ndarray->tp_setattro, &set);
-  PyType_Modified(ndarray);
+  replace_set_attribute<set>(ndarray);
 }
 
 void keep(PyObject* array, LazyThunk* thunk) {
@@ -79,7 +102,7 @@ void keep(PyObject* array, LazyThunk* thunk) {
     place = oldest;
     oldest = (oldest + 1) % MOST;
   }
-  put(place, Py_NewRef(array), thunk);
+  put(place, array, thunk);
 }
 
 LazyThunk* kept_thunk(PyObject* array) {
@@ -116,10 +139,10 @@ PyObject* take_spare(PyObject* dtype, PyObject* layout) {
     const auto place = (last + steps) % MOST;
     auto* const array = arrays[place];
 
-    if (!array || Py_REFCNT(array) != 1 || Py_REFCNT(thunks[place]) != 1 ||
-        thunks[place]->layout != layout ||
+    if (!array || Py_REFCNT(array) != OWN_REFERENCES ||
+        Py_REFCNT(thunks[place]) != REFERENCES_TO_THUNK || thunks[place]->layout != layout ||
         array_fields().root_dtype.of(thunks[place]->prototype) != dtype ||
-        has_weak_references(array)) {
+        has_weak_references(array) || has_attributes(array, thunks[place])) {
       continue;
     }
     last = place + 1;

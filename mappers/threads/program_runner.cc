@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 #include <optional>
 
 #include "program/scratch_plan.h"
@@ -18,7 +17,7 @@ using Memory = std::unique_ptr<char, void (*)(void*)>;
 Memory allocate(std::int64_t size) {
   Memory memory{static_cast<char*>(std::aligned_alloc(SCRATCH_ALIGNMENT, size)), &std::free};
 
-  if (!memory) throw std::bad_alloc{};
+  if (!memory) throw NoScratch{size};
   return memory;
 }
 

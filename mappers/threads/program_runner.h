@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "program/program.h"
@@ -14,6 +15,13 @@
 
 namespace legate_diffuse {
 
+// There is no memory for the scratch buffers of a task.
+struct NoScratch : std::bad_alloc {
+  explicit NoScratch(std::int64_t size) : size{size} {}
+
+  std::int64_t size;  // in bytes
+};
+
 // A task's scratch memory up to this size is kept by each thread.
 constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 
@@ -21,6 +29,7 @@ constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
 // 128 MiB, memory that lives as long as this.
 class ThreadScratch {
  public:
+  // Throws NoScratch.
   explicit ThreadScratch(std::int64_t size);
 
   [[nodiscard]] char* get() const { return own_ ? own_.get() : kept_; }
@@ -38,7 +47,7 @@ void add_scratch(const Program& program, const Schedule& schedule, const std::in
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);
 
 // Runs a program that was checked, on scratch memory of this thread. `bases` and `shapes` are those
-// of the arguments, and `gathered` what the nests gather and compute again. Throws std::bad_alloc,
+// of the arguments, and `gathered` what the nests gather and compute again. Throws NoScratch,
 // before any nest has run.
 void run_program(const Program& program, std::vector<Base> bases,
                  const std::vector<RootShape>& shapes, const Sharing& sharing,

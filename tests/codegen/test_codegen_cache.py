@@ -386,13 +386,15 @@ def test_damaged_objects_are_no_objects(tmp_path):
 def test_what_killed_processes_have_left_goes(tmp_path):
     cache = ObjectCache(tmp_path)
     cache.store("a", b"object")
-    left, young = tmp_path / "left.tmp", tmp_path / "young.tmp"
-    for path in (left, young):
+    left = tmp_path / f"{1:016x}.tmp", tmp_path / f"{1:064x}.lock"
+    young = tmp_path / f"{2:016x}.tmp", tmp_path / f"{2:064x}.lock"
+    for path in (*left, *young):
         path.write_bytes(b"half")
-    os.utime(left, (1000, 1000))
+    for path in left:
+        os.utime(path, (1000, 1000))
     ObjectCache(tmp_path).store("b", b"object")
-    assert not left.exists()
-    assert young.exists()
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in young)
 
 
 def test_processes_that_start_together_share_a_secret(tmp_path):

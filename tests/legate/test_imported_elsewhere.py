@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Legate may be imported in another thread than Python's main one.
+
+It ends such programs with a signal when they exit, fused or not, so these do not.
+"""
+
+from __future__ import annotations
+
+from process import run_python
+
+# Runs a program's function in a thread that imports Legate. Its exception is printed.
+BEGIN = """
+import os
+import sys
+import threading
+import legate_diffuse
+legate_diffuse.enable()
+
+def in_thread(function):
+    def run():
+        try:
+            function()
+        except BaseException as error:
+            print("raised:", type(error).__name__, error)
+    thread = threading.Thread(target=run, name="worker")
+    thread.start()
+    return thread
+"""
+END = """
+worker.join()
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def test_what_the_main_thread_drops_goes_in_the_thread_of_legate() -> None:
+    """Legate allows no other thread to drop its stores."""
+    program = """
+asked, dropped = threading.Event(), threading.Event()
+arrays = []
+threads = []
+def work():
+    import cupynumeric as cn
+    from legate_diffuse import _native
+    class Noticing:
+        def __del__(self):
+            threads.append(threading.current_thread().name)
+    for _ in range(3):
+        arrays.extend(cn.arange(8.0) + n for n in range(4))
+        assert float(arrays[3][1]) == 4.0
+        arrays.append(_native.Keeper(Noticing()))
+        asked.set()
+        dropped.wait(60)
+        dropped.clear()
+        assert float((cn.arange(8.0) * 2.0)[3]) == 6.0
+        _native.Keeper(object())
+worker = in_thread(work)
+for _ in range(3):
+    asked.wait(60)
+    asked.clear()
+    arrays.clear()
+    for _ in range(1000):
+        pass
+    dropped.set()
+worker.join()
+print(threads)
+"""
+    done = run_python(BEGIN + program + END)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{['worker'] * 3}\n"
+
+
+def test_an_exception_in_a_flush_is_raised_in_the_thread_of_legate() -> None:
+    program = """
+class Stopped(Exception):
+    def __init__(self, number, text):
+        super().__init__(number, text)
+def work():
+    import cupynumeric as cn
+    import legate.core as lc
+    from legate_diffuse.interpose.window import window
+    x = cn.arange(8.0)
+    y = x * 2.0
+    def fail():
+        raise Stopped(3, "in the flush")
+    from legate_diffuse import _native
+    _native.set_flush_callback(fail)
+    _native.set_pending(True)
+    lc.get_legate_runtime().issue_execution_fence(block=True)
+    for _ in range(1000):
+        pass
+    print("not raised")
+worker = in_thread(work)
+worker.join()
+print("the main thread goes on")
+"""
+    done = run_python(BEGIN + program + END)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "raised: Stopped (3, 'in the flush')\nthe main thread goes on\n"
+    )
