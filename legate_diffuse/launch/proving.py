@@ -23,7 +23,7 @@ from legate_diffuse.proof.report import report
 from legate_diffuse.proof.validator import Refutation, refute
 
 # Elements of all arrays of a window up to which it is run with the extents it has.
-_SMALL: Final = 1 << 17
+_SMALL: Final = 1 << 20
 
 
 class Prover:

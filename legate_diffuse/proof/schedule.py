@@ -103,15 +103,14 @@ class _Runner:
         first = 0
         for count in self.program.bands:
             members = self._placed(first, count)
-            first += count
             if members is None or not self.way.block:
-                for nest in self.program.nests[first - count : first]:
-                    self._alone(first - count, nest)
-                continue
-            most = self.way.most_nests
-            for begin in range(0, count, most):
-                self._band(members[begin : begin + most])
-        del first
+                for number in range(first, first + count):
+                    self._alone(number, self.program.nests[number])
+            else:
+                most = self.way.most_nests
+                for begin in range(0, count, most):
+                    self._band(members[begin : begin + most])
+            first += count
 
     def _alone(self, number: int, nest: Nest) -> None:
         self._check_lives(number, nest)
