@@ -18,6 +18,12 @@ from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.proof.extents import (
+    LEAST,
+    MANY_ROWS,
+    ONE_MORE,
+    small_instances,
+)
 from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.report import report
 from legate_diffuse.proof.validator import Refutation, refute
@@ -63,6 +69,12 @@ class Prover:
         return False
 
     def _instances(self, ir: Window, window: ClosedWindow) -> Iterator[Instance]:
+        yield from small_instances(
+            ir,
+            (LEAST, ONE_MORE, MANY_ROWS),
+            len(window.views),
+            len(window.shapes),
+        )
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
             yield actual
