@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Final
 
 from legate_diffuse import settings
@@ -22,16 +23,31 @@ from legate_diffuse.proof.extents import (
     LEAST,
     MANY_ROWS,
     ONE_MORE,
-    small_instances,
+    small_instance,
 )
 from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.report import report
-from legate_diffuse.proof.validator import Refutation, refute
+from legate_diffuse.proof.validator import (
+    BY_ROWS,
+    IN_ORDER,
+    IN_SHORT_BANDS,
+    IN_TILES,
+    IN_TILES_BACKWARDS,
+    Case,
+    Refutation,
+    refute,
+)
 
+_WAYS: Final = {
+    LEAST: (IN_ORDER, BY_ROWS),
+    ONE_MORE: (IN_TILES, IN_SHORT_BANDS),
+    MANY_ROWS: (IN_TILES_BACKWARDS,),
+}
 # Elements of all arrays of a window up to which it is run with the extents it has.
-_SMALL: Final = 1 << 20
+_SMALL: Final = 1 << 16
 
 
+PROF = None
 class Prover:
     """Refutes plans, and says so.
 
@@ -57,10 +73,22 @@ class Prover:
         plan.proven = True
         if not any(launch.fused for launch in plan.launches):
             return True
+        begin = perf_counter()
+        import cProfile
+        global PROF
+        if PROF is None:
+            PROF = cProfile.Profile()
+            import atexit, pstats
+            atexit.register(lambda: pstats.Stats(PROF, stream=open("/tmp/prof.txt","w")).sort_stats("cumtime").print_stats(45))
+        PROF.enable()
         ir = translate(window, self._meanings)
-        found = refute(
-            self._instances(ir, window), plan.launches, self._meanings, write_program
-        )
+        cases = list(self._cases(ir, window))
+        if len(cases) < 4: 
+            import sys
+            print("DEBUG instances", [i.name for i, _ in cases], file=sys.stderr)
+        found = refute(cases, plan.launches, self._meanings, write_program)
+        PROF.disable()
+        self._counters.proof_seconds += perf_counter() - begin
         if found is None:
             self._counters.plans_proven += 1
             return True
@@ -68,16 +96,16 @@ class Prover:
         self._tell(ir, plan, found)
         return False
 
-    def _instances(self, ir: Window, window: ClosedWindow) -> Iterator[Instance]:
-        yield from small_instances(
-            ir,
-            (LEAST, ONE_MORE, MANY_ROWS),
-            len(window.views),
-            len(window.shapes),
-        )
+    def _cases(self, ir: Window, window: ClosedWindow) -> Iterator[Case]:
+        """Yield the window with several extents, and ways to run it then."""
+        counts = len(window.views), len(window.shapes)
+        for wanted, ways in _WAYS.items():
+            instance = small_instance(ir, wanted, *counts)
+            if instance is not None:
+                yield instance, ways
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
-            yield actual
+            yield actual, (IN_ORDER, IN_TILES)
 
     def _tell(self, window: Window, plan: Plan, found: Refutation) -> None:
         """Leave a report, and say once where it is."""

@@ -30,7 +30,7 @@ from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.solver import Relations, Sum, variable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
 
     from legate_diffuse.ir.store import Store, View
     from legate_diffuse.ir.window import Window
@@ -107,10 +107,10 @@ class SmallView:
         return self.layout.shape
 
 
-def small_instances(
-    window: Window, wanted: Sequence[Wanted], num_views: int, num_shapes: int
-) -> Iterator[Instance]:
-    """Yield a window with small extents, for each of what is wanted.
+def small_instance(
+    window: Window, wanted: Wanted, num_views: int, num_shapes: int
+) -> Instance | None:
+    """Return a window with small extents, None if none were found.
 
     Args:
         window: the window.
@@ -119,12 +119,10 @@ def small_instances(
         num_shapes: how many shapes its key has.
     """
     system = _System(window)
-    done: list[dict[Hashable, int]] = []
-    for each in wanted:
-        values = system.solve(each)
-        if values is not None and values not in done:
-            done.append(values)
-            yield _instance(window, system, values, num_views, num_shapes, each.name)
+    values = system.solve(wanted)
+    if values is None:
+        return None
+    return _instance(window, system, values, num_views, num_shapes, wanted.name)
 
 
 def _instance(

@@ -10,6 +10,7 @@ import numpy as np
 
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.proof.buffers import Buffer, RefutedError
+from legate_diffuse.proof.kernels import Body
 from legate_diffuse.proof.reference import Memory, Reference, scalar_symbol, shown
 from legate_diffuse.proof.schedule import Way, run_program
 from legate_diffuse.proof.tiles import Argument, run_tiles
@@ -18,7 +19,6 @@ from legate_diffuse.proof.words import Program, read_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from legate_diffuse.kernel.ir import Kernel
     from legate_diffuse.proof.instance import Instance
     from legate_diffuse.proof.symbols import Poison, Symbols
 
@@ -47,12 +47,12 @@ class Numbered:
     """
 
     launch: Any
-    kernels: Mapping[int, Kernel]
+    kernels: Mapping[int, Body]
 
 
 def numbered_launch(launch: Any) -> Numbered:
     """Return a launch whose kernels have numbers, as after they were compiled."""
-    kernels = {n: nest.lowered.kernel for n, nest in enumerate(launch.nests)}
+    kernels = {n: Body(nest.lowered.kernel) for n, nest in enumerate(launch.nests)}
     nests = [
         replace(nest, kernel=number, packed=b"")
         for number, nest in enumerate(launch.nests)

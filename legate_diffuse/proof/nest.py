@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from legate_diffuse.proof.buffers import Box, Buffer, RefutedError, alike, overlap
-from legate_diffuse.proof.kernels import Numbers, run_kernel
+from legate_diffuse.proof.kernels import Body, Numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from legate_diffuse.kernel.ir import Kernel
     from legate_diffuse.proof.symbols import Symbols
     from legate_diffuse.proof.words import Nest
 
@@ -27,7 +26,7 @@ class Machine:
     """
 
     buffers: Mapping[int, Buffer]
-    kernels: Mapping[int, Kernel]
+    kernels: Mapping[int, Body]
     numbers: Numbers
 
     def run(
@@ -59,8 +58,7 @@ class Machine:
         kernel = self.kernels[nest.kernel]
         boxes = self._boxes(nest, kernel, offset, extents)
         self._check(nest, kernel, boxes, extents)
-        results = run_kernel(
-            kernel,
+        results = kernel.run(
             lambda n: self._load(nest, kernel, boxes, n),
             [np.asarray(np.uint64(each & (2**64 - 1))) for each in nest.scalars[::2]],
             [one + more for one, more in zip(nest.first, offset, strict=True)],
@@ -81,7 +79,7 @@ class Machine:
     def _boxes(
         self,
         nest: Nest,
-        kernel: Kernel,
+        kernel: Body,
         first: Sequence[int],
         extents: Sequence[int],
     ) -> list[Box]:
@@ -93,7 +91,7 @@ class Machine:
         ]
 
     def _load(
-        self, nest: Nest, kernel: Kernel, boxes: Sequence[Box], number: int
+        self, nest: Nest, kernel: Body, boxes: Sequence[Box], number: int
     ) -> Symbols:
         operand = nest.operands[number]
         buffer = self.buffers[operand.base]
@@ -102,7 +100,7 @@ class Machine:
         return buffer.load(boxes[number], operand)
 
     def _check(
-        self, nest: Nest, kernel: Kernel, boxes: Sequence[Box], extents: Sequence[int]
+        self, nest: Nest, kernel: Body, boxes: Sequence[Box], extents: Sequence[int]
     ) -> None:
         """Look whether points are independent, and change what they may."""
         for number, (operand, argument) in enumerate(

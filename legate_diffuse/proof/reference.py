@@ -10,8 +10,8 @@ import numpy as np
 
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel.builder import Builder, Value
-from legate_diffuse.kernel.ir import Argument, Kernel
-from legate_diffuse.proof.kernels import Numbers, run_kernel
+from legate_diffuse.kernel.ir import Argument
+from legate_diffuse.proof.kernels import Body, Numbers
 from legate_diffuse.proof.symbols import (
     Poison,
     applied,
@@ -71,7 +71,7 @@ class Reference:
         self.tasks = instance.window.tasks
         self.numbers = Numbers()
         self._meanings = meanings
-        self._kernels: dict[int, Kernel | None] = {}
+        self._kernels: dict[int, Body | None] = {}
         self._first = self._initial()
 
     def memory(self, poison: Poison, *, knows: bool = False) -> Memory:
@@ -101,11 +101,11 @@ class Reference:
         order = self._order(task)
         views = [self._view(memory.elements, order[n], shape) for n in range(count)]
         scalars = [
-            np.asarray(scalar_symbol("task", number, n - len(kernel.scalars)))
-            for n in range(len(kernel.scalars))
+            np.asarray(scalar_symbol("task", number, n - kernel.num_scalars))
+            for n in range(kernel.num_scalars)
         ]
-        results = run_kernel(
-            kernel, lambda n: views[n], scalars, (0,) * len(shape), shape, self.numbers
+        results = kernel.run(
+            lambda n: views[n], scalars, (0,) * len(shape), shape, self.numbers
         )
         known = self._is_known(memory, order, kernel, shape)
         for place, values in results.written.items():
@@ -152,7 +152,7 @@ class Reference:
                 self.numbers.of.setdefault(int(symbol), (column,))
 
     # -- tasks whose meaning is known ----------------------------------------------
-    def _kernel(self, number: int) -> Kernel | None:
+    def _kernel(self, number: int) -> Body | None:
         """Return the kernel of a task; its arguments come as in ``_order``."""
         if number not in self._kernels:
             self._kernels[number] = self._lowered(self.tasks[number])
@@ -163,7 +163,7 @@ class Reference:
         changed += [a for a in task.accesses if a.privilege is REDUCE]
         return [*changed, *(a for a in task.accesses if a.privilege is READ)]
 
-    def _lowered(self, task: IndexTask) -> Kernel | None:
+    def _lowered(self, task: IndexTask) -> Body | None:
         affine = all(access.view.affine for access in task.accesses)
         if not affine or not self._meanings.covers(task.kind):
             return None
@@ -189,7 +189,7 @@ class Reference:
                 builder.store(place, result)
             else:
                 builder.reduce(place, result)
-        return builder.build()
+        return Body(builder.build())
 
     def _view(
         self,
@@ -211,7 +211,7 @@ class Reference:
         view += values.sum(axis=repeated, keepdims=True, dtype=np.uint64)
 
     def _is_known(
-        self, memory: Memory, order: Sequence[Access], kernel: Kernel, shape: Sequence[int]
+        self, memory: Memory, order: Sequence[Access], kernel: Body, shape: Sequence[int]
     ) -> NDArray[np.bool_]:
         found = np.full(tuple(shape), True)
         if memory.known is None:

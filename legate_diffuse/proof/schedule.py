@@ -21,8 +21,7 @@ from legate_diffuse.proof.words import ALL_ROWS, NO_MARGIN, STANDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from legate_diffuse.kernel.ir import Kernel
-    from legate_diffuse.proof.kernels import Numbers
+    from legate_diffuse.proof.kernels import Body, Numbers
     from legate_diffuse.proof.symbols import Poison, Symbols
     from legate_diffuse.proof.words import Nest, Program
 
@@ -64,7 +63,7 @@ class _Member:
 def run_program(
     program: Program,
     arguments: Sequence[Buffer],
-    kernels: Mapping[int, Kernel],
+    kernels: Mapping[int, Body],
     numbers: Numbers,
     poison: Poison,
     way: Way,
@@ -83,7 +82,7 @@ class _Runner:
         self,
         program: Program,
         arguments: Sequence[Buffer],
-        kernels: Mapping[int, Kernel],
+        kernels: Mapping[int, Body],
         numbers: Numbers,
         poison: Poison,
         way: Way,

@@ -43,12 +43,19 @@ def tag(*parts: object) -> np.uint64:
     return _U64(int.from_bytes(digest, "little"))
 
 
+@cache
+def _factors(count: int) -> tuple[np.uint64, ...]:
+    return tuple(tag("operand", place) | _U64(1) for place in range(count))
+
+
 def applied(operation: np.uint64, operands: Sequence[Symbols]) -> Symbols:
     """Return the symbols of an operation over operands, whose order matters."""
     found: Symbols = np.asarray(operation)
-    for operand in operands:
-        found = mixed(found * _STEP + operand)
-    return found
+    for operand, factor in zip(operands, _factors(len(operands)), strict=True):
+        found = found + operand * factor
+    # one round is enough: equal symbols must not come from sums of others
+    found = (found ^ (found >> _U64(32))) * _FIRST
+    return found ^ (found >> _U64(29))
 
 
 def numbered(name: np.uint64, first: int, shape: Sequence[int]) -> Symbols:

@@ -28,8 +28,7 @@ from legate_diffuse.proof.words import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from legate_diffuse.kernel.ir import Kernel
-    from legate_diffuse.proof.kernels import Numbers
+    from legate_diffuse.proof.kernels import Body, Numbers
     from legate_diffuse.proof.symbols import Poison, Symbols
 
 Range = tuple[int, int]
@@ -62,7 +61,7 @@ def run_tiles(
     program: Program,
     arguments: Sequence[Argument],
     memory: dict[int, Symbols],
-    kernels: Mapping[int, Kernel],
+    kernels: Mapping[int, Body],
     numbers: Numbers,
     poison: Poison,
     way: Way,
@@ -83,7 +82,7 @@ class _TiledRun:
         program: Program,
         arguments: Sequence[Argument],
         memory: dict[int, Symbols],
-        kernels: Mapping[int, Kernel],
+        kernels: Mapping[int, Body],
         numbers: Numbers,
         poison: Poison,
         way: Way,

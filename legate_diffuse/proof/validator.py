@@ -6,6 +6,7 @@ Follows: Pnueli, Siegel, Singerman, "Translation Validation" (TACAS 1998).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,19 +19,16 @@ from legate_diffuse.proof.schedule import Way
 from legate_diffuse.proof.symbols import Poison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from legate_diffuse.proof.instance import Instance
     from legate_diffuse.proof.reference import Meanings
 
-WAYS: Final = (
-    Way(),
-    Way(block=1),
-    Way(block=3, tiles=2),
-    Way(block=2, tiles=3, backwards=True),
-    Way(block=1, most_nests=2),
-)
-"""In which ways programs are run: in order, by blocks, in tiles, and in short bands."""
+IN_ORDER: Final = Way()
+BY_ROWS: Final = Way(block=1)
+IN_TILES: Final = Way(block=3, tiles=3)
+IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
+IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
 
 
 @dataclass(frozen=True)
@@ -53,26 +51,28 @@ class Refutation:
     found: Any = None
 
 
+Case = tuple["Instance", Sequence[Way]]
+"""A window with some extents, and in which ways its programs are run then."""
+
+
 def refute(
-    instances: Iterable[Instance],
+    cases: Iterable[Case],
     launches: Sequence[Any],
     meanings: Meanings,
     write: Write,
-    ways: Sequence[Way] = WAYS,
 ) -> Refutation | None:
     """Return what is wrong with a plan, None if nothing is.
 
     Args:
-        instances: of the window of the plan, with some extents each.
+        cases: of the window of the plan.
         launches: of the plan.
         meanings: of the window's operations.
         write: writes the program of a launch.
-        ways: how programs are run.
     """
     numbered = [numbered_launch(launch) for launch in launches]
     # hashes wrap around
     with np.errstate(over="ignore"):
-        for instance in instances:
+        for instance, ways in cases:
             reference = Reference(instance, meanings)
             expected = reference.memory(Poison("reference"), knows=True)
             for number in range(len(instance.window.tasks)):
