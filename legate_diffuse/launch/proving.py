@@ -23,7 +23,7 @@ from legate_diffuse.proof.extents import (
     LEAST,
     MANY_ROWS,
     ONE_MORE,
-    small_instance,
+    SmallInstances,
 )
 from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.report import report
@@ -85,6 +85,8 @@ class Prover:
         cases = list(self._cases(ir, window))
         if len(cases) < 4: 
             import sys
+            from legate_diffuse.ir.text import render
+            if len(cases) < 3: print(render(ir), window.shapes, [r.shape for r in window.roots], file=sys.stderr)
             print("DEBUG instances", [i.name for i, _ in cases], file=sys.stderr)
         found = refute(cases, plan.launches, self._meanings, write_program)
         PROF.disable()
@@ -98,9 +100,9 @@ class Prover:
 
     def _cases(self, ir: Window, window: ClosedWindow) -> Iterator[Case]:
         """Yield the window with several extents, and ways to run it then."""
-        counts = len(window.views), len(window.shapes)
+        small = SmallInstances(ir, len(window.views), len(window.shapes))
         for wanted, ways in _WAYS.items():
-            instance = small_instance(ir, wanted, *counts)
+            instance = small.find(wanted)
             if instance is not None:
                 yield instance, ways
         actual = actual_instance(ir, window)

@@ -107,22 +107,28 @@ class SmallView:
         return self.layout.shape
 
 
-def small_instance(
-    window: Window, wanted: Wanted, num_views: int, num_shapes: int
-) -> Instance | None:
-    """Return a window with small extents, None if none were found.
+class SmallInstances:
+    """A window with small extents.
 
     Args:
         window: the window.
-        wanted: which extents to choose.
         num_views: how many views its key has; some may be alike.
         num_shapes: how many shapes its key has.
     """
-    system = _System(window)
-    values = system.solve(wanted)
-    if values is None:
-        return None
-    return _instance(window, system, values, num_views, num_shapes, wanted.name)
+
+    def __init__(self, window: Window, num_views: int, num_shapes: int) -> None:
+        self._window = window
+        self._system = _System(window)
+        self._counts = num_views, num_shapes
+
+    def find(self, wanted: Wanted) -> Instance | None:
+        """Return the window with some extents, None if none were found."""
+        values = self._system.solve(wanted)
+        if values is None:
+            return None
+        return _instance(
+            self._window, self._system, values, *self._counts, wanted.name
+        )
 
 
 def _instance(
@@ -210,15 +216,15 @@ class _System:
     def solve(self, wanted: Wanted) -> dict[Hashable, int] | None:
         """Return the extents and where landmarks are; None if none were found."""
         first: dict[Hashable, int] = {}
+        for (store, dim), marks in self._marks.items():
+            for place, mark in enumerate(sorted(marks)):
+                first["mark", store, dim, mark] = POINTS_NEAR_END + place
         for store, rank in self.ranks.items():
             for dim in range(rank):
                 first["extent", store, dim] = wanted.columns if dim else wanted.rows
         for shape, rank in self.shape_ranks.items():
             for dim in range(rank):
                 first["shape", shape, dim] = wanted.columns if dim else wanted.rows
-        for (store, dim), marks in self._marks.items():
-            for mark in sorted(marks):
-                first["mark", store, dim, mark] = NEAR + 2
         total = max((len(marks) for marks in self._marks.values()), default=0)
         return self.relations.solve(first, _MOST + _PER_LANDMARK * total)
 

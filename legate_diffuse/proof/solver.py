@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-# Numbers that are tried at most.
+# Numbers that are tried at most beside those that are right at once.
 _MOST_TRIES: Final = 400
 
 
@@ -50,6 +50,9 @@ class Sum:
 def variable(name: Hashable) -> Sum:
     """Return a variable."""
     return Sum(0, ((name, 1),))
+
+
+_Bounds = dict["Hashable", tuple[int, int]]
 
 
 class _NoneError(Exception):
@@ -99,7 +102,7 @@ class _Search:
     def __init__(self, relations: Relations, wanted: dict[Hashable, int]) -> None:
         self.relations = relations
         self.wanted = wanted
-        self.left = _MOST_TRIES
+        self.left = _MOST_TRIES + len(wanted)
         self.sums = [(each, True) for each in relations.zero]
         self.sums += [(each, False) for each in relations.positive]
         self.by_variable: dict[Hashable, list[tuple[Sum, bool]]] = {}
@@ -107,31 +110,59 @@ class _Search:
             for name, _ in each[0].terms:
                 self.by_variable.setdefault(name, []).append(each)
 
-    def find(self, bounds: dict[Hashable, tuple[int, int]]) -> dict[Hashable, int] | None:
-        """Choose the first variable that is still free, and so on."""
-        name = next((n for n, (low, high) in bounds.items() if low < high), None)
-        if name is None:
-            values = {n: low for n, (low, _) in bounds.items()}
-            good = all(each.at(values) for each in self.relations.different)
-            return values if good else None
-        low, high = bounds[name]
-        first = min(max(low, self.wanted[name]), high)
-        for value in (*range(first, high + 1), *range(first - 1, low - 1, -1)):
+    def find(self, bounds: _Bounds) -> dict[Hashable, int] | None:
+        """Choose one variable after the other, and go back where nothing is left."""
+        names = list(bounds)
+        pending = [(0, bounds, self._values(names, 0, bounds))]
+        while pending:
+            place, bounds, values = pending[-1]
+            value = next(values, None)
+            if value is None:
+                pending.pop()
+                continue
             self.left -= 1
             if self.left < 0:
                 return None
             tried = dict(bounds)
-            tried[name] = value, value
-            try:
-                self.propagate(tried, name)
-            except _NoneError:
+            if place < len(names):
+                name = names[place]
+                tried[name] = value, value
+                try:
+                    self.propagate(tried, name)
+                except _NoneError:
+                    continue
+            following = self._next(names, place, tried)
+            if following == len(names):
+                found = {name: low for name, (low, _) in tried.items()}
+                if all(each.at(found) for each in self.relations.different):
+                    return found
                 continue
-            if (found := self.find(tried)) is not None:
-                return found
+            choices = self._values(names, following, tried)
+            pending.append((following, tried, choices))
         return None
 
+    def _next(self, names: Sequence[Hashable], place: int, bounds: _Bounds) -> int:
+        """Return the place of the first variable from a place on that is free."""
+        for following in range(place, len(names)):
+            low, high = bounds[names[following]]
+            if low < high:
+                return following
+        return len(names)
+
+    def _values(
+        self, names: Sequence[Hashable], place: int, bounds: _Bounds
+    ) -> Iterator[int]:
+        """Yield what a variable may be, from what is wanted on, and then downwards."""
+        if not names:
+            yield 0
+            return
+        low, high = bounds[names[place]]
+        first = min(max(low, self.wanted[names[place]]), high)
+        yield from range(first, high + 1)
+        yield from range(first - 1, low - 1, -1)
+
     def propagate(
-        self, bounds: dict[Hashable, tuple[int, int]], changed: Hashable = None
+        self, bounds: _Bounds, changed: Hashable = None
     ) -> None:
         """Narrow bounds as far as each sum alone tells.
 
@@ -152,7 +183,7 @@ class _Search:
                 pending.update(dict.fromkeys(self.by_variable[name]))
 
     def _narrow(
-        self, bounds: dict[Hashable, tuple[int, int]], total: Sum, is_zero: bool
+        self, bounds: _Bounds, total: Sum, is_zero: bool
     ) -> list[Hashable]:
         least = most = total.number
         for name, factor in total.terms:
