@@ -47,7 +47,6 @@ _WAYS: Final = {
 _SMALL: Final = 1 << 16
 
 
-PROF = None
 class Prover:
     """Refutes plans, and says so.
 
@@ -74,22 +73,9 @@ class Prover:
         if not any(launch.fused for launch in plan.launches):
             return True
         begin = perf_counter()
-        import cProfile
-        global PROF
-        if PROF is None:
-            PROF = cProfile.Profile()
-            import atexit, pstats
-            atexit.register(lambda: pstats.Stats(PROF, stream=open("/tmp/prof.txt","w")).sort_stats("cumtime").print_stats(45))
-        PROF.enable()
         ir = translate(window, self._meanings)
         cases = list(self._cases(ir, window))
-        if len(cases) < 4: 
-            import sys
-            from legate_diffuse.ir.text import render
-            if len(cases) < 3: print(render(ir), window.shapes, [r.shape for r in window.roots], file=sys.stderr)
-            print("DEBUG instances", [i.name for i, _ in cases], file=sys.stderr)
         found = refute(cases, plan.launches, self._meanings, write_program)
-        PROF.disable()
         self._counters.proof_seconds += perf_counter() - begin
         if found is None:
             self._counters.plans_proven += 1

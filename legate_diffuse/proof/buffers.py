@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -148,7 +148,10 @@ class Buffer:
 
     def _seen(self, box: Box) -> Symbols:
         if self.ring is None:
-            return self.elements[(*_slices(box.index), ...)]
+            # with the ellipsis it is an array, also without dimensions
+            index: tuple[Any, ...] = (*_slices(box.index), ...)
+            found: Symbols = self.elements[index]
+            return found
         rows, *rest = box.index
         return self.elements[(rows, *_slices(rest))]
 
@@ -173,7 +176,9 @@ def overlap(one: Box, other: Box) -> bool:
 def alike(one: Box, other: Box) -> bool:
     """Whether two boxes have the same place at every point."""
     return one.axes == other.axes and all(
-        a == b if isinstance(a, range) and isinstance(b, range) else np.array_equal(a, b)
+        np.array_equal(np.asarray(a), np.asarray(b))
+        if isinstance(a, np.ndarray)
+        else a == b
         for a, b in zip(one.index, other.index, strict=True)
     )
 

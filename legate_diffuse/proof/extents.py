@@ -9,7 +9,7 @@ all extents if it is right for some that differ enough. What is known of regions
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -126,9 +126,7 @@ class SmallInstances:
         values = self._system.solve(wanted)
         if values is None:
             return None
-        return _instance(
-            self._window, self._system, values, *self._counts, wanted.name
-        )
+        return _instance(self._window, self._system, values, *self._counts, wanted.name)
 
 
 def _instance(
@@ -322,8 +320,10 @@ class _System:
                 # else it would be written as the end
                 relations.at_least(extent - high, 1)
 
-    def _add_zones(self, store: Store, dim: int, zones: Sequence[Sequence[int]]) -> None:
-        for before, after in zip(zones, zones[1:], strict=False):
+    def _add_zones(
+        self, store: Store, dim: int, zones: Sequence[Sequence[int]]
+    ) -> None:
+        for before, after in pairwise(zones):
             for one in before:
                 for other in after:
                     apart = self._mark(store, dim, other) - self._mark(store, dim, one)

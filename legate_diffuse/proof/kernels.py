@@ -164,7 +164,7 @@ def _over_rows(
         return _over_all(operation, operands)
     sums = []
     for first, last in found:
-        there = 0 <= first and last < min(len(columns), len(values))
+        there = first >= 0 and last < min(len(columns), len(values))
         places = numbers.find(columns[first : last + 1]) if there else None
         if places is None:
             return _over_all(operation, operands)

@@ -268,6 +268,10 @@ def _check_apart(buffers: Sequence[Buffer]) -> None:
     """Raise an error if a point may find in an argument what another one changes."""
     for one in buffers:
         for other in buffers:
-            if one.writes and other is not one and one.name == other.name:
-                if np.shares_memory(one.elements, other.elements):
-                    raise RefutedError(f"points use one element of {one.name}")
+            if (
+                one.writes
+                and other is not one
+                and one.name == other.name
+                and np.shares_memory(one.elements, other.elements)
+            ):
+                raise RefutedError(f"points use one element of {one.name}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
     from legate_diffuse.ir.kind import OperationKind
     from legate_diffuse.ir.task import Access, IndexTask
-    from legate_diffuse.proof.instance import Instance
+    from legate_diffuse.proof.instance import Instance, Layout
     from legate_diffuse.proof.symbols import Symbols
+
+
+T = TypeVar("T", np.uint64, np.bool_)
 
 
 class Meanings(Protocol):
@@ -93,7 +96,7 @@ class Reference:
         shape = tuple(self.instance.shapes[task.shape])
         kernel = self._kernel(number)
         if kernel is None:
-            self._run_unknown(memory, number, shape)
+            self._run_unknown(memory, number)
             return
         if 0 in shape:
             return
@@ -192,11 +195,8 @@ class Reference:
         return Body(builder.build())
 
     def _view(
-        self,
-        memory: dict[int, Symbols] | dict[int, NDArray[np.bool_]],
-        access: Access,
-        shape: Sequence[int],
-    ) -> Symbols:
+        self, memory: dict[int, NDArray[T]], access: Access, shape: Sequence[int]
+    ) -> NDArray[T]:
         """Return the elements that a task accesses; they are those of the store."""
         elements = memory[access.view.store.id]
         if access.whole:
@@ -211,7 +211,11 @@ class Reference:
         view += values.sum(axis=repeated, keepdims=True, dtype=np.uint64)
 
     def _is_known(
-        self, memory: Memory, order: Sequence[Access], kernel: Body, shape: Sequence[int]
+        self,
+        memory: Memory,
+        order: Sequence[Access],
+        kernel: Body,
+        shape: Sequence[int],
     ) -> NDArray[np.bool_]:
         found = np.full(tuple(shape), True)
         if memory.known is None:
@@ -241,40 +245,53 @@ class Reference:
             view[...] = known.reshape(view.shape)
 
     # -- tasks whose meaning is not known --------------------------------------------
-    def _run_unknown(self, memory: Memory, number: int, shape: Sequence[int]) -> None:
+    def _run_unknown(self, memory: Memory, number: int) -> None:
         """Run a task of which only the arguments are known: all depends on all."""
         task = self.tasks[number]
         inputs = [np.asarray(tag("task", number))]
-        is_known = True
+        is_known: np.bool_ = np.bool_(True)
         for access in task.accesses:
             if access.privilege is READ:
-                inputs.append(digest(self._all_of(memory.elements, access)))
+                inputs.append(digest(self._read(memory.elements, access)))
                 if memory.known is not None:
-                    is_known &= bool(self._all_of(memory.known, access).all())
+                    is_known &= self._read(memory.known, access).all()
         given = applied(tag("unknown"), inputs)
         for place, access in enumerate(task.accesses):
             if access.privilege is READ:
                 continue
-            view = self._all_of(memory.elements, access)
-            names = numbered(tag("result", place), 0, view.shape)
+            old = self._read(memory.elements, access)
+            names = numbered(tag("result", place), 0, old.shape)
             values = mixed(names + given)
-            if access.privilege is REDUCE:
-                values = view + values
-            elif not access.view.affine:
-                # what the view does not show stays as it is
-                values = applied(tag("partly"), [values, view.copy()])
-            view[...] = values
+            reduces = access.privilege is REDUCE
+            self._write(memory.elements, access, old + values if reduces else values)
             if memory.known is not None:
-                known = self._all_of(memory.known, access)
-                known[...] = (known & is_known) if access.privilege is REDUCE else is_known
+                known = self._read(memory.known, access)
+                self._write(
+                    memory.known, access, known & is_known if reduces else is_known
+                )
 
-    def _all_of(
-        self, memory: dict[int, Symbols] | dict[int, NDArray[np.bool_]], access: Access
-    ) -> Symbols:
+    def _read(self, memory: dict[int, NDArray[T]], access: Access) -> NDArray[T]:
         elements = memory[access.view.store.id]
-        if not access.view.affine or access.view.store.replicated:
+        if access.view.store.replicated:
             return elements
+        if not access.view.affine:
+            return elements.reshape(-1)[_some(access.view.id, elements.size)]
         return shown(elements, self.instance.layout(access.view.id))
+
+    def _write(
+        self, memory: dict[int, NDArray[T]], access: Access, values: NDArray[T] | T
+    ) -> None:
+        elements = memory[access.view.store.id]
+        if not access.view.affine:
+            elements.reshape(-1)[_some(access.view.id, elements.size)] = values
+        else:
+            self._read(memory, access)[...] = values
+
+
+def _some(view: int, count: int) -> NDArray[np.int64]:
+    """Return which elements of a store a view shows of which nobody knows that."""
+    numbers = np.arange(count)
+    return numbers[(numbers + view) % 3 > 0] if count > 1 else numbers
 
 
 def scalar_symbol(*name: object) -> np.uint64:
@@ -282,20 +299,21 @@ def scalar_symbol(*name: object) -> np.uint64:
     return tag("scalar", *name)
 
 
-def shown(elements: Symbols, layout: object) -> Symbols:
+def shown(elements: NDArray[T], layout: Layout) -> NDArray[T]:
     """Return what a layout shows of a store, with one element where it repeats."""
-    dims: tuple[int, ...] = layout.dims  # type: ignore[attr-defined]
-    low: tuple[int, ...] = layout.low  # type: ignore[attr-defined]
-    extents: tuple[int, ...] = layout.extents  # type: ignore[attr-defined]
+    dims = layout.dims
     box = elements[
         tuple(
             slice(first, first + (count if dim in dims else 1))
-            for dim, (first, count) in enumerate(zip(low, extents, strict=True))
+            for dim, (first, count) in enumerate(
+                zip(layout.low, layout.extents, strict=True)
+            )
         )
     ]
-    moving = [dim for dim in dims if dim >= 0]
-    still = [dim for dim in range(elements.ndim) if dim not in moving]
+    moving: list[int] = [dim for dim in dims if dim >= 0]
+    still: list[int] = [dim for dim in range(elements.ndim) if dim not in moving]
     box = box.transpose((*moving, *still))
-    box = box[(..., *((0,) * len(still)))] if still else box
-    index = tuple(slice(None) if dim >= 0 else None for dim in dims)
+    index: list[Any] = [slice(None) if dim >= 0 else None for dim in dims]
+    index += [0] * len(still)
+    # with the ellipsis it is an array, also without dimensions
     return box[(*index, ...)]

@@ -161,9 +161,7 @@ class _Search:
         yield from range(first, high + 1)
         yield from range(first - 1, low - 1, -1)
 
-    def propagate(
-        self, bounds: _Bounds, changed: Hashable = None
-    ) -> None:
+    def propagate(self, bounds: _Bounds, changed: Hashable = None) -> None:
         """Narrow bounds as far as each sum alone tells.
 
         Raises:
@@ -182,9 +180,7 @@ class _Search:
             for name in self._narrow(bounds, total, is_zero):
                 pending.update(dict.fromkeys(self.by_variable[name]))
 
-    def _narrow(
-        self, bounds: _Bounds, total: Sum, is_zero: bool
-    ) -> list[Hashable]:
+    def _narrow(self, bounds: _Bounds, total: Sum, is_zero: bool) -> list[Hashable]:
         least = most = total.number
         for name, factor in total.terms:
             low, high = bounds[name]
