@@ -101,8 +101,8 @@ def _word(
     return value
 
 
-# Which plans LEGATE_DIFFUSE_PROOF wants proven: none, those that run for the second time,
-# or all.
+# Which plans LEGATE_DIFFUSE_PROOF wants proven: none, those that are used again, or
+# all.
 NEVER, AGAIN, ALWAYS = "0", "1", "all"
 
 

@@ -6,49 +6,39 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from legate_diffuse import settings
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import Window
+from legate_diffuse.launch.failure import attempt
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
-from legate_diffuse.proof.extents import (
-    LEAST,
-    MANY_ROWS,
-    ONE_MORE,
-    SmallInstances,
+from legate_diffuse.proof.cases import (
+    ALL_WAYS,
+    IN_ORDER,
+    IN_TILES,
+    ONE_WAY,
+    small_cases,
 )
 from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.report import report
-from legate_diffuse.proof.validator import (
-    BY_ROWS,
-    IN_ORDER,
-    IN_SHORT_BANDS,
-    IN_TILES,
-    IN_TILES_BACKWARDS,
-    Case,
-    Refutation,
-    refute,
-)
+from legate_diffuse.proof.validator import Case, Refutation, refute
 
-_WAYS: Final = {
-    LEAST: (IN_ORDER, BY_ROWS),
-    ONE_MORE: (IN_TILES, IN_SHORT_BANDS),
-    MANY_ROWS: (IN_TILES_BACKWARDS,),
-}
 # Elements of all arrays of a window up to which it is run with the extents it has.
 _SMALL: Final = 1 << 16
 
 
 class Prover:
     """Refutes plans, and says so.
+
+    Ranks refute the same plans: what decides is the same on all of them.
 
     Args:
         meanings: of operations.
@@ -61,51 +51,61 @@ class Prover:
         self._how = settings.proof()
         self._warned = False
 
-    def is_due(self, plan: Plan) -> bool:
-        """Whether a plan that is about to be used is to be proven first."""
-        if plan.proven or self._how == settings.NEVER:
-            return False
-        return self._how == settings.ALWAYS or plan.last_use > 0
-
     def accepts(self, window: ClosedWindow, plan: Plan) -> bool:
-        """Whether a plan does what its window says, as far as anybody knows."""
-        plan.proven = True
+        """Whether a plan that is about to be used may be used.
+
+        It may be before it is proven, and after that if it was not refuted.
+
+        Raises:
+            FailureError: it can be neither proven nor refuted.
+        """
+        if plan.proven or not self._is_due(plan):
+            return True
         if not any(launch.fused for launch in plan.launches):
+            plan.proven = True
             return True
-        begin = perf_counter()
         ir = translate(window, self._meanings)
-        cases = list(self._cases(ir, window))
-        found = refute(cases, plan.launches, self._meanings, write_program)
-        self._counters.proof_seconds += perf_counter() - begin
-        if found is None:
-            self._counters.plans_proven += 1
-            return True
-        self._counters.plans_refuted += 1
-        self._tell(ir, plan, found)
-        return False
+        cases = attempt(lambda: list(self._cases(ir, window)))
+        found = attempt(
+            lambda: refute(cases, plan.launches, self._meanings, write_program)
+        )
+        if found is not None:
+            self._counters.plans_refuted += 1
+            self._tell(ir, plan, found)
+            return False
+        plan.proven = True
+        # there may be no small extents for which all relations hold
+        self._counters.plans_proven += bool(cases)
+        return True
+
+    def _is_due(self, plan: Plan) -> bool:
+        if self._how == settings.AGAIN:
+            return plan.last_use > 0
+        return self._how == settings.ALWAYS
 
     def _cases(self, ir: Window, window: ClosedWindow) -> Iterator[Case]:
         """Yield the window with several extents, and ways to run it then."""
-        small = SmallInstances(ir, len(window.views), len(window.shapes))
-        for wanted, ways in _WAYS.items():
-            instance = small.find(wanted)
-            if instance is not None:
-                yield instance, ways
+        counts = len(window.views), len(window.shapes)
+        if self._how == settings.AGAIN:
+            yield from small_cases(ir, *counts, ONE_WAY)
+            return
+        yield from small_cases(ir, *counts, ALL_WAYS)
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
             yield actual, (IN_ORDER, IN_TILES)
 
     def _tell(self, window: Window, plan: Plan, found: Refutation) -> None:
         """Leave a report, and say once where it is."""
-        text = report(window, plan, found)
-        handle, name = tempfile.mkstemp(".txt", "legate-diffuse-refuted-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        where = "nothing, as no file can be written"
+        with suppress(OSError):
+            handle, where = tempfile.mkstemp(".txt", "legate-diffuse-refuted-")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(report(window, plan, found))
         if not self._warned:
             self._warned = True
             say(
                 "a group of operations runs unfused, as what was planned for it is "
-                f"not what the program says; please report {Path(name)}"
+                f"not what the program says; please report {Path(where)}"
             )
 
 
@@ -120,8 +120,3 @@ def actual_instance(window: Window, closed: ClosedWindow) -> Instance:
         [tuple(shape) for shape in closed.shapes],
         "the program's own extents",
     )
-
-
-def moments_of(launch: Any) -> list[int]:
-    """Return moments for the words of a launch that is not run."""
-    return [-1] * len(launch.tellers)

@@ -260,6 +260,8 @@ class Submitter:
         except FailureError as failure:
             self._failed("analysis", failure)
             return None
+        if not self._accepts(window, plan):
+            return None
         first = plan.launches[0]
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
         return first if first.fused and not rest else None
@@ -282,12 +284,20 @@ class Submitter:
 
     def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
         plan = self._found_or_made(window, computes)
-        if self._prover.is_due(plan) and not self._prover.accepts(window, plan):
+        if not self._accepts(window, plan):
             plan = unfused_plan(len(window.operations))
             plan.proven = True
             if window.spells_operations():
                 self._plans[window.key, computes] = plan
         return plan
+
+    def _accepts(self, window: ClosedWindow, plan: Plan) -> bool:
+        """Whether a plan does what its window says, as far as that must be known."""
+        try:
+            return self._prover.accepts(window, plan)
+        except FailureError as failure:
+            self._failed("proof", failure)
+            return False
 
     def _found_or_made(self, window: ClosedWindow, computes: bool) -> Plan:
         key, length = (window.key, computes), len(window.operations)

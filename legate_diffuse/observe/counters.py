@@ -28,7 +28,6 @@ class Counters:
     # of the former, those that were proven, and those that were found to be wrong
     plans_proven: int = 0
     plans_refuted: int = 0
-    proof_seconds: float = 0.0
     kernels_compiled: int = 0
     kernel_disk_hits: int = 0
     compile_seconds: float = 0.0

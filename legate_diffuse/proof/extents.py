@@ -55,11 +55,6 @@ class Wanted:
     name: str
 
 
-LEAST: Final = Wanted(0, 0, "the least extents")
-ONE_MORE: Final = Wanted(6, 4, "few more rows")
-MANY_ROWS: Final = Wanted(49, 3, "many rows")
-
-
 @dataclass
 class SmallLayout:
     """Which elements of its store a view shows."""

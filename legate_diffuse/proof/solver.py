@@ -133,10 +133,7 @@ class _Search:
                     continue
             following = self._next(names, place, tried)
             if following == len(names):
-                found = {name: low for name, (low, _) in tried.items()}
-                if all(each.at(found) for each in self.relations.different):
-                    return found
-                continue
+                return {name: low for name, (low, _) in tried.items()}
             choices = self._values(names, following, tried)
             pending.append((following, tried, choices))
         return None
@@ -179,6 +176,14 @@ class _Search:
                 raise _NoneError
             for name in self._narrow(bounds, total, is_zero):
                 pending.update(dict.fromkeys(self.by_variable[name]))
+        for each in self.relations.different:
+            chosen = {
+                name: bounds[name][0]
+                for name, _ in each.terms
+                if bounds[name][0] == bounds[name][1]
+            }
+            if len(chosen) == len(each.terms) and not each.at(chosen):
+                raise _NoneError
 
     def _narrow(self, bounds: _Bounds, total: Sum, is_zero: bool) -> list[Hashable]:
         least = most = total.number

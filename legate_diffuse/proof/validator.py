@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
     from legate_diffuse.proof.instance import Instance
     from legate_diffuse.proof.reference import Meanings
-
-IN_ORDER: Final = Way()
-BY_ROWS: Final = Way(block=1)
-IN_TILES: Final = Way(block=3, tiles=3)
-IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
-IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
 
 
 @dataclass(frozen=True)
