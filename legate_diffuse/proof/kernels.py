@@ -114,7 +114,8 @@ class Body:
                 given = [rows, digest(columns), digest(elements), wanted]
                 values.append(applied(symbol, given))
             elif kind == "store":
-                found.written[number] = values[operands[0]]
+                # what was loaded is a part of memory, which is about to change
+                found.written[number] = values[operands[0]].copy()
             else:
                 found.reduced[number] = applied(symbol, [values[operands[0]]])
         return found
