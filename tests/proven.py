@@ -10,17 +10,24 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir import Window
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
-from legate_diffuse.proof.cases import small_cases
+from legate_diffuse.proof.cases import ALL_WAYS, WITH_LANDMARKS, small_cases
+from legate_diffuse.proof.launches import Write
 from legate_diffuse.proof.validator import Refutation, refute
 
 
 def refuted(
-    window: Window, launches: Sequence[Any], meanings: Meanings = MEANINGS
+    window: Window,
+    launches: Sequence[Any],
+    meanings: Meanings = MEANINGS,
+    write: Write = write_program,
 ) -> Refutation | None:
     """Return what is wrong with a plan at small extents, None if nothing is."""
     num_views = 1 + max(view.id for view in window.views)
     shapes = [view.shape for view in window.views]
     num_shapes = 1 + max([*shapes, *(task.shape for task in window.tasks)])
-    cases = list(small_cases(window, num_views, num_shapes))
+    ways = dict(ALL_WAYS)
+    if any(launch.landmarks for launch in launches):
+        ways |= WITH_LANDMARKS
+    cases = list(small_cases(window, num_views, num_shapes, ways))
     assert cases, "a window has small extents"
-    return refute(cases, launches, meanings, write_program)
+    return refute(cases, launches, meanings, write)

@@ -25,6 +25,7 @@ from legate_diffuse.proof.cases import (
     IN_ORDER,
     IN_TILES,
     ONE_WAY,
+    WITH_LANDMARKS,
     small_cases,
 )
 from legate_diffuse.proof.instance import Instance
@@ -65,7 +66,7 @@ class Prover:
             plan.proven = True
             return True
         ir = translate(window, self._meanings)
-        cases = attempt(lambda: list(self._cases(ir, window)))
+        cases = attempt(lambda: list(self._cases(ir, window, plan)))
         found = attempt(
             lambda: refute(cases, plan.launches, self._meanings, write_program)
         )
@@ -83,13 +84,16 @@ class Prover:
             return plan.last_use > 0
         return self._how == settings.ALWAYS
 
-    def _cases(self, ir: Window, window: ClosedWindow) -> Iterator[Case]:
+    def _cases(self, ir: Window, window: ClosedWindow, plan: Plan) -> Iterator[Case]:
         """Yield the window with several extents, and ways to run it then."""
         counts = len(window.views), len(window.shapes)
         if self._how == settings.AGAIN:
             yield from small_cases(ir, *counts, ONE_WAY)
             return
-        yield from small_cases(ir, *counts, ALL_WAYS)
+        ways = dict(ALL_WAYS)
+        if any(launch.landmarks for launch in plan.launches):
+            ways |= WITH_LANDMARKS
+        yield from small_cases(ir, *counts, ways)
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
             yield actual, (IN_ORDER, IN_TILES)

@@ -23,6 +23,9 @@ LEAST: Final = Wanted(0, 0, "the least extents")
 FEW_MORE: Final = Wanted(6, 4, "few more rows")
 MANY_ROWS: Final = Wanted(49, 3, "many rows")
 
+# Landmarks that are not far away as ``launch/landmarks.py`` says.
+NEAR_LANDMARKS: Final = Wanted(1400, 1, "landmarks that are near", most=1600)
+
 Ways = Mapping[Wanted, tuple[Way, ...]]
 ALL_WAYS: Final[Ways] = {
     LEAST: (IN_ORDER, BY_ROWS),
@@ -30,6 +33,9 @@ ALL_WAYS: Final[Ways] = {
     MANY_ROWS: (IN_TILES_BACKWARDS,),
 }
 """All that a plan is run with in tests."""
+
+WITH_LANDMARKS: Final[Ways] = {NEAR_LANDMARKS: (Way(block=50, tiles=2),)}
+"""What a plan is run with, too, whose numbers depend on landmarks."""
 
 ONE_WAY: Final[Ways] = {FEW_MORE: (IN_TILES,)}
 """What costs least: most faults are noticed with any extents."""

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from legate_diffuse.ir.store import Store, View
     from legate_diffuse.ir.window import Window
 
-# What no extent exceeds, and what each landmark adds to that.
-_MOST: Final = 96
+# What each landmark adds to the greatest extents.
 _PER_LANDMARK: Final = 2 * NEAR + 8
 
 
@@ -48,11 +47,13 @@ class Wanted:
         rows: of the first dimension of stores.
         columns: of the others.
         name: of such extents.
+        most: what no extent exceeds, beside what landmarks need.
     """
 
     rows: int
     columns: int
     name: str
+    most: int = 96
 
 
 @dataclass
@@ -219,7 +220,7 @@ class _System:
             for dim in range(rank):
                 first["shape", shape, dim] = wanted.columns if dim else wanted.rows
         total = max((len(marks) for marks in self._marks.values()), default=0)
-        return self.relations.solve(first, _MOST + _PER_LANDMARK * total)
+        return self.relations.solve(first, wanted.most + _PER_LANDMARK * total)
 
     def at(self, store: Store, dim: int, end: Endpoint) -> Sum:
         """Return where a position is."""

@@ -14,7 +14,7 @@ from legate_diffuse.proof.kernels import Body
 from legate_diffuse.proof.reference import Memory, Reference, scalar_symbol, shown
 from legate_diffuse.proof.schedule import Way, run_program
 from legate_diffuse.proof.tiles import Argument, run_tiles
-from legate_diffuse.proof.words import Program, read_words
+from legate_diffuse.proof.words import Program, Tiling, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,8 +82,13 @@ class PlanRunner:
         self.instance: Instance = reference.instance
         self.launches = launches
         self.poison = poison
-        self._texts = [self._text(each, write) for each in launches]
+        self._words = [self._read(each, write) for each in launches]
         self.memory = Memory({})
+        self._divided = {
+            store.id
+            for store in self.instance.window.stores
+            if not (store.single or store.replicated)
+        }
 
     def run(self, way: Way, *, defers: bool = False) -> Memory:
         """Return what the stores hold after the plan.
@@ -105,7 +110,7 @@ class PlanRunner:
                     store = self.instance.stores[view]
                     self._destroy(self.memory.elements[store])
                 if launch.nests:
-                    self._run_words(each, self._texts[place], way)
+                    self._run_words(each, *self._words[place], way)
                 self._run_tasks([n for n in launch.late if n not in late])
         self._run_tasks(waiting)
         return self.memory
@@ -118,16 +123,22 @@ class PlanRunner:
         elements[...] = self.poison.fresh(elements.shape)
 
     # -- words -------------------------------------------------------------------
-    def _text(self, each: Numbered, write: Write) -> bytes:
-        if not each.launch.fused or not each.launch.nests:
-            return b""
-        return write(
-            each.launch,
+    def _read(self, each: Numbered, write: Write) -> tuple[Tiling | None, Program]:
+        """Return the words of a launch."""
+        launch = each.launch
+        if not launch.fused or not launch.nests:
+            return None, Program((), (), (), ())
+        text = write(
+            launch,
             list(self.instance.views),
             list(self.instance.shapes),
             self._scalars,
-            [-1] * len(each.launch.tellers),
+            [-1] * len(launch.tellers),
         )
+        tiling, program = read_words(text, len(launch.arguments))
+        if (tiling is None) != (launch.tiling is None):
+            raise RefutedError("a program has a tiling that its launch has not")
+        return tiling, program
 
     def _scalars(self, lowered: Any) -> bytes:
         """Return a scalar block that has a symbol in each place, and zeros."""
@@ -140,12 +151,10 @@ class PlanRunner:
             found += int(scalar_symbol(*name)).to_bytes(8, "little").ljust(16, b"\0")
         return found
 
-    def _run_words(self, each: Numbered, text: bytes, way: Way) -> None:
+    def _run_words(
+        self, each: Numbered, tiling: Tiling | None, program: Program, way: Way
+    ) -> None:
         launch = each.launch
-        tiled = launch.tiling is not None
-        tiling, program = read_words(text, len(launch.arguments))
-        if (tiling is not None) != tiled:
-            raise RefutedError("a program has a tiling that its launch has not")
         if tiling is not None:
             arguments = [
                 Argument(
@@ -186,6 +195,8 @@ class PlanRunner:
         for store, privilege in zip(stores, launch.privileges, strict=True):
             if privilege >= REDUCE:
                 raise RefutedError("a task on one processor reduces to a store")
+            if store in self._divided:
+                raise RefutedError("a task on one processor has a partitioned array")
             elements = self.memory.elements[store].copy()
             if not privilege & READ:
                 self._destroy(elements)

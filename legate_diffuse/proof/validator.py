@@ -74,7 +74,7 @@ def refute(
             try:
                 runner = PlanRunner(reference, numbered, write, Poison("plan"))
             except (RefutedError, ValueError) as error:
-                return Refutation(instance, ways[0], str(error))
+                return Refutation(instance, ways[0], f"its words are wrong: {error}")
             for place, way in enumerate(ways):
                 try:
                     found = runner.run(way, defers=place % 2 == 1)
