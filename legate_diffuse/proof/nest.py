@@ -55,6 +55,8 @@ class Machine:
             extents[loop], offset[loop] = end - begin, begin
         if 0 in extents:
             return
+        if nest.kernel not in self.kernels:
+            raise RefutedError("a nest has a kernel that is not there")
         kernel = self.kernels[nest.kernel]
         boxes = self._boxes(nest, kernel, offset, extents)
         self._check(nest, kernel, boxes, extents)
@@ -85,6 +87,8 @@ class Machine:
     ) -> list[Box]:
         if len(kernel.arguments) != len(nest.operands):
             raise RefutedError("a nest has not the operands of its kernel")
+        if any(operand.base not in self.buffers for operand in nest.operands):
+            raise RefutedError("an operand lies in memory that the task has not")
         return [
             self.buffers[operand.base].box(operand, first, extents)
             for operand in nest.operands

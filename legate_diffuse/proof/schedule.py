@@ -119,6 +119,8 @@ class _Runner:
         for operand in nest.operands:
             if operand.base >= 0:
                 continue
+            if ~operand.base >= len(self.program.buffers):
+                raise RefutedError("a nest uses a scratch buffer that is not there")
             scratch = self.program.buffers[~operand.base]
             if not scratch.first_nest <= number <= scratch.last_nest:
                 raise RefutedError("a nest uses a scratch buffer outside of its life")

@@ -176,13 +176,13 @@ class _Search:
                 raise _NoneError
             for name in self._narrow(bounds, total, is_zero):
                 pending.update(dict.fromkeys(self.by_variable[name]))
-        for each in self.relations.different:
+        for apart in self.relations.different:
             chosen = {
                 name: bounds[name][0]
-                for name, _ in each.terms
+                for name, _ in apart.terms
                 if bounds[name][0] == bounds[name][1]
             }
-            if len(chosen) == len(each.terms) and not each.at(chosen):
+            if len(chosen) == len(apart.terms) and not apart.at(chosen):
                 raise _NoneError
 
     def _narrow(self, bounds: _Bounds, total: Sum, is_zero: bool) -> list[Hashable]:

@@ -307,7 +307,7 @@ class _TiledRun:
             for loop, dim in enumerate(operand.dims):
                 if dim >= 0:
                     low[dim] += first[loop]
-            if operand.base < 0:
+            if -len(origins) <= operand.base < 0:
                 origin = origins[~operand.base]
                 low = [a - b for a, b in zip(low, origin, strict=True)]
             operands.append(replace(operand, low=tuple(low)))

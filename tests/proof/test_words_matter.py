@@ -19,6 +19,7 @@ from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.launch import landmarks, program, tiling
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 from legate_diffuse.proof.launches import Write
@@ -26,11 +27,32 @@ from legate_diffuse.proof.words import read_words
 
 sys.path.append(str(Path(__file__).parents[1] / "fusion"))
 
+from mutants import mutate
 from random_programs import random_program
 from recorded_windows import FOLDER, sections
 from test_wrapping import programs as wrapping_programs
 from window_reader import parse
 
+# Two sums over arrays that lie a landmark apart, and what they are written to.
+APART: Final = """
+store %0 float64 live single where a < b
+store %1 float64 single undefined
+store %2 float64 live single undefined
+store %3 float64 single undefined where a < b
+view %0.0 shape 0 many [a:]
+view %0.1 shape 0 many [:b]
+view %1.2 shape 0 many [:]
+view %0.3 shape 1 many [:]
+view %2.4 shape 1 many [:]
+view %3.5 shape 1 many [:]
+view %3.6 shape 0 many [a:]
+view %3.7 shape 0 many [:b]
+BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %1.2, read %0.0, read %0.1
+COPY(float64) -> (float64) shape 0: write %0.0, read %1.2
+BINARY_OP.ADD(float64, float64) -> (float64) shape 1: write %3.5, read %0.3, read %0.3
+BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %0.0, read %3.6, read %3.7
+BINARY_OP.ADD(float64, float64) -> (float64) shape 1: write %2.4, read %0.3, read %3.5
+"""
 # A wrong word is noticed in one of so many windows.
 RANDOM: Final = 500
 WRAPPING: Final = 30
@@ -56,13 +78,16 @@ def _window(number: int) -> Window:
         text = (FOLDER / f"{RECORDED[number]}.txt").read_text("utf-8")
         return parse(dict(sections(text))["window"])
     number -= len(RECORDED)
+    if number == 0:
+        return parse(APART)
+    number -= 1
     if number < WRAPPING:
         return list(wrapping_programs(number + 1))[-1].window
     return random_program(number - WRAPPING).window
 
 
 def _cases() -> Iterator[_Case]:
-    return map(_case, range(len(RECORDED) + WRAPPING + RANDOM))
+    return map(_case, range(len(RECORDED) + 1 + WRAPPING + RANDOM))
 
 
 def _wrong(mutate: Mutate, launch: PlannedLaunch, place: int) -> Write:
@@ -162,16 +187,6 @@ def _swapped_arguments(launch: PlannedLaunch) -> Iterator[PlannedLaunch]:
         yield replace(launch, arguments=(two, one, *rest))
 
 
-def _far_landmarks(by: int) -> Change:
-    def change(launch: PlannedLaunch) -> Iterator[PlannedLaunch]:
-        for place, (mark, view, is_end, offset) in enumerate(launch.landmarks):
-            marks = list(launch.landmarks)
-            marks[place] = mark, view, is_end, offset + by
-            yield replace(launch, landmarks=tuple(marks))
-
-    return change
-
-
 CHANGES: Final[dict[str, Change]] = {
     "an argument is not read": _without_privilege(READ),
     "an argument is not written": _without_privilege(WRITE),
@@ -181,8 +196,6 @@ CHANGES: Final[dict[str, Change]] = {
     "nothing runs before the task": _without("hoisted"),
     "nothing runs after the task": _without("late"),
     "nothing moves": _without("moved"),
-    "a landmark is nearer": _far_landmarks(1),
-    "a landmark is farther": _far_landmarks(-1),
 }
 
 
@@ -198,6 +211,21 @@ def test_a_wrong_launch_is_noticed(change: Change) -> None:
                 if refuted(case.window, launches):
                     return
     raise AssertionError("nothing was noticed")
+
+
+WRITERS: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
+    "far landmarks cut no band": (landmarks._cut, "if one != two", "if False"),
+    "parts begin where their stores do": (tiling.write_tiling, "low - begin", "low"),
+    "parts end where their stores do": (tiling.write_tiling, "high - begin", "high"),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+def test_a_broken_writer_is_noticed(
+    writer: tuple[Callable[..., Any], str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutate(*writer, monkeypatch, (program,))
+    assert any(refuted(case.window, case.plan.launches) for case in _cases())
 
 
 def test_nothing_is_noticed_where_nothing_is_wrong() -> None:

@@ -9,7 +9,6 @@ from struct import pack
 from typing import Any, Final
 
 from legate_diffuse.proof.words import (
-    ALL_ROWS,
     NO_MARGIN,
     STANDS,
     TILED,
@@ -181,9 +180,13 @@ def _scalars(nest: Nest) -> Iterator[Nest]:
         yield replace(nest, scalars=(*nest.scalars[2:], *nest.scalars[:2]))
 
 
-def _as_if_divisible(nest: Nest) -> Iterator[Nest]:
-    if nest.before == NO_MARGIN and nest.rows >= 0:
-        yield replace(nest, before=0, after=0)
+def _as_if_divisible(tiling: Tiling | None, program: Program) -> Iterator[Words]:
+    nests = tuple(
+        replace(nest, before=0, after=0) if nest.before == NO_MARGIN else nest
+        for nest in program.nests
+    )
+    if nests != program.nests:
+        yield tiling, replace(program, nests=nests)
 
 
 def _stays(nest: Nest) -> Iterator[Nest]:
@@ -216,11 +219,6 @@ def _life(first: int, last: int) -> Callable[[Scratch], Iterator[Scratch]]:
 def _spread(buffer: Scratch) -> Iterator[Scratch]:
     if buffer.spread > 0:
         yield replace(buffer, spread=buffer.spread - 1)
-
-
-def _circular(buffer: Scratch) -> Iterator[Scratch]:
-    if buffer.spread == ALL_ROWS:
-        yield replace(buffer, spread=0)
 
 
 def _one_band(tiling: Tiling | None, program: Program) -> Iterator[Words]:
@@ -324,12 +322,11 @@ MUTANTS: Final[dict[str, Mutate]] = {
     "a nest is not shifted": of_nests(_stays),
     "a margin is one less": of_nests(_with(before=-1)),
     "a margin at the end is one less": of_nests(_with(after=-1)),
-    "a band may be divided": of_nests(_as_if_divisible),
+    "a band may be divided": _as_if_divisible,
     "a buffer has one row or column less": of_buffers(_shorter),
     "a buffer lives later": of_buffers(_life(1, 0)),
     "a buffer does not live so long": of_buffers(_life(0, -1)),
     "a circular buffer has one row less": of_buffers(_spread),
-    "all buffers are circular": of_buffers(_circular),
     "all nests take turns": _one_band,
     "nests run in another order": _swapped_nests,
     "a tile has less before it": _reaches(1, 0),
