@@ -15,13 +15,21 @@ from legate_diffuse.proof.launches import Write
 from legate_diffuse.proof.validator import Refutation, refute
 
 
+class ContradictionError(Exception):
+    """The relations of a window hold for no extents."""
+
+
 def refuted(
     window: Window,
     launches: Sequence[Any],
     meanings: Meanings = MEANINGS,
     write: Write = write_program,
 ) -> Refutation | None:
-    """Return what is wrong with a plan at small extents, None if nothing is."""
+    """Return what is wrong with a plan at small extents, None if nothing is.
+
+    Raises:
+        ContradictionError: there are no such extents.
+    """
     num_views = 1 + max(view.id for view in window.views)
     shapes = [view.shape for view in window.views]
     num_shapes = 1 + max([*shapes, *(task.shape for task in window.tasks)])
@@ -29,5 +37,6 @@ def refuted(
     if any(launch.landmarks for launch in launches):
         ways |= WITH_LANDMARKS
     cases = list(small_cases(window, num_views, num_shapes, ways))
-    assert cases, "a window has small extents"
+    if not cases:
+        raise ContradictionError
     return refute(cases, launches, meanings, write)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from legate_diffuse.proof.symbols import tag
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -127,6 +129,17 @@ class Buffer:
                 )
             index.append(range(begin, begin + count))
         return Box(tuple(index), tuple(moving))
+
+    def all_of_it(self) -> Box:
+        """Return all places."""
+        return Box(tuple(range(extent) for extent in self.elements.shape), ())
+
+    def from_place(self, low: int) -> Symbols:
+        """Return the elements of a row from a place on, which need not be there."""
+        if low >= 0:
+            return self.elements[low:]
+        before = np.full(-low, tag("outside", self.name))
+        return np.concatenate([before, self.elements])
 
     def load(self, box: Box, operand: Operand) -> Symbols:
         """Return the elements at the points of a box, with a dimension for each loop.

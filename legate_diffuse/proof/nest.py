@@ -90,8 +90,10 @@ class Machine:
         if any(operand.base not in self.buffers for operand in nest.operands):
             raise RefutedError("an operand lies in memory that the task has not")
         return [
-            self.buffers[operand.base].box(operand, first, extents)
-            for operand in nest.operands
+            self.buffers[operand.base].all_of_it()
+            if argument.whole
+            else self.buffers[operand.base].box(operand, first, extents)
+            for operand, argument in zip(nest.operands, kernel.arguments, strict=True)
         ]
 
     def _load(
@@ -100,7 +102,7 @@ class Machine:
         operand = nest.operands[number]
         buffer = self.buffers[operand.base]
         if kernel.arguments[number].whole:
-            return buffer.elements[operand.low[0] :]
+            return buffer.from_place(operand.low[0])
         return buffer.load(boxes[number], operand)
 
     def _check(

@@ -137,21 +137,21 @@ class Reference:
     def _number_rows(self, first: dict[int, Symbols]) -> None:
         """Say which elements the rows of sums have, where the window does not."""
         for task in self.tasks:
-            whole = [access.view.store.id for access in task.accesses if access.whole]
+            whole = [access.view for access in task.accesses if access.whole]
             if len(whole) < 2:
                 continue
-            rows = task.reads[0].store.id
-            columns, others = first[whole[0]], first[whole[-1]]
-            count = max(first[rows].size, 1)
-            for place, symbol in enumerate(first[rows].reshape(-1)):
-                begin = columns.size * place // count
-                end = columns.size * (place + 1) // count
+            rows = first[task.reads[0].store.id].reshape(-1)
+            counts = [self.instance.layout(view.id).extents[0] for view in whole]
+            for place, symbol in enumerate(rows):
+                begin = counts[0] * place // len(rows)
+                end = counts[0] * (place + 1) // len(rows)
                 self.numbers.of.setdefault(int(symbol), (begin, end - 1))
-            if len(whole) < 3 or not others.size:
+            if len(whole) < 3 or not counts[-1]:
                 continue
-            for place, symbol in enumerate(columns.reshape(-1)):
-                near = place * others.size // columns.size + (place * 7) % 5 - 2
-                column = min(max(near, 0), others.size - 1)
+            columns = first[whole[0].store.id]
+            for place, symbol in enumerate(columns):
+                near = place * counts[-1] // len(columns) + (place * 7) % 5 - 2
+                column = min(max(near, 0), counts[-1] - 1)
                 self.numbers.of.setdefault(int(symbol), (column,))
 
     # -- tasks whose meaning is known ----------------------------------------------
