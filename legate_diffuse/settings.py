@@ -101,6 +101,20 @@ def _word(
     return value
 
 
+# Which plans LEGATE_DIFFUSE_PROOF wants proven: none, those that are used again, or
+# all.
+NEVER, AGAIN, ALWAYS = "0", "1", "all"
+
+
+def proof() -> str:
+    """Return which plans ``LEGATE_DIFFUSE_PROOF`` wants proven.
+
+    Raises:
+        ValueError: the value is none of 0, 1, all.
+    """
+    return _word("LEGATE_DIFFUSE_PROOF", (NEVER, AGAIN, ALWAYS)) or AGAIN
+
+
 def cache_bytes() -> int | None:
     """Return the bytes of cache that loops are blocked for; None: the machine's own.
 

@@ -30,6 +30,7 @@ ORDER: Final = (
     "interpose",
     "check",
     "launch",
+    "proof",
     "observe",
     "libraries",
     "fusion",

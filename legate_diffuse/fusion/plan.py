@@ -131,12 +131,14 @@ class Plan:
         length: the number of the window's operations.
         last_use: when the plan was used last, in windows.
         knows_last_uses: whether the launches say which views none needs after them.
+        proven: whether somebody has looked if it is right.
     """
 
     launches: tuple[PlannedLaunch, ...]
     length: int
     last_use: int = 0
     knows_last_uses: bool = False
+    proven: bool = False
 
 
 def unfused_plan(length: int) -> Plan:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """From recorded operations to submitted tasks.
 
-May import observe, libraries, fusion, codegen, stores, ir and kernel.
+May import proof, observe, libraries, fusion, codegen, stores, ir and kernel.
 """

@@ -24,6 +24,7 @@ from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
+from legate_diffuse.launch.proving import Prover
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
@@ -80,6 +81,7 @@ class Submitter:
         self._agreement = agreement
         # by key, and whether points compute again what they gather
         self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
+        self._prover = Prover(self._meanings, counters)
         self.gathering = Gathering(native, several=agreement is not None)
         # how many operations ran that were not recorded
         self.unseen = 0
@@ -258,6 +260,8 @@ class Submitter:
         except FailureError as failure:
             self._failed("analysis", failure)
             return None
+        if not self._accepts(window, plan):
+            return None
         first = plan.launches[0]
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
         return first if first.fused and not rest else None
@@ -279,6 +283,23 @@ class Submitter:
         return plan if fits else self._plan_for(window, computes=False)
 
     def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
+        plan = self._found_or_made(window, computes)
+        if not self._accepts(window, plan):
+            plan = unfused_plan(len(window.operations))
+            plan.proven = True
+            if window.spells_operations():
+                self._plans[window.key, computes] = plan
+        return plan
+
+    def _accepts(self, window: ClosedWindow, plan: Plan) -> bool:
+        """Whether a plan does what its window says, as far as that must be known."""
+        try:
+            return self._prover.accepts(window, plan)
+        except FailureError as failure:
+            self._failed("proof", failure)
+            return False
+
+    def _found_or_made(self, window: ClosedWindow, computes: bool) -> Plan:
         key, length = (window.key, computes), len(window.operations)
         if (plan := self._plans.get(key)) is not None and plan.length == length:
             self.counters.plan_hits += 1

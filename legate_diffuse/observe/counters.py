@@ -25,6 +25,9 @@ class Counters:
     ran_in_process: int = 0
     plans_made: int = 0
     plan_hits: int = 0
+    # of the former, those that were proven, and those that were found to be wrong
+    plans_proven: int = 0
+    plans_refuted: int = 0
     kernels_compiled: int = 0
     kernel_disk_hits: int = 0
     compile_seconds: float = 0.0

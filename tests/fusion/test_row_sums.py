@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from proven import refuted
 from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
@@ -43,8 +44,8 @@ SUM = "PRODUCT(rect1, int64, float64, float64) -> (float64) shape 0: write %4.4,
 NEGATE = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 0: write %{0}, read %{1}\n"
 
 
-def passes(tasks: str, head: str = HEAD) -> dict[str, str]:
-    """Return the text of each pass."""
+def passes(tasks: str, head: str = HEAD, *, can_be: bool = True) -> dict[str, str]:
+    """Return the text of each pass; ``can_be`` says that views have extents."""
     window = parse(head + tasks)
     verify_window(window)
     assert parse(render(window)) == window
@@ -54,7 +55,10 @@ def passes(tasks: str, head: str = HEAD) -> dict[str, str]:
         verify_pass(step, draft)
         found[step.name] = step.render(draft)
 
-    make_plan(window, MEANINGS, note)
+    plan = make_plan(window, MEANINGS, note)
+    if can_be:
+        refutation = refuted(window, plan.launches, MEANINGS)
+        assert refutation is None, refutation.reason
     return found
 
 
@@ -235,7 +239,7 @@ def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
     )
     assert old in text + UPDATE + SUM
     tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
-    found = passes(tasks, text.replace(old, new) + view)
+    found = passes(tasks, text.replace(old, new) + view, can_be="9" not in new)
     assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
 
 

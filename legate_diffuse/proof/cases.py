@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""With which extents, and in which ways, plans are run to be proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from legate_diffuse.proof.extents import SmallInstances, Wanted
+from legate_diffuse.proof.schedule import Way
+
+if TYPE_CHECKING:
+    from legate_diffuse.ir.window import Window
+    from legate_diffuse.proof.validator import Case
+
+IN_ORDER: Final = Way(tiles=2)
+BY_ROWS: Final = Way(block=1)
+IN_TILES: Final = Way(block=3, tiles=3)
+IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
+IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
+
+LEAST: Final = Wanted(0, 0, "the least extents")
+FEW_MORE: Final = Wanted(6, 4, "few more rows")
+MANY_ROWS: Final = Wanted(49, 3, "many rows")
+
+# Landmarks that are not far away as ``launch/landmarks.py`` says.
+NEAR_LANDMARKS: Final = Wanted(1400, 1, "landmarks that are near", most=1600)
+
+Ways = Mapping[Wanted, tuple[Way, ...]]
+ALL_WAYS: Final[Ways] = {
+    LEAST: (IN_ORDER, BY_ROWS),
+    FEW_MORE: (IN_TILES, IN_SHORT_BANDS),
+    MANY_ROWS: (IN_TILES_BACKWARDS,),
+}
+"""All that a plan is run with in tests."""
+
+WITH_LANDMARKS: Final[Ways] = {NEAR_LANDMARKS: (Way(block=50, tiles=2),)}
+"""What a plan is run with, too, whose numbers depend on landmarks."""
+
+ONE_WAY: Final[Ways] = {FEW_MORE: (IN_TILES,)}
+"""What costs least: most faults are noticed with any extents."""
+
+
+def small_cases(
+    window: Window, num_views: int, num_shapes: int, ways: Ways = ALL_WAYS
+) -> Iterator[Case]:
+    """Yield a window with small extents, and in which ways it is run then.
+
+    Nothing if there are no extents for which all relations of its views hold.
+
+    Args:
+        window: the window.
+        num_views: how many views its key has; some may be alike.
+        num_shapes: how many shapes its key has.
+        ways: with which extents to run it, and how.
+    """
+    small = SmallInstances(window, num_views, num_shapes)
+    for wanted, of_instance in ways.items():
+        instance = small.find(wanted)
+        if instance is not None:
+            yield instance, of_instance

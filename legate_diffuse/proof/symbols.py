@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbols: 64-bit hashes that stand for the values of elements.
+
+Two elements have one symbol if they are the same operations on the same operands. An
+array of symbols is a NumPy array of uint64, so that a loop nest is a few calls.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import blake2b
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Symbols = NDArray[np.uint64]
+
+_U64: Final = np.uint64
+# The multipliers of SplitMix64 (Steele, Lea, Flood 2014) and of its finalizer.
+_STEP: Final = _U64(0x9E3779B97F4A7C15)
+_FIRST: Final = _U64(0xBF58476D1CE4E5B9)
+_SECOND: Final = _U64(0x94D049BB133111EB)
+_WORD: Final = (1 << 64) - 1
+
+
+def mixed(values: Symbols) -> Symbols:
+    """Return hashes of 64-bit numbers; different numbers have different ones."""
+    values = (values ^ (values >> _U64(30))) * _FIRST
+    values = (values ^ (values >> _U64(27))) * _SECOND
+    return values ^ (values >> _U64(31))
+
+
+@cache
+def tag(*parts: object) -> np.uint64:
+    """Return the symbol of something that is given by name."""
+    digest = blake2b(repr(parts).encode(), digest_size=8).digest()
+    return _U64(int.from_bytes(digest, "little"))
+
+
+@cache
+def _factors(count: int) -> tuple[np.uint64, ...]:
+    return tuple(tag("operand", place) | _U64(1) for place in range(count))
+
+
+def applied(operation: np.uint64, operands: Sequence[Symbols]) -> Symbols:
+    """Return the symbols of an operation over operands, whose order matters."""
+    found: Symbols = np.asarray(operation)
+    for operand, factor in zip(operands, _factors(len(operands)), strict=True):
+        found = found + operand * factor
+    # one round is enough: equal symbols must not come from sums of others
+    found = (found ^ (found >> _U64(32))) * _FIRST
+    return found ^ (found >> _U64(29))
+
+
+def numbered(name: np.uint64, first: int, shape: Sequence[int]) -> Symbols:
+    """Return different symbols for all elements of an array."""
+    count = prod(shape)
+    numbers = np.arange(first, first + count, dtype=_U64).reshape(tuple(shape))
+    return np.asarray(mixed(numbers * _STEP + name))
+
+
+def digest(values: Symbols) -> Symbols:
+    """Return one symbol for an array, whose order matters."""
+    places = numbered(tag("place"), 0, values.shape)
+    return mixed(np.asarray((places * mixed(values)).sum(dtype=_U64)))
+
+
+class Poison:
+    """Symbols of what nobody has written, each of them once."""
+
+    def __init__(self, name: str) -> None:
+        self._name = tag("poison", name)
+        self._used = 0
+
+    def fresh(self, shape: Sequence[int]) -> Symbols:
+        """Return an array of symbols that stand nowhere else."""
+        found = numbered(self._name, self._used, shape)
+        self._used += prod(shape)
+        return found
