@@ -103,10 +103,13 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
   const auto slices = parameters.slices();
   const auto by_columns = layout == GridLayout::COLUMNS;
   const auto steps = layout == GridLayout::ALIGNED ? divide_up(extent, code.lanes) : extent;
-  const auto most = by_columns ? COLUMNS : std::min(code.block_x, code.threads);
-  const auto block_x = std::min(most, power_of_two_from(steps));
+  const auto groups = by_columns ? 1 : code.groups;
+  // Threads along rows that there are not would have nothing to do.
+  const auto alone = code.threads / std::min(code.threads, power_of_two_from(rows));
+  const auto most = by_columns ? COLUMNS : std::max(std::min(code.block_x, code.threads), alone);
+  const auto block_x = std::min(most, power_of_two_from(divide_up(steps, groups)));
   const auto block_y = code.threads / block_x;
-  auto grid_x = divide_up(steps, block_x);
+  auto grid_x = divide_up(steps, block_x * groups);
   auto grid_y = divide_up(rows, block_y);
 
   if (by_columns) {
@@ -117,7 +120,7 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
   } else if (code.reduces != 0) {
     const auto limit = std::max(MAX_BLOCKS / slices, std::int64_t{1});
 
-    grid_x = std::clamp(divide_up(grid_x, ENOUGH), std::int64_t{1}, limit);
+    grid_x = std::clamp(divide_up(grid_x * groups, ENOUGH), std::int64_t{1}, limit);
     grid_y = std::clamp(divide_up(grid_y, ENOUGH), std::int64_t{1}, limit / grid_x);
     launch.folds = grid_x * grid_y > 1;
   }

@@ -54,6 +54,9 @@ struct GpuKernelCode {
   // For each argument of each nest of a run the number of the memory of its own that it is a row
   // of, or -1.
   const std::int64_t* local;
+  // How many points, or vectors of them, a thread reads before it computes the first of them: as
+  // many blocks fewer run over the inner loop.
+  std::int64_t groups;
 };
 
 // What a launch needs for its reductions at most: partial results, of blocks or, where it reduces

@@ -21,14 +21,6 @@ char* zero_dim_pointer(const legate::PhysicalStore& store) {
 
 }  // namespace
 
-Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
-                                std::int64_t itemsize) {
-  Nest::Strides strides{};
-
-  for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;
-  return strides;
-}
-
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
                    const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
                    std::size_t itemsize) {

@@ -27,8 +27,13 @@ struct Elements {
 };
 
 // The strides of elements in row-major order, in bytes.
-Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
-                                std::int64_t itemsize);
+inline Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
+                                std::int64_t itemsize) {
+  Nest::Strides strides{};
+
+  for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;
+  return strides;
+}
 
 // Copies elements of `itemsize` bytes from one place to another; strides are in bytes.
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,

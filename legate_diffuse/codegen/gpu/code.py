@@ -11,6 +11,7 @@ from legate_diffuse.codegen.gpu.parameters import count_of
 from legate_diffuse.codegen.gpu.shape import (
     THREADS,
     block_x,
+    groups_of,
     lanes_of,
     partial_words,
 )
@@ -33,6 +34,7 @@ class _Code(ctypes.Structure):
         ("indices", ctypes.c_int64),
         ("arguments", ctypes.c_void_p),
         ("local", ctypes.c_void_p),
+        ("groups", ctypes.c_int64),
     )
 
 
@@ -47,6 +49,7 @@ class GpuCode:
         """Lay out the code of a kernel; `name` is that of its function."""
         self._image = ctypes.c_char_p(image)
         numbers = 0, 0, 0
+        groups = 1
         words, local = [], []
         if isinstance(kernel, RowProgram):
             folded = sum(map(partial_words, kernel.kernels))
@@ -58,6 +61,7 @@ class GpuCode:
             ]
         else:
             folded = partial_words(kernel)
+            groups = groups_of(kernel)
             shape = THREADS, block_x(kernel), lanes_of(kernel), int(folded > 0), folded
             numbers = count_of(kernel), len(kernel.scalars), index_bits(kernel)
             # along which loops an element is reduced to is known at the launch only
@@ -72,6 +76,7 @@ class GpuCode:
             *numbers,
             ctypes.cast(self._arguments, ctypes.c_void_p),
             ctypes.cast(self._local, ctypes.c_void_p),
+            groups,
         )
         _kept.add(self)
 

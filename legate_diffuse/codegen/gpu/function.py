@@ -6,10 +6,11 @@
     for each slice, from the grid's z on                       (reductions only)
         for each row of the slice, from the grid's y on
             find the row of each argument
-            for each vector of points of the row, from the grid's x on
+            for each group of vectors of points of the row, from the grid's x on
+                load and compute
+            for each vector that is left of the block's last group
                 compute
-            for each point that is in no vector, from the grid's x on
-                compute
+            for points that are in no vector the same
         combine what the threads have reduced, and update the elements of the slice
 
 Rows are counted over the outer loops, the first of them fastest. A slice has the rows
@@ -43,7 +44,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     words_of,
 )
 from legate_diffuse.codegen.gpu.points import Points
-from legate_diffuse.codegen.gpu.shape import lanes_of
+from legate_diffuse.codegen.gpu.shape import groups_of, lanes_of
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.llvm.lines import Lines
 
@@ -90,6 +91,7 @@ class Function:
         self._local = local
         self._maths = maths
         self._lanes = lanes_of(kernel) if vectors else 1
+        self._groups = groups_of(kernel)
         self._folds = folds_of(kernel, self._lanes)
         # which different launches may reduce to
         self._several = len(self._folds) > 1
@@ -157,6 +159,17 @@ class Function:
         aligned, columns = Layout.ALIGNED.value, Layout.COLUMNS.value
         lines.do(f"%in.vectors = icmp eq i64 {layout}, {aligned}")
         lines.do(f"%by.column = icmp eq i64 {layout}, {columns}")
+        # a column has one thread; else the points of a block lie beside each other
+        for name, of_column, of_group in (
+            ("count", "1", str(self._groups)),
+            ("apart", "%step.x", "%ntid.x"),
+        ):
+            chosen = f"i1 %by.column, i64 {of_column}, i64 {of_group}"
+            lines.do(f"%group.{name} = select {chosen}")
+        begin = lines.let("mul i64 %ctaid.x, %ntid.x")
+        begin = lines.let(f"mul i64 {begin}, %group.count")
+        lines.do(f"%group.first = add i64 {begin}, %tid.x")
+        lines.do("%group.stride = mul i64 %nctaid.x, %group.count")
         if self._vectors:
             whole = lines.let(f"and i64 %extent, {-self._lanes}")
             lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
@@ -169,48 +182,109 @@ class Function:
 
     def _row(self) -> list[str]:
         """Return the loops over the points of a row, from block `row.start` on."""
-        text, whole = ["row.start:"], "0"
-        before = "row.start"
+        text, whole, before = ["row.start:"], "0", "row.start"
         if self._vectors:
             whole = "%whole"
             text += [
-                f"  %vector.first = mul i64 %first.x, {self._lanes}",
-                f"  %vector.step = mul i64 %step.x, {self._lanes}",
-                *self._loop("vector", self._lanes, before, "%whole", "single"),
+                f"  %vector.first = mul i64 %group.first, {self._lanes}",
+                f"  %vector.apart = mul i64 %group.apart, {self._lanes}",
+                *self._loops("vector", self._lanes, before, "%whole", "single"),
                 "single:",
             ]
             before = "single"
         return [
             *text,
-            f"  %point.first = add i64 %first.x, {whole}",
-            "  %point.step = add i64 %step.x, 0",
-            *self._loop("point", 1, before, "%extent", "row.end"),
+            f"  %point.first = add i64 %group.first, {whole}",
+            "  %point.apart = add i64 %group.apart, 0",
+            *self._loops("point", 1, before, "%extent", "row.end"),
+        ]
+
+    def _loops(
+        self, name: str, lanes: int, before: str, end: str, after: str
+    ) -> list[str]:
+        """Return a loop over groups of vectors, and one over what is left of them."""
+        text, first = [], f"%{name}.first"
+        group = f"{name}.group"
+        step = f"  %{name}.step = mul i64 %{name}.apart, %group.stride"
+        if self._groups > 1:
+            reach = self._groups - 1
+            text = [
+                f"  %{name}.reach = mul i64 %{name}.apart, {reach}",
+                f"  %{group}.step = mul i64 %{name}.apart, %group.stride",
+                *self._loop(
+                    group, lanes, (first, before), f"{name}.left", self._groups, end
+                ),
+                f"{name}.left:",
+            ]
+            first, before = f"%{group}", f"{name}.left"
+            # to the end of the block's last group
+            step = f"  %{name}.step = add i64 %{name}.apart, 0"
+        return [
+            *text,
+            step,
+            *self._loop(name, lanes, (first, before), after, 1, end),
         ]
 
     def _loop(
-        self, name: str, lanes: int, before: str, end: str, after: str
+        self,
+        name: str,
+        lanes: int,
+        start: tuple[str, str],
+        after: str,
+        groups: int,
+        end: str,
     ) -> list[str]:
-        """Return a loop over vectors of points, after block `before`."""
-        return [
+        """Return a loop over so many vectors at a time.
+
+        It starts at a point, after a block.
+        """
+        stem = name.partition(".")[0]
+        first, before = start
+        last = f"%{name}"
+        text = [
             f"  br label %{name}.test",
             f"{name}.test:",
-            f"  %{name} = phi i64 [ %{name}.first, %{before} ], "
+            f"  %{name} = phi i64 [ {first}, %{before} ], "
             f"[ %{name}.next, %{name}.end ]",
-            f"  %{name}.more = icmp slt i64 %{name}, {end}",
+        ]
+        if groups > 1:
+            last = f"%{name}.last"
+            text.append(f"  {last} = add i64 %{name}, %{stem}.reach")
+        return [
+            *text,
+            f"  %{name}.more = icmp slt i64 {last}, {end}",
             f"  br i1 %{name}.more, label %{name}.body, label %{after}",
             f"{name}.body:",
-            *self._computed(lanes, name, aligned=name == "vector"),
+            *self._computed(lanes, name, groups),
             f"  br label %{name}.end",
             f"{name}.end:",
             f"  %{name}.next = add i64 %{name}, %{name}.step",
             f"  br label %{name}.test",
         ]
 
-    def _computed(self, lanes: int, x: str, aligned: bool) -> list[str]:
-        """Return the body of the kernel at the points from `x` on."""
+    def _computed(self, lanes: int, x: str, groups: int) -> list[str]:
+        """Return the body of the kernel at the points from `x` on, and groups of them.
+
+        All of them are loaded before the first is computed.
+        """
+        stem = x.partition(".")[0]
         lines = Lines(lanes, f"{x}.v", f"{x}.body")
-        memory = Memory(self._kernel, aligned, self._local)
-        points = Points(self._kernel, memory, lines, self._maths, f"%{x}")
+        memory = Memory(self._kernel, stem == "vector", self._local)
+        places = [f"%{x}"]
+        for _ in range(1, groups):
+            one = Lines(1, f"{x}.g{len(places)}.", f"{x}.body")
+            places.append(one.let(f"add i64 {places[-1]}, %{stem}.apart"))
+            lines.text.extend(one.text)
+        loaded = [
+            Points(self._kernel, memory, lines, self._maths, place) for place in places
+        ]
+        for number, points in enumerate(loaded):
+            self._compute(lines, points, f"{x}.{number}")
+        return lines.text
+
+    def _compute(self, lines: Lines, points: Points, name: str) -> None:
+        """Emit what is done with points that were loaded."""
+        points.compute()
         for fold in self._folds:
             if fold.multiplies_complex:
                 one = GpuOperations(self._maths, 1, fast_math=False)
@@ -218,15 +292,14 @@ class Function:
                 self.declarations |= one.declarations
             fold.accumulate(lines, points.reduced[fold.argument])
         if self._several:
-            lines.do(f"%{x}.stores = icmp ne i64 %stores, 0")
-            lines.do(f"br i1 %{x}.stores, label %{x}.store, label %{x}.stored")
-            lines.block(f"{x}.store")
+            lines.do(f"%{name}.stores = icmp ne i64 %stores, 0")
+            lines.do(f"br i1 %{name}.stores, label %{name}.store, label %{name}.stored")
+            lines.block(f"{name}.store")
         points.store()
         if self._several:
-            lines.do(f"br label %{x}.stored")
-            lines.block(f"{x}.stored")
+            lines.do(f"br label %{name}.stored")
+            lines.block(f"{name}.stored")
         self.declarations |= points.operations.declarations
-        return lines.text
 
     def _update(self, lines: Lines, values: Values) -> None:
         """Emit the update of the elements of a slice, from block `write` on."""
@@ -263,15 +336,15 @@ class Function:
             f"  br label %{name}.test",
             f"{name}.test:",
             f"  %{name}.loop = phi i64 [ 1, %{before} ], "
-            f"[ %{name}.loop.next, %{name}.step ]",
+            f"[ %{name}.loop.next, %{name}.placed ]",
             f"  %{name}.rest = phi i64 [ {number}, %{before} ], "
-            f"[ %{name}.rest.next, %{name}.step ]",
+            f"[ %{name}.rest.next, %{name}.placed ]",
         ]
         for argument in arguments:
             kind = self._kind(argument)
             text.append(
                 f"  %{name}{argument} = phi {kind} [ %base{argument}, %{before} ], "
-                f"[ %{name}{argument}.next, %{name}.step ]"
+                f"[ %{name}{argument}.next, %{name}.placed ]"
             )
         text += [
             f"  %{name}.more = icmp ne i64 %{name}.rest, 0",
@@ -279,7 +352,15 @@ class Function:
             f"{name}.step:",
             f"  %{name}.at = getelementptr i64, ptr %parameter, i64 %{name}.loop",
             f"  %{name}.extent = load i64, ptr %{name}.at, align 8",
+            # most rows are in the first loop that there is; a division takes long
+            f"  %{name}.here = icmp ult i64 %{name}.rest, %{name}.extent",
+            f"  br i1 %{name}.here, label %{name}.placed, label %{name}.divide",
+            f"{name}.divide:",
             *self._divided(name),
+            f"  br label %{name}.placed",
+            f"{name}.placed:",
+            f"  %{name}.rest.next = phi i64 [ 0, %{name}.step ], "
+            f"[ %{name}.quotient, %{name}.divide ]",
             f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
             f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
         ]
@@ -303,7 +384,7 @@ class Function:
 
     def _divided(self, name: str) -> list[str]:
         """Return the division of `name.rest` by `name.extent`."""
-        return [f"  %{name}.rest.next = udiv i64 %{name}.rest, %{name}.extent"]
+        return [f"  %{name}.quotient = udiv i64 %{name}.rest, %{name}.extent"]
 
     def _kind(self, number: int) -> str:
         """Return the LLVM type of a pointer; those of indices are numbers."""

@@ -4,7 +4,7 @@
 from legate_diffuse.codegen.gpu.function import METADATA, Function
 from legate_diffuse.codegen.gpu.maths import GpuMaths
 from legate_diffuse.codegen.gpu.rows import RowFunction
-from legate_diffuse.codegen.gpu.shape import THREADS, has_vectors
+from legate_diffuse.codegen.gpu.shape import THREADS, has_vectors, most_registers
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -21,6 +21,9 @@ def gpu_module(kernel: Kernel | RowProgram, name: str) -> str:
         if isinstance(kernel, RowProgram)
         else Function(kernel, maths, has_vectors(kernel))
     )
+    kernels = kernel.kernels if isinstance(kernel, RowProgram) else [kernel]
+    registers = most_registers(kernels)
+    limit = f' "nvvm.maxnreg"="{registers}"' if registers else ""
     text = function.emit(name)
     return "\n".join(
         [
@@ -30,7 +33,7 @@ def gpu_module(kernel: Kernel | RowProgram, name: str) -> str:
             text,
             "attributes #0 = { nounwind }",
             "attributes #2 = { nounwind alwaysinline }",
-            f'attributes #1 = {{ nounwind "nvvm.maxntid"="{THREADS}" }}',
+            f'attributes #1 = {{ nounwind "nvvm.maxntid"="{THREADS}"{limit} }}',
             METADATA,
             "",
         ]

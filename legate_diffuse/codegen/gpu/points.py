@@ -38,7 +38,7 @@ class Points:
         maths: GpuMaths,
         x: str,
     ) -> None:
-        """Emit everything but the stores into `lines`."""
+        """Emit the loads into `lines`."""
         self.reduced: dict[int, Parts] = {}
         self.operations = GpuOperations(maths, lines.lanes, fast_math=False)
         self._kernel = kernel
@@ -47,11 +47,21 @@ class Points:
         self._x = x
         self._values: list[Parts] = []
         self._stores: list[Store] = []
-        for step in kernel.body:
+        self._loads = {
+            place: memory.load(lines, step.argument, x)
+            for place, step in enumerate(kernel.body)
+            if isinstance(step, Load) and kernel.arguments[step.argument].moves
+        }
+
+    def compute(self) -> None:
+        """Emit everything but the stores."""
+        for place, step in enumerate(self._kernel.body):
             if isinstance(step, Store):
                 self._stores.append(step)
             elif isinstance(step, Reduce):
                 self.reduced[step.argument] = self._values[step.value]
+            elif place in self._loads:
+                self._values.append(self._loads[place])
             else:
                 self._values.append(self._pure(step))
 
@@ -64,11 +74,9 @@ class Points:
     def _pure(self, step: Pure) -> Parts:
         kernel, lines, body = self._kernel, self._lines, self._kernel.body
         match step:
-            case Load(argument) if not kernel.arguments[argument].moves:
+            case Load():
                 # a row's sum finds what it needs
                 return ()
-            case Load(argument):
-                return self._memory.load(lines, argument, self._x)
             case Scalar(index):
                 word = scalar_word(kernel, index)
                 return scalar(lines, kernel.scalars[index], word)

@@ -153,7 +153,9 @@ class _Part(Function):
         """Return where the row is, and nothing to do for one that there is not."""
         lines = Lines(1, "e", "entry")
         lines.do("%first.x = add i64 %tid.x, 0")
-        lines.do("%step.x = add i64 %ntid.x, 0")
+        lines.do("%group.first = add i64 %tid.x, 0")
+        lines.do("%group.apart = add i64 %ntid.x, 0")
+        lines.do(f"%group.stride = add i64 {self._groups}, 0")
         lines.do("%first.y = add i64 0, 0")
         lines.do("%step.y = add i64 0, 1")
         lines.do("%slice.first = add i64 0, 0")
@@ -190,7 +192,7 @@ class _Part(Function):
         return [
             *(f"  %{name}.{n}.32 = trunc i64 %{name}.{n} to i32" for n in numbers),
             f"  %{name}.next.32 = udiv i32 %{name}.rest.32, %{name}.extent.32",
-            f"  %{name}.rest.next = zext i32 %{name}.next.32 to i64",
+            f"  %{name}.quotient = zext i32 %{name}.next.32 to i64",
         ]
 
     def _update(self, lines: Lines, values: Values) -> None:

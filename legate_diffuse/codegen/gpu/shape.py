@@ -4,10 +4,11 @@
 The native part chooses blocks and grids from it (mappers/gpu/).
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from legate_diffuse.kernel.dtypes import COMPLEX, COMPONENT, ITEMSIZE
-from legate_diffuse.kernel.ir import Kernel
+from legate_diffuse.kernel.ir import Kernel, Load
 
 THREADS: Final = 256
 """Of a block."""
@@ -20,6 +21,11 @@ SHARED_BYTES: Final = 48 * 1024
 _VECTOR_BYTES: Final = 16
 _MOST_LANES: Final = 8
 _NEIGHBOURS_X: Final = 32
+_GROUPS: Final = 2
+_MOST_LOADS: Final = 8
+_MOST_STEPS: Final = 64
+_REGISTERS: Final = 64
+"""Of 65,536 of a multiprocessor: 1,024 threads."""
 
 
 def lanes_of(kernel: Kernel) -> int:
@@ -34,6 +40,26 @@ def lanes_of(kernel: Kernel) -> int:
         if argument.reduces is None and not argument.whole
     ]
     return max(1, min(_MOST_LANES, _VECTOR_BYTES // max(sizes, default=16)))
+
+
+def groups_of(kernel: Kernel) -> int:
+    """Return how many points, or vectors of them, a thread reads at once.
+
+    What it has asked for it waits for together. Large kernels have other work to do
+    meanwhile, and would become too large.
+    """
+    loads = sum(isinstance(step, Load) for step in kernel.body)
+    if len(kernel.body) > _MOST_STEPS or loads > _MOST_LOADS:
+        return 1
+    return _GROUPS
+
+
+def most_registers(kernels: Iterable[Kernel]) -> int | None:
+    """Return how many registers a thread may have, None for as many as it takes.
+
+    Small kernels wait for memory: the more threads a multiprocessor has, the better.
+    """
+    return _REGISTERS if all(groups_of(each) > 1 for each in kernels) else None
 
 
 def has_vectors(kernel: Kernel) -> bool:

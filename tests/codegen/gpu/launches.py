@@ -26,6 +26,7 @@ from legate_diffuse.codegen.gpu.parameters import (
 from legate_diffuse.codegen.gpu.shape import (
     THREADS,
     block_x,
+    groups_of,
     lanes_of,
     partial_words,
 )
@@ -104,10 +105,13 @@ def grid_of(
     words = partial_words(kernel)
     lanes = lanes_of(kernel)
     points = _ceil(extent, lanes) if layout is Layout.ALIGNED else extent
-    most_x = COLUMNS if layout is Layout.COLUMNS else block_x(kernel)
-    x = min(most_x, THREADS, _power_of_two(points))
+    groups, most_x = 1, COLUMNS
+    if layout is not Layout.COLUMNS:
+        groups = groups_of(kernel)
+        most_x = max(block_x(kernel), THREADS // min(THREADS, _power_of_two(rows)))
+    x = min(most_x, THREADS, _power_of_two(_ceil(points, groups)))
     y = THREADS // x
-    across = _ceil(points, x)
+    across = _ceil(points, x * groups)
     if not words:
         return Grid((across, min(_ceil(rows, y), _MOST_Y), 1), (x, y, 1))
     least_rows = _ceil(rows, POINTS_OF_A_THREAD * y)
@@ -119,7 +123,7 @@ def grid_of(
         tickets, slots = slices * across, slices * across * parts * x
     else:
         most = _clamp(MOST_BLOCKS // slices, MOST_BLOCKS)
-        across = _clamp(_ceil(points, POINTS_OF_A_THREAD * x), most)
+        across = _clamp(_ceil(across * groups, POINTS_OF_A_THREAD), most)
         down = _clamp(least_rows, most // across)
         blocks = (across, down, min(slices, _MOST_Y))
         parts = across * down
