@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from comparison import N, counted_differential, numbers, same, unfused
 from legate.core.task import ADD, InputStore, OutputStore, ReductionStore, task
-from process import run_python
+from process import run_in_worker
 
 import legate_diffuse
 
@@ -228,8 +228,8 @@ print(calls, float(x.sum()), float(y.sum()))
 @pytest.mark.parametrize("small", ["0", "32768"])
 @pytest.mark.parametrize("check", ["0", "1"])
 def test_a_task_runs_once_in_every_mode(small: str, check: str) -> None:
-    expected = run_python(PROGRAM)
-    fused = run_python(
+    expected = run_in_worker(PROGRAM, LEGATE_DIFFUSE="0")
+    fused = run_in_worker(
         PROGRAM,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_CHECK=check,

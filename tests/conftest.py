@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divides the suite among processes, and tells of programs in workers that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+import workers
+
+# What these share is made once for a process: runs of applications, and kernels.
+SHARE: Final = {
+    "tests/apps/test_bench.py": "tests/apps/test_apps.py",
+    "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return what hands out files, in the order in which they were collected."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return SHARE.get(file, file)
+
+    return Files(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _workers_end() -> Iterator[None]:
+    """Fail if a worker does not end as it should."""
+    yield
+    workers.end_all()
+
+
+def pytest_runtest_setup() -> None:
+    workers.begin_test()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
+    """Say of a test that fails what its programs do in processes of their own."""
+    report = yield
+    if report.when == "call" and report.failed:
+        report.sections += workers.programs_alone()
+    return report
