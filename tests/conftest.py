@@ -3,17 +3,45 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import tiers
 import workers
+
+ROOT: Final = Path(__file__).parents[1]
+# ``python -m pytest`` puts the checkout first, which has no compiled part
+sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
 
 # What these share is made once for a process: runs of applications, and kernels.
 SHARE: Final = {
     "tests/apps/test_bench.py": "tests/apps/test_apps.py",
     "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run thorough tests as well")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.all:
+        os.environ[tiers.VARIABLE] = "1"
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what is thorough, unless all is asked for, or a test by its name."""
+    if tiers.all_is_run() or any("::" in argument for argument in config.args):
+        return
+    left = [item for item in items if item.get_closest_marker("thorough")]
+    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,34 +16,45 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
+import legate_diffuse
+
 # What programs are not to change: their functions and classes, as they are.
 KEPT: Final = ("legate_diffuse", "cupynumeric", "legate")
 MAIN: Final = "__main__"
+_stats: Final = legate_diffuse.stats
 
 
 def definitions() -> Iterator[tuple[str, object]]:
-    """Yield the functions and classes of packages, and what classes define."""
+    """Yield the functions and classes of packages, and what functions classes have."""
     for module_name, module in [*sys.modules.items()]:
         if module_name.partition(".")[0] not in KEPT:
             continue
         for name, value in [*vars(module).items()]:
-            if isinstance(value, FunctionType):
+            if isinstance(value, FunctionType | type):
                 yield f"{module_name}.{name}", id(value)
-            elif isinstance(value, type):
-                yield f"{module_name}.{name}", (id(value), *sorted(vars(value)))
-                if value.__module__ == module_name:
-                    for member, defined in [*vars(value).items()]:
-                        if isinstance(defined, FunctionType | property):
-                            yield f"{module_name}.{name}.{member}", id(defined)
+            if isinstance(value, type) and value.__module__ == module_name:
+                members = {
+                    member: id(defined)
+                    for member, defined in vars(value).items()
+                    if isinstance(defined, FunctionType | property)
+                }
+                yield f"what {module_name}.{name} defines", members
 
 
-def native_parts() -> Iterator[tuple[str, int]]:
+def own_functions(part: object) -> list[str]:
+    """Return the functions that an object has beside those of its class."""
+    found = getattr(part, "__dict__", {}).items()
+    return [name for name, value in found if isinstance(value, FunctionType)]
+
+
+def native_parts() -> Iterator[tuple[str, object]]:
     """Yield what calls the native part, which tests let fail."""
     module = sys.modules.get("legate_diffuse.interpose.window")
     if module is not None:
@@ -54,13 +65,27 @@ def native_parts() -> Iterator[tuple[str, int]]:
         yield "window.queue.native", id(window.queue.native)
         yield "real.legate.native", id(real.legate.native)
         yield "real.runtime", id(real.runtime)
+        for part in (window, window.submitter, window.queue, window.recognizer):
+            yield f"functions of a {type(part).__name__}", own_functions(part)
+        yield "functions of at_once", own_functions(window.submitter.at_once)
 
 
 def arrays() -> int:
-    """Return how many arrays of cuPyNumeric there are."""
+    """Return how many arrays of cuPyNumeric something holds.
+
+    Nothing holds those of few elements that are kept to be used again.
+    """
     from cupynumeric import ndarray
 
-    return sum(type(each) is ndarray for each in gc.get_objects())
+    everything = gc.get_objects()
+    found = {id(each) for each in everything if type(each) is ndarray}
+    if not found:
+        return 0
+    held = set()
+    for each in everything:
+        if each is not everything:
+            held |= found.intersection(map(id, gc.get_referents(each)))
+    return len(held)
 
 
 def state() -> dict[str, Any]:
@@ -161,20 +186,17 @@ def run(program: str, arguments: list[str]) -> int:
     own, argv = sys.modules[MAIN], sys.argv
     sys.modules[MAIN], sys.argv = module, ["-c", *arguments]
     code = compile(program, "<string>", "exec")
-    status = guarded(lambda: exec(code, module.__dict__))
-    status = guarded(finish) or status
+    # what programs may well set, and none inherits
+    thresholds = gc.get_threshold()
+    with warnings.catch_warnings():
+        status = guarded(lambda: exec(code, module.__dict__))
+        status = guarded(finish) or status
+    gc.set_threshold(*thresholds)
     sys.modules[MAIN], sys.argv = own, argv
     for name in ("last_type", "last_value", "last_traceback", "last_exc"):
         vars(sys).pop(name, None)
     module.__dict__.clear()
     return status
-
-
-def counters() -> dict[str, Any]:
-    """Return the counters of legate_diffuse."""
-    import legate_diffuse
-
-    return legate_diffuse.stats()
 
 
 def growth(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
@@ -191,43 +213,54 @@ def growth(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def count_from_now() -> dict[str, Any]:
-    """Let ``legate_diffuse.stats()`` count from now on; return what there is."""
-    import legate_diffuse
+class Counted:
+    """Stands in for ``legate_diffuse.stats``: counts since a program has started."""
 
-    if not hasattr(legate_diffuse, "stats_of_process"):
-        legate_diffuse.stats_of_process = legate_diffuse.stats
-    everything = legate_diffuse.stats_of_process
-    before: dict[str, Any] = everything()
-    legate_diffuse.stats = lambda: growth(before, everything())
-    return before
+    def __init__(self) -> None:
+        self.before = _stats()
+
+    def stats(self) -> dict[str, Any]:
+        return growth(self.before, _stats())
 
 
-def serve(requests: int, replies: int, folder: Path) -> None:
-    """Run the programs of requests until there are no more."""
+def serve(
+    requests: int,
+    replies: int,
+    folder: Path,
+    counters: Callable[[], dict[str, Any]] = _stats,
+) -> None:
+    """Run the programs of requests until there are no more.
+
+    The answer tells how ``counters`` have grown.
+    """
     import cupynumeric  # noqa: F401
 
-    # what is not imported yet has no state
-    import legate_diffuse.codegen
-    import legate_diffuse.fusion.pipeline  # noqa: F401
-
+    if "legate_diffuse.interpose.window" in sys.modules:
+        # what is not imported yet has no state
+        import_module("legate_diffuse.codegen")
+        import_module("legate_diffuse.fusion.pipeline")
+    else:
+        # programs that turn it on themselves are run without it, too
+        legate_diffuse.enable = lambda: None
     with os.fdopen(requests) as lines, os.fdopen(replies, "w") as answers:
+        finish()
+        own = Counted()
+        legate_diffuse.stats = own.stats
+        before = state()
         for line in lines:
             request = json.loads(line)
-            finish()
-            gc.collect()
-            count_from_now()
-            before = state()
+            own.before, counted = _stats(), counters()
             with printed_to(folder):
                 status = run(request["program"], request["arguments"])
             gc.collect()
             finish()
-            counted = counters()
+            after = state()
             answer = {
                 "status": status,
-                "counters": counted,
-                "left": changes(before, state()),
+                "counters": growth(counted, counters()),
+                "left": changes(before, after),
             }
+            before = after
             print(json.dumps(answer, default=str), file=answers, flush=True)
 
 

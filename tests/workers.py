@@ -13,6 +13,7 @@ import atexit
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ import pytest
 PROCESS: Final = Path(__file__).with_name("worker_process.py")
 MOST_WORKERS: Final = 3
 """Processes that wait for programs at the same time, as each holds memory."""
+UNFUSED: Final = "TESTS_UNFUSED"
+"""Set, it leaves fusion off in all workers: what claims something of it is to fail."""
 _TIMEOUT_SECONDS: Final = 300
 
 
@@ -48,11 +51,11 @@ class Worker:
     """A process that runs programs."""
 
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]):
-        self._folder = tempfile.TemporaryDirectory(prefix="worker_")
-        self.log = Path(self._folder.name) / "log"
+        self._folder = Path(tempfile.mkdtemp(prefix="worker_"))
+        self.log = self._folder / "log"
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
-        arguments = [str(requests), str(replies), self._folder.name]
+        arguments = [str(requests), str(replies), str(self._folder)]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
                 [*command, *arguments],
@@ -69,11 +72,8 @@ class Worker:
         """Run a program; if the process ends with it, return the process's status."""
         request = json.dumps({"program": program, "arguments": arguments})
         answer = self._ask(request)
-        folder = Path(self._folder.name)
-        printed = [
-            (folder / name).read_text() if (folder / name).exists() else ""
-            for name in ("stdout", "stderr")
-        ]
+        files = [self._folder / name for name in ("stdout", "stderr")]
+        printed = [file.read_text() if file.exists() else "" for file in files]
         if answer is None:
             status = self._process.wait()
             return Done(status, printed[0], printed[1] + self.log.read_text())
@@ -113,7 +113,7 @@ class Worker:
             self._process.kill()
             status = self._process.wait()
         told = f"a worker ended with {status}:\n{self.log.read_text()}"
-        self._folder.cleanup()
+        shutil.rmtree(self._folder)
         return told if status else ""
 
 
@@ -141,6 +141,8 @@ def run_in_worker(
     Fails the test if the program leaves the process in another state.
     """
     text = dedent(program)
+    if os.environ.get(UNFUSED):
+        environment = {**environment, "LEGATE_DIFFUSE": "0"}
     key = command, frozenset(environment.items())
     worker = _workers.pop(key, None) or Worker(command, environment)
     done = worker.run(text, arguments)

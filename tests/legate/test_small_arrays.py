@@ -51,10 +51,15 @@ def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
     return run_python(BEGIN + program, **PATH, **environment)
 
 
-def run_here(program: str, **environment: str) -> None:
-    """Run a program after ``BEGIN`` that asserts what it claims."""
+def run_here(program: str, fuses: bool = True, **environment: str) -> None:
+    """Run a program after ``BEGIN`` that asserts what it claims.
+
+    Unless it says otherwise something must be fused, or run in the process.
+    """
     done = run_in_worker(BEGIN + program, **PATH, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.counters["failures"] == 0
+    assert not fuses or done.counters["groups"] > 0, "nothing was fused"
 
 
 def test_reads_of_elements_need_no_task() -> None:

@@ -20,6 +20,10 @@ SOME = [("add", "float64"), ("max", "int8"), ("mul", "complex64"), ("or", "bool"
 SOME += [("min", "float16"), ("add", "complex128"), ("add", "int32")]
 
 
+def operator_of(case: tuple[str, str]) -> str:
+    return case[0]
+
+
 def in_memory(array: np.ndarray, offset: int = 0) -> np.ndarray:
     made = aligned(array.shape, array.dtype.name, offset)
     made[...] = array
@@ -50,7 +54,7 @@ def batch() -> Batch:
     return Batch([*kernels, sums()])
 
 
-@every(("operator", "dtype"), EVERY)
+@every(("operator", "dtype"), EVERY, by=operator_of)
 @every("offset", [False, True])
 def test_all_points(batch, operator, dtype, offset) -> None:
     kernel = reduction_kernel(operator, dtype, broadcast=False)
@@ -63,7 +67,7 @@ def test_all_points(batch, operator, dtype, offset) -> None:
             np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@every(("operator", "dtype"), SOME)
+@every(("operator", "dtype"), SOME, by=operator_of)
 @every("inner", [0, 1, 2])
 @every(
     "kept",
@@ -81,7 +85,7 @@ def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@every(("operator", "dtype"), EVERY)
+@every(("operator", "dtype"), EVERY, by=operator_of)
 @every("shape", [(9, 700), (700, 9)])
 @every("kept", [(1, 0), (0, 1)])
 @every("inner", [0, 1])
