@@ -188,7 +188,7 @@ def run(program: str, arguments: list[str]) -> int:
     code = compile(program, "<string>", "exec")
     # what programs may well set, and none inherits
     thresholds = gc.get_threshold()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), np.errstate():
         status = guarded(lambda: exec(code, module.__dict__))
         status = guarded(finish) or status
     gc.set_threshold(*thresholds)

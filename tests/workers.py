@@ -141,8 +141,14 @@ def run_in_worker(
     Fails the test if the program leaves the process in another state.
     """
     text = dedent(program)
+    # pytest sets one to the name of the test
+    environment = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("PYTEST_")
+    }
     if os.environ.get(UNFUSED):
-        environment = {**environment, "LEGATE_DIFFUSE": "0"}
+        environment["LEGATE_DIFFUSE"] = "0"
     key = command, frozenset(environment.items())
     worker = _workers.pop(key, None) or Worker(command, environment)
     done = worker.run(text, arguments)
