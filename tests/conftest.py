@@ -1,9 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds in all tests, and in the processes that they start."""
+"""What holds in all tests: plans are proven, and programs in workers are told of."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
 
-# Every plan is proven before it is used, so that all programs are cases of the proof.
+import pytest
+import tiers
+import workers
+
+ROOT: Final = Path(__file__).parents[1]
+# Every plan is proven before it is used, so that all programs are cases of the proof;
+# processes that tests start do the same.
 os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")
+
+# ``python -m pytest`` puts the checkout first, which has no compiled part
+sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
+
+# What these share is made once for a process: runs of applications, and kernels.
+SHARE: Final = {
+    "tests/apps/test_bench.py": "tests/apps/test_apps.py",
+    "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run thorough tests as well")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.all:
+        os.environ[tiers.VARIABLE] = "1"
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what is thorough, unless all is asked for, or a test by its name."""
+    if tiers.all_is_run() or any("::" in argument for argument in config.args):
+        return
+    left = [item for item in items if item.get_closest_marker("thorough")]
+    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=left)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return what hands out files, in the order in which they were collected."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return SHARE.get(file, file)
+
+    return Files(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _workers_end() -> Iterator[None]:
+    """Fail if a worker does not end as it should."""
+    yield
+    workers.end_all()
+
+
+def pytest_runtest_setup() -> None:
+    workers.begin_test()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
+    """Say of a test that fails what its programs do in processes of their own."""
+    report = yield
+    if report.when == "call" and report.failed:
+        report.sections += workers.programs_alone()
+    return report

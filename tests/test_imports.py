@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from every import every
 
 import legate_diffuse
 
@@ -106,7 +107,7 @@ def test_every_folder_has_a_place_in_the_order() -> None:
     assert {folder(module) for module in GRAPH} <= set(ORDER)
 
 
-@pytest.mark.parametrize("module", GRAPH)
+@every("module", GRAPH)
 def test_imports_go_down_the_list(module: str) -> None:
     place = ORDER.index(folder(module))
     for target in GRAPH[module]:

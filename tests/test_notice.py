@@ -6,7 +6,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import pytest
+from every import every
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("legate_diffuse", "mappers", "scripts")
@@ -77,13 +77,13 @@ def names_foreign_code(text):
     return any(Path(name).name not in own for name in named)
 
 
-@pytest.mark.parametrize("name", [n for n in sources() if n.startswith("legate_")])
+@every("name", [n for n in sources() if n.startswith("legate_")])
 def test_a_file_that_names_foreign_code_says_what_it_follows(name):
     text = (ROOT / name).read_text()
     assert followed(text) or not names_foreign_code(text)
 
 
-@pytest.mark.parametrize("name", sources())
+@every("name", sources())
 def test_licences_are_named_in_one_place(name):
     text = (ROOT / name).read_text()
     first = "SPDX-License-Identifier: Apache-2.0"

@@ -100,9 +100,13 @@ class _Runner:
 
     def run(self) -> None:
         first = 0
-        for count in self.program.bands:
-            members = self._placed(first, count)
-            if members is None or not self.way.block:
+        origins: dict[int, int] = {}
+        for own in self.program.bands:
+            count = abs(own)
+            if own > 0:
+                origins.clear()
+            members = self._placed(first, count, origins)
+            if not self.way.block:
                 for number in range(first, first + count):
                     self._alone(number, self.program.nests[number])
             else:
@@ -125,9 +129,14 @@ class _Runner:
             if not scratch.first_nest <= number <= scratch.last_nest:
                 raise RefutedError("a nest uses a scratch buffer outside of its life")
 
-    def _placed(self, first: int, count: int) -> list[_Member] | None:
-        """Return where the nests of a band lie; None if they do so in no way."""
-        origins: dict[int, int] = {}
+    def _placed(
+        self, first: int, count: int, origins: dict[int, int]
+    ) -> list[_Member]:
+        """Return where the nests of a band lie on an axis.
+
+        ``origins`` has, by base, where the first rows of stores are that others have
+        laid there.
+        """
         found = []
         for number in range(first, first + count):
             nest = self.program.nests[number]
@@ -140,7 +149,7 @@ class _Runner:
             row = known[0] if known else moving[0][1] if moving else 0
             for base, low in moving:
                 if origins.setdefault(base, row - low) != row - low:
-                    return None
+                    raise RefutedError("a nest moves along roots in different ways")
             found.append(_Member(number, nest, row))
         return found
 

@@ -73,7 +73,10 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Nests in bands, over arguments and scratch buffers."""
+    """Nests in bands, over arguments and scratch buffers.
+
+    A band of less than no nests has as many, on the axis of the band before it.
+    """
 
     buffers: tuple[Scratch, ...]
     bands: Numbers
@@ -158,7 +161,7 @@ def _program(words: _Words) -> Program:
     bands = words.several(num_bands)
     runs = tuple(Run(*words.several(3)) for _ in range(num_runs))
     nests = tuple(_nest(words) for _ in range(num_nests))
-    if sum(bands) != num_nests or any(count <= 0 for count in bands):
+    if sum(map(abs, bands)) != num_nests or 0 in bands:
         raise ValueError("the bands do not have all nests")
     return Program(tuple(buffers), bands, runs, nests)
 

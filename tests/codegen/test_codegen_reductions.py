@@ -6,8 +6,8 @@ import math
 import operator
 
 import numpy as np
-import pytest
 from compiled_kernels import MANY
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
@@ -76,7 +76,7 @@ def reduced(name, start, x):
     return UFUNC[name](start, total).astype(start.dtype)
 
 
-@pytest.mark.parametrize(("name", "dtype"), EVERY)
+@every(("name", "dtype"), EVERY)
 def test_reduces_to_a_scalar(run, name, dtype):
     kernel = reduction_kernel(name, dtype)
     for length in LENGTHS:
@@ -87,8 +87,8 @@ def test_reduces_to_a_scalar(run, name, dtype):
         np.testing.assert_array_equal(result, reduced(name, start, x))
 
 
-@pytest.mark.parametrize(("name", "dtype"), EVERY)
-@pytest.mark.parametrize("shape", [(5, 1), (1, 37), (1, 1), (5, 37)])
+@every(("name", "dtype"), EVERY)
+@every("shape", [(5, 1), (1, 37), (1, 1), (5, 37)])
 def test_reduces_along_either_axis(run, name, dtype, shape):
     x = values(name, dtype, (5, 37))
     start = values(name, dtype, shape, seed=1)
@@ -115,8 +115,8 @@ def test_reduces_in_any_layout(run, data, which, shape, broadcast):
     np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0)])
-@pytest.mark.parametrize("broadcast", [False, True])
+@every("shape", [(0, 5), (5, 0), (0, 0)])
+@every("broadcast", [False, True])
 def test_no_points_leave_the_element(run, shape, broadcast):
     result = np.array([[3.0]])
     run(reduction_kernel("add", "float64", broadcast), [np.ones(shape), result])
@@ -130,9 +130,9 @@ def sequential(name, start, x):
     return functools.reduce(step, x, start)
 
 
-@pytest.mark.parametrize("name", ["min", "max"])
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(
+@every("name", ["min", "max"])
+@every("dtype", FLOATS)
+@every(
     "numbers",
     [
         [math.nan],
@@ -143,8 +143,8 @@ def sequential(name, start, x):
         [math.inf, -math.inf],
     ],
 )
-@pytest.mark.parametrize("repeats", [1, 40, 300])
-@pytest.mark.parametrize("broadcast", [False, True])
+@every("repeats", [1, 40, 300])
+@every("broadcast", [False, True])
 def test_extrema_of_nan_and_infinities(run, name, dtype, numbers, repeats, broadcast):
     """Whether the element is a scalar or one of a row."""
     x = np.array(numbers * repeats, dtype)[:, None]
@@ -166,9 +166,9 @@ def test_a_starting_infinity_gives_way_to_the_identity(run):
         assert np.all(result == np.finfo("float64").min)
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("length", [100, 5000, POINTS_PER_CALL * 5 + 77])
-@pytest.mark.parametrize("scale", [1.0, 1e6])
+@every("dtype", FLOATS)
+@every("length", [100, 5000, POINTS_PER_CALL * 5 + 77])
+@every("scale", [1.0, 1e6])
 def test_sums_are_at_least_as_good_as_sequential_ones(run, dtype, length, scale):
     random = np.random.default_rng(length)
     x = (random.random(length) * scale + random.random()).astype(dtype)
@@ -258,20 +258,20 @@ def check_statistics(run, shape, columns, offset=0, unread=None):
     assert not outside.any()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (40, 16), (7, 1000), (2, 40000)])
-@pytest.mark.parametrize("columns", [False, True])
+@every("shape", [(1, 1), (3, 5), (40, 16), (7, 1000), (2, 40000)])
+@every("columns", [False, True])
 def test_several_reductions_and_an_output(run, shape, columns):
     check_statistics(run, shape, columns)
 
 
-@pytest.mark.parametrize("shape", [(1, 40000), (3, 5), (7, 1000), (2, 33)])
-@pytest.mark.parametrize("columns", [False, True])
-@pytest.mark.parametrize("offset", [0, 3])
+@every("shape", [(1, 40000), (3, 5), (7, 1000), (2, 33)])
+@every("columns", [False, True])
+@every("offset", [0, 3])
 def test_reduces_beside_outputs_past_the_caches(run, shape, columns, offset):
     check_statistics(run, shape, columns, offset, MANY)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 150)])
+@every("shape", [(1, 1), (3, 5), (7, 150)])
 def test_reduces_along_both_axes_at_once(run, shape):
     arguments = [Argument("float64", reads=True, writes=False)]
     arguments += [Argument("float64", False, False, reduces="add")] * 2

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from every import every
 
 from legate_diffuse.codegen import Compiler, machine
 from legate_diffuse.codegen.target import host_target
@@ -75,8 +76,8 @@ def pages():
     return [Guarded() for _ in range(4)]
 
 
-@pytest.mark.parametrize("at_end", [True, False])
-@pytest.mark.parametrize("dtype", ALL)
+@every("at_end", [True, False])
+@every("dtype", ALL)
 def test_touches_nothing_outside(compiler, call, pages, dtype, at_end):
     kernel = copied(dtype)
     compiled = compiler.compile(kernel)
@@ -87,7 +88,7 @@ def test_touches_nothing_outside(compiler, call, pages, dtype, at_end):
         assert np.array_equal(y, x)
 
 
-@pytest.mark.parametrize(("wide", "narrow"), [("float64", "int8"), ("int16", "bool")])
+@every(("wide", "narrow"), [("float64", "int8"), ("int16", "bool")])
 def test_arguments_of_different_sizes(compiler, call, pages, wide, narrow):
     """Arguments that are read, written or both, of several types."""
     builder = Builder(
@@ -119,8 +120,8 @@ def test_arguments_of_different_sizes(compiler, call, pages, wide, narrow):
             assert not y.any()
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float32", "float64", "complex128"])
-@pytest.mark.parametrize("each", [False, True])
+@every("dtype", ["int8", "float32", "float64", "complex128"])
+@every("each", [False, True])
 def test_lanes_beyond_the_end_are_not_reduced(compiler, call, pages, dtype, each):
     """Sums of rows, and of columns (`each`) if the elements move with the points."""
     builder = Builder(
@@ -148,7 +149,7 @@ def test_lanes_beyond_the_end_are_not_reduced(compiler, call, pages, dtype, each
         assert np.array_equal(total, expected + np.array(7, dtype))
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@every("dtype", FLOATS)
 def test_maths_routines(compiler, call, pages, dtype):
     builder = Builder(
         [

@@ -2,8 +2,8 @@
 """Large calls write past the caches; here every call counts as large."""
 
 import numpy as np
-import pytest
 from compiled_kernels import MANY
+from every import every
 
 from legate_diffuse.kernel import Argument, Builder
 
@@ -37,9 +37,9 @@ def within(dtype, rows, columns, offset):
     return memory, whole.reshape(rows, pitch)[:, :columns]
 
 
-@pytest.mark.parametrize("offsets", [(0, 0), (3, 3), (1, 2), (7, 7)])
-@pytest.mark.parametrize("columns", [1, 15, 16, 100, 1000])
-@pytest.mark.parametrize(
+@every("offsets", [(0, 0), (3, 3), (1, 2), (7, 7)])
+@every("columns", [1, 15, 16, 100, 1000])
+@every(
     ("first", "second"),
     [
         ("float64", "float64"),

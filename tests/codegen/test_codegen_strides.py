@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
-import pytest
+from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,9 +90,9 @@ def test_updates_in_place_in_any_layout(run, data, shape):
     assert np.array_equal(flags, expected_flags)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [1, 15, 16, 127, 128, 129, 1000])
-@pytest.mark.parametrize("step", [1, 2, -1])
+@every("dtype", DTYPES)
+@every("size", [1, 15, 16, 127, 128, 129, 1000])
+@every("step", [1, 2, -1])
 def test_writes_nothing_outside_the_view(run, dtype, size, step):
     memory = np.zeros((size + 2) * 2, dtype)
     memory[:] = values(dtype, (1,))[0]

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from every import every
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder
@@ -406,6 +407,10 @@ def name(kind):
     return "-".join([kind.task, kind.code, *kind.inputs, "to", *kind.outputs])
 
 
+def operation(kind):
+    return f"{kind.task}-{kind.code}"
+
+
 ELEMENT_WISE = [
     kind
     for kind in OPERATIONS
@@ -413,7 +418,7 @@ ELEMENT_WISE = [
 ]
 
 
-@pytest.mark.parametrize("kind", ELEMENT_WISE, ids=name)
+@every("kind", ELEMENT_WISE, ids=name, by=operation)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_agrees_with_numpy(run, kind):
     operands = operands_of(kind)

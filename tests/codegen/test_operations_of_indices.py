@@ -2,7 +2,7 @@
 """Every kind that depends on the index of a point, against NumPy."""
 
 import numpy as np
-import pytest
+from every import every
 from test_codegen_indices import FIRST
 from test_operations import assert_same, complex_values, edge_values, kernel_of, name
 
@@ -32,7 +32,7 @@ def diagonal(offset):
     return rows + offset, columns
 
 
-@pytest.mark.parametrize("kind", KINDS["ARANGE"], ids=name)
+@every("kind", KINDS["ARANGE"], ids=name)
 def test_arange(run, kind):
     (dtype,) = kind.outputs
     for start, step in [(0, 1), (3, 2), (100, 5), (1, 0)]:
@@ -46,7 +46,7 @@ def test_arange(run, kind):
         assert_same(result, expected)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@every("dtype", ["float32", "float64"])
 def test_arange_rounds_once(run, dtype):
     (kind,) = (kind for kind in KINDS["ARANGE"] if kind.outputs == (dtype,))
     start, step = np.array([0.1, 0.3], dtype)
@@ -58,7 +58,7 @@ def test_arange_rounds_once(run, dtype):
     assert (result != (index.astype(dtype) * step + start)).any()
 
 
-@pytest.mark.parametrize("kind", KINDS["EYE"], ids=name)
+@every("kind", KINDS["EYE"], ids=name)
 def test_eye(run, kind):
     x = values(kind.inputs[0])
     for offset in OFFSETS:
@@ -68,7 +68,7 @@ def test_eye(run, kind):
         assert_same(result, np.where(place == columns, x.dtype.type(1), x))
 
 
-@pytest.mark.parametrize("kind", KINDS["TRILU"], ids=name)
+@every("kind", KINDS["TRILU"], ids=name)
 def test_triangle(run, kind):
     x = values(kind.inputs[0])
     for offset in OFFSETS:

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from every import every
 from test_operations import edge_values, is_close, name
 
 from legate_diffuse.ir import OperationKind
@@ -105,7 +106,7 @@ def reference(kind, inputs, mask, scalars):
     return ufunc.reduce(value, dtype=result, initial=start)
 
 
-@pytest.mark.parametrize("kind", REDUCTIONS, ids=name)
+@every("kind", REDUCTIONS, ids=name)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_agrees_with_numpy(run, kind):
     kernel = kernel_of(kind)

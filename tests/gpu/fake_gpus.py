@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs on GPUs that are the CPU, in processes of their own.
+"""Runs programs on GPUs that are the CPU, in processes of their own or in workers.
 
 Legate starts on a driver that the tests build (``driver/``), and our kernels are
 emulated (``tests/codegen/gpu/emulated.py``). cuPyNumeric's own kernels for GPUs do not
@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import workers
 
 HERE: Final = Path(__file__).parent
 RUNNER: Final = HERE / "on_fake_gpus.py"
@@ -104,7 +106,7 @@ def run(program: Path | str, *arguments: str, gpus: int = 1, **settings: str) ->
             path.write_text(program)
         report = Path(folder) / "counters.json"
         done = subprocess.run(
-            [sys.executable, str(RUNNER), str(report), str(path), *arguments],
+            [sys.executable, str(RUNNER), "run", str(report), str(path), *arguments],
             env=environment(gpus, **settings),
             capture_output=True,
             text=True,
@@ -113,3 +115,13 @@ def run(program: Path | str, *arguments: str, gpus: int = 1, **settings: str) ->
         )
         counters = json.loads(report.read_text()) if report.exists() else {}
     return Done(done.returncode, done.stdout, done.stderr, counters)
+
+
+def run_in_worker(program: str, gpus: int = 1) -> Done:
+    """Run the text of a program on GPUs after others: see ``workers.py``."""
+    done = workers.run_in_worker(
+        program,
+        environment=environment(gpus),
+        command=(sys.executable, str(RUNNER), "serve"),
+    )
+    return Done(done.returncode, done.stdout, done.stderr, done.counters)

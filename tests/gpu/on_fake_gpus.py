@@ -4,7 +4,8 @@
 Tasks that are not fused run on CPUs: they are made in a scope of Legate's that has no
 GPU. Where nothing is fused all of the program runs in such a scope.
 
-Arguments: a file for the counters, the program, and its arguments.
+Arguments: ``run``, a file for the counters, the program, and its arguments; or
+``serve`` and what a worker takes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
-from fake_gpus import DRIVER
+TESTS: Final = Path(__file__).parents[1]
+sys.path.insert(0, str(TESTS))
+
+from fake_gpus import DRIVER  # noqa: E402
 
 # before Legate's libraries: see reductions.cc
 driver: Final = ctypes.CDLL(DRIVER, mode=ctypes.RTLD_GLOBAL)
@@ -29,7 +33,6 @@ from legate_diffuse import _native  # noqa: E402
 from legate_diffuse.interpose.install import installed  # noqa: E402
 from legate_diffuse.interpose.originals import real  # noqa: E402
 
-TESTS: Final = Path(__file__).parents[1]
 # What makes a task, or an operation that runs where tasks do.
 MAKES: Final = ("create_auto_task", "create_manual_task", "issue_copy", "issue_fill")
 
@@ -64,9 +67,34 @@ def emulate_kernels() -> None:
     emulated.install()
 
 
+def counters() -> dict[str, Any]:
+    """Return the counters of legate_diffuse and of the driver."""
+    return {
+        **legate_diffuse.stats(),
+        "loads": driver.fake_driver_loads(),
+        "launches": driver.fake_driver_launches(),
+        "synchronizations": driver.fake_driver_synchronizations(),
+    }
+
+
+def run(report: str, program: str, *arguments: str) -> None:
+    """Run a program, and write down the counters when it has ended."""
+    sys.argv = [program, *arguments]
+    runpy.run_path(program, run_name="__main__")
+    get_legate_runtime().issue_execution_fence(block=True)
+    Path(report).write_text(json.dumps(counters(), default=str))
+
+
+def serve(requests: str, replies: str, folder: str) -> None:
+    """Run many programs: see ``worker_process.py``."""
+    import worker_process
+
+    worker_process.serve(int(requests), int(replies), Path(folder), counters)
+
+
 def main() -> None:
-    """Run the program, and write down the counters when it has ended."""
-    report, program, *arguments = sys.argv[1:]
+    """Run what the arguments say."""
+    what, *arguments = sys.argv[1:]
     runtime = get_legate_runtime()
     scope: Any = nullcontext()
     if installed() is None:
@@ -74,17 +102,8 @@ def main() -> None:
     else:
         emulate_kernels()
         real.runtime = OnCpus(real.runtime)
-    sys.argv = [program, *arguments]
     with scope:
-        runpy.run_path(program, run_name="__main__")
-        runtime.issue_execution_fence(block=True)
-    counters = {
-        **legate_diffuse.stats(),
-        "loads": driver.fake_driver_loads(),
-        "launches": driver.fake_driver_launches(),
-        "synchronizations": driver.fake_driver_synchronizations(),
-    }
-    Path(report).write_text(json.dumps(counters, default=str))
+        {"run": run, "serve": serve}[what](*arguments)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from application_runs import AGREEING, Run, difference
 from fake_gpus import HERE, run
+from tiers import some
 
 # An emulated thread takes its time.
 SMALLER = {
@@ -73,7 +74,7 @@ def growth(found: Run) -> dict[str, Any]:
     return grown
 
 
-@pytest.mark.parametrize("gpus", [1, 2])
+@pytest.mark.parametrize("gpus", some([2, 1], 2))
 @pytest.mark.parametrize("case", CASES)
 def test_applications_agree_with_unfused_ones(case: str, gpus: int) -> None:
     unfused, fused = runs(0)[case], runs(gpus)[case]
@@ -85,7 +86,7 @@ def test_applications_agree_with_unfused_ones(case: str, gpus: int) -> None:
             assert np.array_equal(array, fused.results[name])
 
 
-@pytest.mark.parametrize("gpus", [1, 2])
+@pytest.mark.parametrize("gpus", some([2, 1], 2))
 @pytest.mark.parametrize("case", CHECKED)
 def test_applications_pass_the_check(case: str, gpus: int) -> None:
     assert growth(runs(gpus, check=True)[case])["launches_checked"] > 0

@@ -11,7 +11,7 @@ from textwrap import dedent
 from typing import Final
 
 import pytest
-from fake_gpus import Done, run
+from fake_gpus import Done, run, run_in_worker
 
 # Compares what a function of a module returns with what it returns for NumPy.
 COMPARE: Final = """
@@ -66,8 +66,12 @@ def function(np):
 
 
 def compare(function: str, gpus: int = 1, **settings: str) -> Done:
-    """Run a function that was found right, and return its process."""
-    done = run(dedent(function) + COMPARE, gpus=gpus, **settings)
+    """Run a function that is found right; with settings, in a process of its own."""
+    program = dedent(function) + COMPARE
+    if settings:
+        done = run(program, gpus=gpus, **settings)
+    else:
+        done = run_in_worker(program, gpus)
     assert done.status == 0, done.errors[-3000:]
     return done
 
@@ -121,7 +125,7 @@ def test_no_task_waits_for_the_device() -> None:
         x = x * 2.0 - 1.0
         get_legate_runtime().issue_execution_fence(block=True)
     """
-    few, many = (run(dedent(program.format(tasks=n))).counters for n in (2, 12))
+    few, many = (run_in_worker(program.format(tasks=n)).counters for n in (2, 12))
     assert many["launches"] == few["launches"] + 10
     # how often Legate waits by itself when it starts depends on the machine
     assert many["synchronizations"] < few["synchronizations"] + 10
@@ -137,7 +141,7 @@ def test_a_scope_without_gpus_runs_unfused() -> None:
         x = cupynumeric.arange(100.0) * 2.0 + 1.0
         assert x.sum() == 10000.0
     """
-    done = run(dedent(program))
+    done = run_in_worker(program)
     assert done.status == 0, done.errors[-3000:]
     assert done.counters["groups"] == done.counters["launches"] == 0
 

@@ -12,8 +12,9 @@ import os
 
 import pytest
 from fake_gpus import HERE, run
+from tiers import examples
 
-PROGRAMS = os.environ.get("PROGRAMS", "25")
+PROGRAMS = os.environ.get("PROGRAMS") or str(examples(8, 25))
 
 
 @pytest.mark.parametrize("gpus", [1, 2])

@@ -7,7 +7,7 @@ from textwrap import dedent
 from typing import Final
 
 import pytest
-from fake_gpus import run
+from fake_gpus import run_in_worker
 
 # Prints how many kernels are launched by the last of a few steps.
 STEPS: Final = """
@@ -88,7 +88,7 @@ def launched(
     """Return how many kernels a step launches that was found right."""
     text = STEPS.replace("ROWS", str(rows)).replace("COLUMNS", str(columns))
     program = dedent(function) + dedent(text.replace("DTYPE", dtype))
-    done = run(program, gpus=gpus)
+    done = run_in_worker(program, gpus)
     assert done.status == 0, done.errors[-3000:]
     assert done.counters["failures"] == 0
     return int(done.output.split()[-1])

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from every import every
 
 from legate_diffuse.kernel import Argument, Builder, InvalidKernelError, print_kernel
 from legate_diffuse.kernel.dtypes import ALL, bits_of
@@ -85,8 +86,8 @@ def test_an_argument_that_is_never_written_is_refused():
         Builder([READ, WRITE], []).build()
 
 
-@pytest.mark.parametrize("dtype", ALL)
-@pytest.mark.parametrize("value", [0, 1, True, 3, 100])
+@every("dtype", ALL)
+@every("value", [0, 1, True, 3, 100])
 def test_constants_have_numpy_bits(dtype, value):
     expected = int.from_bytes(np.dtype(dtype).type(value).tobytes(), "little")
     assert bits_of(dtype, value) == expected

@@ -128,13 +128,14 @@ def numbers() -> Any:
 
 
 def counted_differential(program: Callable[[Any], Any]) -> dict[str, Any]:
-    """Assert that a program gives the same bits unfused; return what fusion did.
+    """Assert that a program is fused and gives the same bits unfused.
 
-    ``program(x)`` gets :func:`numbers` and returns an array.
+    ``program(x)`` gets :func:`numbers` and returns an array. Returns what fusion did.
     """
     results: list[Any] = []
     x = numbers()
     found = counts(lambda: results.append(program(x)))
+    assert found["groups"] > 0, "nothing was fused"
     with unfused():
         same(results[0], program(numbers()))
     return found

@@ -15,10 +15,11 @@ import cupynumeric as cn
 import numpy as np
 import pytest
 from comparison import counts, same, unfused
+from tiers import examples
 
 from legate_diffuse.launch import state
 
-PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
+PROGRAMS = int(os.environ.get("PROGRAMS") or examples(20, 60))
 # else arrays that are smaller than points need would be in one piece
 vars(state)["TINY"] = int(os.environ.get("TINY", "0"))
 # fewer rows than points, tiles smaller than what points need beside them, extents that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs small programs in processes of their own, as a user would."""
+"""Runs small programs: in processes of their own, as a user would, or in workers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
+
+import workers
 
 LEGATE = str(Path(sys.executable).parent / "legate")
 LEGATE_OPTIONS = ("--cpus", "1", "--gpus", "0", "--sysmem", "500")
@@ -32,25 +34,11 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command without this process's own settings of Legate and of the switch.
 
-    Where there is no CUDA driver, programs that run unfused get the stub as well. The
-    command inherits the files ``pass_fds``.
+    The command inherits the files ``pass_fds``.
     """
-    environment.setdefault("LEGATE_DIFFUSE_DRIVER_STUB", "1")
-    # the launcher runs the first python on the path
-    environment.setdefault(
-        "PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    )
-    # small arrays would otherwise be fused the second time only
-    environment.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("LEGATE_", "CUPYNUMERIC_"))
-        or name == "LEGATE_DIFFUSE_CACHE_DIR"
-    }
     done = subprocess.run(
         command,
-        env=inherited | environment,
+        env=_environment(environment),
         capture_output=True,
         text=True,
         timeout=_TIMEOUT_SECONDS,
@@ -71,6 +59,15 @@ def run_python(
     return run(*command, pass_fds=pass_fds, **environment)
 
 
+def run_in_worker(program: str, *arguments: str, **environment: str) -> workers.Done:
+    """Run the text of a program after others: see ``workers.py``. Fusion is on."""
+    environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
+    environment.setdefault("LEGATE_DIFFUSE", "1")
+    return workers.run_in_worker(
+        program, *arguments, environment=_environment(environment)
+    )
+
+
 def run_checks(checks: Path, settings: Mapping[str, str]) -> tuple[int, str]:
     """Run a file of tests in a process of its own; return its status and output."""
     done = subprocess.run(
@@ -83,6 +80,28 @@ def run_checks(checks: Path, settings: Mapping[str, str]) -> tuple[int, str]:
         check=False,
     )
     return done.returncode, done.stdout
+
+
+def _environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of a process, none of them this process's own settings.
+
+    Where there is no CUDA driver, programs that run unfused get the stub as well.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("LEGATE_", "CUPYNUMERIC_"))
+        or name == "LEGATE_DIFFUSE_CACHE_DIR"
+    }
+    # the launcher runs the first python on the path
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    defaults = {
+        "LEGATE_DIFFUSE_DRIVER_STUB": "1",
+        "PATH": path,
+        # small arrays would otherwise be fused the second time only
+        "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
+    }
+    return inherited | defaults | settings
 
 
 def _quiet(output: str) -> str:

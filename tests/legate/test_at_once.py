@@ -370,6 +370,7 @@ settings.doctor = True
 assert program() == (2.0, 12.0) and len(seen) == 6
 settings.doctor = False
 assert program() == (2.0, 12.0) and len(seen) == 6
+del window.submitter.at_once.run
 """)
 
 

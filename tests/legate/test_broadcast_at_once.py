@@ -85,5 +85,6 @@ planned = AtOnce.run
 calls = []
 AtOnce.run = lambda self, operations: calls.append(1) or planned(self, operations)
 step()
+AtOnce.run = planned
 assert not calls
 """)

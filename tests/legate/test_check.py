@@ -8,7 +8,7 @@ import subprocess
 from textwrap import dedent
 
 import pytest
-from process import run_python
+from process import run_in_worker, run_python
 
 BEGIN = """
 import legate_diffuse
@@ -143,7 +143,8 @@ RIGHT = {
 @pytest.mark.parametrize("cpus", ["1", "2"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_right_programs_pass(case: str, cpus: str) -> None:
-    done = _check(dedent(RIGHT[case]), cpus)
+    program = BEGIN + dedent(RIGHT[case]) + END
+    done = run_in_worker(program, **_settings(cpus))
     assert (done.stderr, done.returncode) == ("", 0)
     assert int(done.stdout.split()[-1]) > 0
 
@@ -280,11 +281,15 @@ def test_plans_are_verified() -> None:
     assert "ValueError: after the pass 'groups': task 2 comes before" in done.stderr
 
 
+def _settings(cpus: str) -> dict[str, str]:
+    return {
+        "LEGATE_DIFFUSE_CHECK": "1",
+        "LEGATE_DIFFUSE_SYNC_COMPILE": "0",
+        "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 500",
+        "LEGATE_TEST": "1",
+    }
+
+
 def _check(program: str, cpus: str) -> subprocess.CompletedProcess[str]:
-    return run_python(
-        BEGIN + program + END,
-        LEGATE_DIFFUSE_CHECK="1",
-        LEGATE_DIFFUSE_SYNC_COMPILE="0",
-        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 500",
-        LEGATE_TEST="1",
-    )
+    """Run a program in a process of its own, which ends if a result is wrong."""
+    return run_python(BEGIN + program + END, **_settings(cpus))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from process import run_python
+from process import run_in_worker, run_python
 
 BEGIN = "import cupynumeric as cn\nimport legate_diffuse\n"
 
@@ -48,8 +48,8 @@ for values in ([nan], [nan, 1.0], [1.0, nan], [1.0, nan, 2.0], [nan, inf], [-inf
     x = cn.array(values, "float16") + cn.zeros(len(values), "float16")
     print(float({statement}))
 """
-    fused = run_python(BEGIN + program, LEGATE_DIFFUSE="1")
-    plain = run_python(BEGIN + program)
+    fused = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="1")
+    plain = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="0")
     assert (fused.returncode, fused.stderr) == (0, "")
     assert fused.stdout == plain.stdout
     assert fused.stdout.startswith("nan\n")
@@ -72,8 +72,8 @@ e[:-1] += cn.zeros(0) + 2.0
 e += d
 print(a.tolist(), b.tolist(), c.tolist(), d.tolist(), e.tolist())
 """
-    fused = run_python(BEGIN + program, LEGATE_DIFFUSE="1")
-    plain = run_python(BEGIN + program)
+    fused = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="1")
+    plain = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="0")
     assert (fused.returncode, fused.stderr) == (0, "")
     assert fused.stdout == plain.stdout
     assert fused.stdout.startswith(f"{np.ones((1, 3)).tolist()} ")
@@ -99,7 +99,9 @@ def test_what_has_too_many_dimensions_is_refused_at_once() -> None:
     print((x + 1.0).tolist())
     """
     for small in ("393216", "0"):
-        done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small)
+        done = run_in_worker(
+            program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small
+        )
         assert done.returncode == 0
         assert done.stdout.splitlines() == [
             *["refused"] * 6,
@@ -114,7 +116,11 @@ def test_scalars_of_tasks_may_be_arrays() -> None:
     found = np.in1d(x, x[2:5], kind="table")
     print(found.tolist())
     """
-    expected = run_python(program, LEGATE_DIFFUSE="0", LEGATE_DIFFUSE_DRIVER_STUB="1")
+    expected = run_in_worker(
+        program, LEGATE_DIFFUSE="0", LEGATE_DIFFUSE_DRIVER_STUB="1"
+    )
     for small in ("393216", "0"):
-        done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small)
+        done = run_in_worker(
+            program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small
+        )
         assert (done.returncode, done.stdout) == (0, expected.stdout)

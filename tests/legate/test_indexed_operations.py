@@ -15,6 +15,7 @@ import cupynumeric as cn
 import numpy as np
 import pytest
 from comparison import counts, differential, fused, same, unfused
+from every import every
 from process import run
 
 from legate_diffuse import _native
@@ -38,10 +39,8 @@ def unless_one_element(shape):
     return None if np.prod(shape) == 1 else 0
 
 
-@pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize(
-    ("start", "stop", "step"), [(0, 100, 1), (-3, 90, 7), (50, -70, -3), (3, 4, 1)]
-)
+@every("dtype", NUMBERS)
+@every(("start", "stop", "step"), [(0, 100, 1), (-3, 90, 7), (50, -70, -3), (3, 4, 1)])
 def test_arange_of_numbers(dtype, start, stop, step):
     if dtype.startswith("u"):
         start, stop = sorted((abs(start), abs(stop)))
@@ -52,8 +51,8 @@ def test_arange_of_numbers(dtype, start, stop, step):
     np.testing.assert_array_equal(result, np.arange(start, stop, step).astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", [d for d in NUMBERS if "int" not in d])
-@pytest.mark.parametrize(("start", "step"), [(0.1, 0.3), (-1e3, 0.7), (1e-3, -1.3)])
+@every("dtype", [d for d in NUMBERS if "int" not in d])
+@every(("start", "step"), [(0.1, 0.3), (-1e3, 0.7), (1e-3, -1.3)])
 def test_arange_has_the_bits_of_upstream(dtype, start, step):
     both(lambda n: -n.arange(start, start + 300 * step, step, dtype=dtype))
 
@@ -73,8 +72,8 @@ def test_empty_arange():
     assert both(lambda n: n.arange(5, 5) * 2, originals=None).shape == (0,)
 
 
-@pytest.mark.parametrize("dtype", ALL)
-@pytest.mark.parametrize("shape", [(6, 6), (5, 9), (9, 5), (1, 7), (7, 1), (1, 1)])
+@every("dtype", ALL)
+@every("shape", [(6, 6), (5, 9), (9, 5), (1, 7), (7, 1), (1, 1)])
 def test_eye(dtype, shape):
     for offset in (0, 2, -3, 100, -100):
         for program in (
@@ -84,8 +83,8 @@ def test_eye(dtype, shape):
             differential(program, originals=unless_one_element(shape))
 
 
-@pytest.mark.parametrize("dtype", ALL)
-@pytest.mark.parametrize("shape", [(6, 6), (5, 9), (1, 7), (7, 1), (1, 1), (2, 3, 4)])
+@every("dtype", ALL)
+@every("shape", [(6, 6), (5, 9), (1, 7), (7, 1), (1, 1), (2, 3, 4)])
 def test_triangles(dtype, shape):
     values = np.arange(1, np.prod(shape) + 1).reshape(shape).astype(dtype)
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
-from process import run_python
+from process import run_in_worker
 
 INJECT = Path(__file__).parents[2] / "scripts" / "inject.py"
 
@@ -20,6 +21,7 @@ import cupynumeric as cn
 from legate_diffuse.interpose.window import window
 import legate_diffuse.launch.submission as submission
 gc.disable()
+native, make_plan = window.queue.native, submission.make_plan
 
 class Interrupt(Exception):
     pass
@@ -44,6 +46,14 @@ class Native:
 """
 
 
+# Leaves the process as it was, also if the program has raised.
+END = """
+finally:
+    window.queue.native = window.submitter.native = native
+    submission.make_plan = make_plan
+    gc.enable()
+"""
+
 # Operations on arrays of at most so many bytes run as they come, the first ones too.
 AT_ONCE = {"LEGATE_DIFFUSE_SMALL_BYTES": "100", "LEGATE_DIFFUSE_SYNC_COMPILE": "1"}
 
@@ -51,7 +61,8 @@ AT_ONCE = {"LEGATE_DIFFUSE_SMALL_BYTES": "100", "LEGATE_DIFFUSE_SYNC_COMPILE": "
 def output_of(program: str, **environment: str) -> str:
     # operations that run at once have no launches
     settings = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"} | environment
-    done = run_python(BEGIN + program, **settings)
+    body = indent(program, "    ")
+    done = run_in_worker(f"{BEGIN}try:\n{body}{END}", **settings)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from process import run_python
+from process import run_in_worker
 
 BEGIN = """
 import gc
@@ -30,7 +30,7 @@ for _ in range(20):
     in_thread(parts.clear)
 print((cn.ones(4) + 1.0).tolist())
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{[2.0] * 4}\n", "")
 
 
@@ -47,9 +47,10 @@ for _ in range(20):
     Cycle(array)
     del array
     in_thread(gc.collect)
+gc.enable()
 print((cn.ones(4) + 1.0).tolist())
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{[2.0] * 4}\n", "")
 
 
@@ -65,7 +66,7 @@ array += 1.0
 in_thread(use)
 print(array.tolist())
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "Legate was called in thread 'worker', but must be called in the thread that "
@@ -90,6 +91,6 @@ window.flush("test")
 seen = legate_diffuse.stats()["tasks_seen"] - before
 print(seen, y.tolist())
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "1 [-0.0, -1.0, -4.0, -9.0]\n"

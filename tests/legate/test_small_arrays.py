@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small arrays live in the process, and operations on them are no tasks.
 
-Each test runs in a process of its own: the others of this folder have Legate hold all
-arrays.
+Programs run in other processes than this one, where Legate holds all arrays.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from process import run_python
+from process import run_in_worker, run_python
 
 BEGIN = """
 import gc
@@ -44,15 +43,23 @@ def agree(program):
 """
 
 
+PATH = {"PYTHONPATH": str(Path(__file__).parent)}
+
+
 def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
-    """Run a program after ``BEGIN``."""
-    folder = str(Path(__file__).parent)
-    return run_python(BEGIN + program, PYTHONPATH=folder, **environment)
+    """Run a program after ``BEGIN`` in a process of its own."""
+    return run_python(BEGIN + program, **PATH, **environment)
 
 
-def run_here(program: str, **environment: str) -> None:
-    done = run_begun(program, **environment)
+def run_here(program: str, fuses: bool = True, **environment: str) -> None:
+    """Run a program after ``BEGIN`` that asserts what it claims.
+
+    Unless it says otherwise something must be fused, or run in the process.
+    """
+    done = run_in_worker(BEGIN + program, **PATH, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.counters["failures"] == 0
+    assert not fuses or done.counters["groups"] > 0, "nothing was fused"
 
 
 def test_reads_of_elements_need_no_task() -> None:
@@ -170,6 +177,7 @@ assert (found["ran_in_process"], found["tasks_submitted"]) == (1, 0), found
 x += 1.0
 float(x[0])
 np.testing.assert_array_equal(np.asarray(cn.cumsum(x)), [7.0, 10.0, 15.0])
+object.__setattr__(originals.real.legate, "native", native)
 """)
 
 
@@ -267,7 +275,7 @@ assert float(sum_) == 30.0
 
 
 def test_memory_is_freed() -> None:
-    run_here("""
+    done = run_begun("""
 # 16 arrays of fewer elements are kept for the next ones
 x = cn.ones(5000)
 float((x * 2.0).sum())
@@ -286,6 +294,7 @@ del x
 gc.collect()
 assert native.small_array_bytes() <= 32, native.small_array_bytes()
 """)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
 def test_the_limit() -> None:
@@ -323,6 +332,10 @@ class Native:
         window.queue.native = window.submitter.native = self
         object.__setattr__(originals.real.legate, "native", self)
         window.submitter.small._native = self
+    def restore(self):
+        window.queue.native = window.submitter.native = native
+        object.__setattr__(originals.real.legate, "native", native)
+        window.submitter.small._native = native
     def __getattr__(self, name):
         found = getattr(native, name)
         if name not in self.names:
@@ -367,10 +380,10 @@ for _ in range(3):
     attempt(lambda: window.flush("test"))
     sorted_z = attempt(lambda: cn.sort(z))
     attempt(lambda: window.flush("test"))
-interrupting.number = 0
+interrupting.restore()
 print(x.tolist(), y.tolist(), z.tolist())
 """
-    done = run_begun(INTERRUPTED + program)
+    done = run_in_worker(BEGIN + INTERRUPTED + program, **PATH)
     right = f"{[3.0] * 6} {[[6.0] * 2] * 2} {[16.0, 8.0]}"
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == right, done.stdout

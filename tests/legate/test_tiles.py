@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from process import run_checks, run_python
+from process import run_checks, run_in_worker
 
 from legate_diffuse.launch.state import TINY
 
@@ -67,12 +67,13 @@ for count in range(1, 31):
     float(x[1])
     if count % 10 == 0:
         found.append(roots())
+gc.enable()
 assert found[0] == found[1] == found[2], found
 """
 
 
 def test_no_store_waits_for_the_garbage_collector() -> None:
-    done = run_python(STEPS, **PARTITIONED)
+    done = run_in_worker(STEPS, **PARTITIONED)
     assert done.returncode == 0, done.stderr
 
 
@@ -89,7 +90,7 @@ numpy.testing.assert_array_equal(numpy.asarray(found), right)
 
 
 def test_no_part_is_copied_that_nothing_was_written_to() -> None:
-    done = run_python(
+    done = run_in_worker(
         JOINED, **PARTITIONED | {"LEGATE_CONFIG": "--cpus 4 --gpus 0 --sysmem 500"}
     )
     assert done.returncode == 0, done.stderr
@@ -124,7 +125,7 @@ for one, other in zip(found, smooth(numpy, shape), strict=True):
 @pytest.mark.parametrize("shape", [(2101, 2099), (700_001, 7)])
 def test_tiles_bypass_caches_together(shape: tuple[int, int]) -> None:
     large = PARTITIONED | {"LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 2000"}
-    done = run_python(LARGE, *map(str, shape), **large)
+    done = run_in_worker(LARGE, *map(str, shape), **large)
     assert done.returncode == 0, done.stderr
 
 
@@ -154,7 +155,7 @@ print(tasks)
 
 
 def test_sweeps_over_a_tiny_grid_are_one_task() -> None:
-    done = run_python(TINY_GRIDS, **PARTITIONED)
+    done = run_in_worker(TINY_GRIDS, **PARTITIONED)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["1"]
 
@@ -174,7 +175,7 @@ for rows, columns in ((400, 38), (3, 38)):
 
 
 def test_parts_of_what_is_divided_into_rows_are_reshaped() -> None:
-    done = run_python(RESHAPED, **PARTITIONED)
+    done = run_in_worker(RESHAPED, **PARTITIONED)
     assert done.returncode == 0, done.stderr
 
 
@@ -216,7 +217,7 @@ print(tasks)
 
 @pytest.mark.parametrize("cpus", [2, 3, 4])
 def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None:
-    done = run_python(
+    done = run_in_worker(
         SWEEPS,
         LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 500",
         LEGATE_DIFFUSE="1",
@@ -250,7 +251,7 @@ assert legate_diffuse.stats()["failures"] == 0
 
 
 def test_operations_without_points_see_an_element_first() -> None:
-    done = run_python(EMPTY, **PARTITIONED | {"LEGATE_DIFFUSE_SMALL_BYTES": "64"})
+    done = run_in_worker(EMPTY, **PARTITIONED | {"LEGATE_DIFFUSE_SMALL_BYTES": "64"})
     assert done.returncode == 0, done.stderr
 
 
@@ -292,7 +293,7 @@ assert stats()["failures"] == 0
 @pytest.mark.parametrize("cpus", [2, 3, 4])
 def test_tiles_are_those_of_what_is_read_where_all_is_summed(cpus: int) -> None:
     options = f"--cpus {cpus} --gpus 0 --sysmem 500"
-    done = run_python(SUMS, **PARTITIONED | {"LEGATE_CONFIG": options})
+    done = run_in_worker(SUMS, **PARTITIONED | {"LEGATE_CONFIG": options})
     assert done.returncode == 0, done.stderr
 
 
@@ -309,8 +310,8 @@ print(z.tolist())
 
 
 def test_what_was_never_written_to_is_not_read() -> None:
-    expected = run_python(NEW.replace("cupynumeric", "numpy"))
-    done = run_python(
+    expected = run_in_worker(NEW.replace("cupynumeric", "numpy"))
+    done = run_in_worker(
         NEW,
         LEGATE_CONFIG="--cpus 3 --gpus 0 --sysmem 500",
         LEGATE_TEST="1",
@@ -347,12 +348,13 @@ for _ in range(12):
         u[1, 1].item()
 for n, u in enumerate(grids):
     numpy.testing.assert_array_equal(numpy.asarray(u), n * numpy.ones((64, 64)))
+Root.move = move
 print(len(roots), len(spares))
 """
 
 
 def test_an_array_that_moves_takes_its_size_once_more() -> None:
-    done = run_python(MOVED, **PARTITIONED)
+    done = run_in_worker(MOVED, **PARTITIONED)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["5", "10"]
 
@@ -385,13 +387,15 @@ for _ in range(30):
     z = y / total
     x = z * 4096.0
 total.item()
+release.LetGo.run = run
+gc.enable()
 assert len(counts) > 4, counts
 print(max(counts))
 """
 
 
 def test_arrays_go_when_no_task_of_the_window_needs_them() -> None:
-    done = run_python(SOLVER, **PARTITIONED)
+    done = run_in_worker(SOLVER, **PARTITIONED)
     assert done.returncode == 0, done.stderr
     # what a step begins with, and what it makes
     assert int(done.stdout) <= 3
@@ -434,5 +438,5 @@ for found, expected in zip(solve(cupynumeric), solve(numpy)):
 
 
 def test_what_does_not_move_any_more_has_no_spare_store() -> None:
-    done = run_python(SPARES, **PARTITIONED)
+    done = run_in_worker(SPARES, **PARTITIONED)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
+from every import every
 from maths_operands import function_kernel, operands_of
 
 from legate_diffuse.codegen import Compiler, machine
@@ -46,8 +47,8 @@ BOUNDS = {
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@every("name", FUNCTIONS)
+@every("dtype", [np.float64, np.float32])
 def test_errors_are_bounded(run, name, dtype):
     operands = operands_of(name, dtype, POINTS)
     if name == "pow":
@@ -64,8 +65,8 @@ def bound_of(name, dtype):
     return bound
 
 
-@pytest.mark.parametrize("dtype", BOUNDS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@every("dtype", BOUNDS)
+@every("name", FUNCTIONS)
 def test_results_that_differ_from_libms_have_errors_below_one_unit(name, dtype):
     assert not ROUTINES[c_name(name, dtype)].ulps or bound_of(name, dtype) < 1
 

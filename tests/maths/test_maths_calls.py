@@ -5,6 +5,7 @@ import platform
 
 import numpy as np
 import pytest
+from every import every
 from maths_operands import function_kernel, units_apart
 
 from legate_diffuse.codegen import Compiler, machine
@@ -63,9 +64,9 @@ def assert_agrees(name, dtype, result, expected):
         assert_same_bits(result, expected)
 
 
-@pytest.mark.parametrize("mode", MathMode)
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", sorted(MATHS_OF_ONE | MATHS_OF_TWO))
+@every("mode", MathMode)
+@every("dtype", FLOATS)
+@every("name", sorted(MATHS_OF_ONE | MATHS_OF_TWO))
 def test_results_are_those_of_libm(run, name, dtype, mode):
     operands = operands_of(name, dtype)
     result = apply(run, name, dtype, operands, mode)
@@ -90,8 +91,8 @@ EDGES = {
 }
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", EDGES)
+@every("dtype", FLOATS)
+@every("name", EDGES)
 def test_vector_routines_give_libms_results_at_their_edges(run, name, dtype):
     with np.errstate(all="ignore"):
         middle = np.array([*EDGES[name].split(), 0.0, np.inf, np.nan], float)
@@ -101,8 +102,8 @@ def test_vector_routines_give_libms_results_at_their_edges(run, name, dtype):
     assert_same_bits(result, libm(name, dtype, [x]))
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "pow"])
+@every("dtype", FLOATS)
+@every("name", ["exp", "exp2", "log", "log2", "pow"])
 def test_vector_routines_give_libms_results_for_random_numbers(run, name, dtype):
     generator = np.random.default_rng(0)
     size = 200_000
@@ -184,7 +185,7 @@ def test_a_processor_without_fma_calls_libm(monkeypatch):
     assert not vector_functions(monkeypatch)
 
 
-@pytest.mark.parametrize("mode", MathMode)
+@every("mode", MathMode)
 def test_a_result_does_not_depend_on_its_place(run, mode):
     generator = np.random.default_rng(0)
     x = generator.uniform(-700, 700, 1000)
@@ -200,7 +201,7 @@ def test_a_result_does_not_depend_on_its_place(run, mode):
     assert apply(run, "exp", "float64", [apart], mode).tobytes() == whole.tobytes()
 
 
-@pytest.mark.parametrize("mode", MathMode)
+@every("mode", MathMode)
 def test_a_result_does_not_depend_on_the_rest_of_the_kernel(run, mode):
     """A kernel with float64 values computes fewer float32 values at once."""
     builder = Builder(
@@ -225,8 +226,8 @@ def test_a_result_does_not_depend_on_the_rest_of_the_kernel(run, mode):
     )
 
 
-@pytest.mark.parametrize("mode", MathMode)
-@pytest.mark.parametrize("dtype", FLOATS)
+@every("mode", MathMode)
+@every("dtype", FLOATS)
 def test_results_that_are_exact_in_libm_stay_exact(run, dtype, mode):
     powers = np.arange(11 if dtype == "float32" else 23).astype(dtype)
     tens = np.array([float(10 ** int(power)) for power in powers], dtype)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from batches import Batch
+from every import every
 from launches import aligned
 from test_operations import (
     ELEMENT_WISE,
@@ -13,6 +14,7 @@ from test_operations import (
     kernel_of,
     name,
     operands_of,
+    operation,
     scalars_of,
 )
 
@@ -31,9 +33,9 @@ def converts_floats(kernel: Kernel) -> bool:
     )
 
 
-@pytest.fixture(scope="module")
-def batch() -> Batch:
-    return Batch([kernel_of(kind) for kind in ELEMENT_WISE])
+@pytest.fixture
+def batch(group: str) -> Batch:
+    return Batch([kernel_of(kind) for kind in ELEMENT_WISE if operation(kind) == group])
 
 
 def placed(array: np.ndarray, layout: str) -> np.ndarray:
@@ -65,8 +67,8 @@ def moderate(kind, operands):
     return [each[keep] for each in operands]
 
 
-@pytest.mark.parametrize("layout", ["aligned", "shifted", "strided"])
-@pytest.mark.parametrize("kind", ELEMENT_WISE, ids=name)
+@every("layout", ["aligned", "shifted", "strided"])
+@every("kind", ELEMENT_WISE, ids=name, by=operation)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_agrees_with_the_cpu(run, batch, kind, layout) -> None:
     kernel = kernel_of(kind)

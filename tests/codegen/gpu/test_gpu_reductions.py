@@ -8,6 +8,7 @@ import functools
 import numpy as np
 import pytest
 from batches import Batch
+from every import every
 from launches import aligned
 from test_codegen_reductions import EVERY, reduced, reduction_kernel, values
 
@@ -17,6 +18,10 @@ from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 SEEDS = (0, 1, 2)
 SOME = [("add", "float64"), ("max", "int8"), ("mul", "complex64"), ("or", "bool")]
 SOME += [("min", "float16"), ("add", "complex128"), ("add", "int32")]
+
+
+def operator_of(case: tuple[str, str]) -> str:
+    return case[0]
 
 
 def in_memory(array: np.ndarray, offset: int = 0) -> np.ndarray:
@@ -49,8 +54,8 @@ def batch() -> Batch:
     return Batch([*kernels, sums()])
 
 
-@pytest.mark.parametrize(("operator", "dtype"), EVERY)
-@pytest.mark.parametrize("offset", [False, True])
+@every(("operator", "dtype"), EVERY, by=operator_of)
+@every("offset", [False, True])
 def test_all_points(batch, operator, dtype, offset) -> None:
     kernel = reduction_kernel(operator, dtype, broadcast=False)
     for shape in ((1,), (31,), (1000,), (3, 2001), (700, 5)):
@@ -62,13 +67,13 @@ def test_all_points(batch, operator, dtype, offset) -> None:
             np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@pytest.mark.parametrize(("operator", "dtype"), SOME)
-@pytest.mark.parametrize("inner", [0, 1, 2])
-@pytest.mark.parametrize(
+@every(("operator", "dtype"), SOME, by=operator_of)
+@every("inner", [0, 1, 2])
+@every(
     "kept",
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)],
 )
-@pytest.mark.parametrize("shape", [(3, 5, 70), (40, 37, 2), (2, 700, 3)])
+@every("shape", [(3, 5, 70), (40, 37, 2), (2, 700, 3)])
 def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     """Whatever the inner loop is: a block reduces a row, or threads columns."""
     kernel = reduction_kernel(operator, dtype, broadcast=False)
@@ -80,10 +85,10 @@ def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@pytest.mark.parametrize(("operator", "dtype"), EVERY)
-@pytest.mark.parametrize("shape", [(9, 700), (700, 9)])
-@pytest.mark.parametrize("kept", [(1, 0), (0, 1)])
-@pytest.mark.parametrize("inner", [0, 1])
+@every(("operator", "dtype"), EVERY, by=operator_of)
+@every("shape", [(9, 700), (700, 9)])
+@every("kept", [(1, 0), (0, 1)])
+@every("inner", [0, 1])
 def test_rows_and_columns_of_every_type(
     batch, operator, dtype, shape, kept, inner
 ) -> None:
@@ -97,9 +102,9 @@ def test_rows_and_columns_of_every_type(
         np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@pytest.mark.parametrize("shape", [(2, 30000), (9000, 2)])
-@pytest.mark.parametrize("kept", [(1, 0), (0, 1)])
-@pytest.mark.parametrize("inner", [0, 1])
+@every("shape", [(2, 30000), (9000, 2)])
+@every("kept", [(1, 0), (0, 1)])
+@every("inner", [0, 1])
 def test_several_blocks_share_a_row(batch, shape, kept, inner) -> None:
     kernel = reduction_kernel("add", "int64", broadcast=False)
     x = in_memory(values("add", "int64", shape))
@@ -110,7 +115,7 @@ def test_several_blocks_share_a_row(batch, shape, kept, inner) -> None:
     np.testing.assert_array_equal(result, reduced("add", start, x))
 
 
-@pytest.mark.parametrize("shape", [(100, 7), (7, 100), (65, 65)])
+@every("shape", [(100, 7), (7, 100), (65, 65)])
 def test_several_patterns_in_one_kernel(batch, shape) -> None:
     x = in_memory(values("add", "float64", shape))
     before = x.copy()
@@ -126,7 +131,7 @@ def test_several_patterns_in_one_kernel(batch, shape) -> None:
     assert largest[0, 0] == before.max()
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX])
+@every("dtype", [*FLOATS, *COMPLEX])
 def test_sums_have_the_same_bits_in_every_run(batch, dtype) -> None:
     kernel = reduction_kernel("add", dtype, broadcast=False)
     random = np.random.default_rng(3)
@@ -146,9 +151,9 @@ def test_sums_have_the_same_bits_in_every_run(batch, dtype) -> None:
         assert np.abs(result - exact.reshape(small)).max() < part
 
 
-@pytest.mark.parametrize("operator", ["min", "max"])
-@pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(
+@every("operator", ["min", "max"])
+@every("dtype", FLOATS)
+@every(
     "numbers",
     [[np.nan], [1.0, np.nan, -2.0], [np.nan, 5.0], [np.inf, np.nan], [-np.inf, np.inf]],
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from batches import Batch
+from every import every
 from test_codegen_row_sums import (
     MOST_COLUMNS,
     ROWS,
@@ -32,8 +33,8 @@ def batch() -> Batch:
     return Batch([kernel_of(*case) for case in CASES])
 
 
-@pytest.mark.parametrize(("dtype", "index", "operator"), CASES)
-@pytest.mark.parametrize("spread", [1, 2])
+@every(("dtype", "index", "operator"), CASES)
+@every("spread", [1, 2])
 def test_products_of_any_structure(batch, dtype, index, operator, spread) -> None:
     random = np.random.default_rng(3)
     lengths = random.integers(0, 8, 700)

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from batches import Batch
+from every import every
 from launches import aligned
 
 from legate_diffuse.codegen.gpu.parameters import Layout
@@ -121,7 +122,7 @@ def converted(x: float, source: str, target: str) -> int:
     return max(limits.min, min(limits.max, int(x)))
 
 
-@pytest.mark.parametrize(("source", "target"), CASTS)
+@every(("source", "target"), CASTS)
 def test_floats_become_the_nearest_integers(batch, source, target) -> None:
     numbers = [0.0, 0.9, 1.5, 127.5, 200.0, 300.7, 40000.3, 2.0**31, 2.0**32 + 512]
     numbers += [2.0**62, 2.0**63, 1.5 * 2.0**63, 2.0**64, 1e30, math.inf, math.nan]
@@ -131,8 +132,8 @@ def test_floats_become_the_nearest_integers(batch, source, target) -> None:
     assert result.tolist() == [converted(float(each), source, target) for each in x]
 
 
-@pytest.mark.parametrize("name", ["quotient", "remainder"])
-@pytest.mark.parametrize("dtype", INTEGERS)
+@every("name", ["quotient", "remainder"])
+@every("dtype", INTEGERS)
 def test_division_by_zero_gives_zero(batch, name, dtype) -> None:
     x = placed(np.array([0, 1, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype))
     result = placed(np.full(x.shape, 77, dtype))
@@ -140,9 +141,9 @@ def test_division_by_zero_gives_zero(batch, name, dtype) -> None:
     assert not result.any()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (7, 300), (300, 2), (2, 3, 4, 9)])
-@pytest.mark.parametrize("inner", [0, 1])
-@pytest.mark.parametrize("layout", [None, Layout.STRIDED])
+@every("shape", [(1, 1), (3, 5), (7, 300), (300, 2), (2, 3, 4, 9)])
+@every("inner", [0, 1])
+@every("layout", [None, Layout.STRIDED])
 def test_indices_and_scalars(batch, shape, inner, layout) -> None:
     added = np.arange(shape[-2])[:, None]
     result = placed(np.zeros(shape, "int64"))
@@ -154,8 +155,8 @@ def test_indices_and_scalars(batch, shape, inner, layout) -> None:
     np.testing.assert_array_equal(result, np.broadcast_to(expected, shape))
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (20, 67), (70, 5)])
-@pytest.mark.parametrize("layout", ["rows", "columns", "reversed"])
+@every("shape", [(3, 3), (20, 67), (70, 5)])
+@every("layout", ["rows", "columns", "reversed"])
 def test_neighbours(batch, shape, layout) -> None:
     x = placed(np.random.default_rng(0).standard_normal(shape))
     result = placed(np.zeros(shape))
@@ -172,8 +173,8 @@ def test_neighbours(batch, shape, layout) -> None:
     assert not border.any()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 1001])
-@pytest.mark.parametrize("layout", [None, Layout.STRIDED])
+@every("n", [1, 2, 3, 8, 1001])
+@every("layout", [None, Layout.STRIDED])
 def test_types_of_several_sizes(batch, n, layout) -> None:
     random = np.random.default_rng(n)
     numbers = random.integers(-9, 9, n) + 1j * random.integers(-9, 9, n)
