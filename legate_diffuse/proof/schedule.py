@@ -129,9 +129,7 @@ class _Runner:
             if not scratch.first_nest <= number <= scratch.last_nest:
                 raise RefutedError("a nest uses a scratch buffer outside of its life")
 
-    def _placed(
-        self, first: int, count: int, origins: dict[int, int]
-    ) -> list[_Member]:
+    def _placed(self, first: int, count: int, origins: dict[int, int]) -> list[_Member]:
         """Return where the nests of a band lie on an axis.
 
         ``origins`` has, by base, where the first rows of stores are that others have

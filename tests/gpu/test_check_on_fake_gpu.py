@@ -18,7 +18,7 @@ import pytest
 from fake_gpus import HERE, environment
 
 CHECK = HERE.parents[1] / "scripts" / "gpu"
-COMMON = "--package cupynumeric --batches 1 --iterations 2".split()
+COMMON = ["--package", "cupynumeric", "--batches", "1", "--iterations", "2"]
 CASES = {
     "black_scholes": ["black_scholes", "--size", "100", *COMMON],
     "softmax": ["softmax", "--size", "5", *COMMON],

@@ -2,7 +2,7 @@
 """Random programs with edges of grids: fused and NumPy agree by bits.
 
 ``PROGRAMS=20000 pytest --timeout=0 tests/legate/test_edges.py`` makes as many on each
-machine, others every time; without ``PROGRAMS`` they are the same few hundred.
+machine, others every time; without ``PROGRAMS`` they are the same few.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from numpy_programs import FAILED
 from process import run_checks
+from tiers import examples
 
-PROGRAMS = int(os.environ.get("PROGRAMS", "60"))
+PROGRAMS = int(os.environ.get("PROGRAMS") or examples(30, 200))
 # CPUs, threads that share loops, whether small arrays are divided too, bytes of arrays
 # that live in the process, and of the cache that loops are blocked for.
 _ALL, _TINY, _LARGE = 2**30, 1500, 2**20
