@@ -135,10 +135,12 @@ def run_in_worker(
     *arguments: str,
     environment: Mapping[str, str],
     command: tuple[str, ...] = (sys.executable, str(PROCESS)),
+    fresh: bool = False,
 ) -> Done:
     """Run the text of a program in a process of a command and an environment.
 
-    Fails the test if the program leaves the process in another state.
+    A ``fresh`` process runs this program alone. Fails the test if the program leaves
+    the process in another state.
     """
     text = dedent(program)
     # pytest sets one to the name of the test
@@ -150,7 +152,9 @@ def run_in_worker(
     if os.environ.get(UNFUSED):
         environment["LEGATE_DIFFUSE"] = "0"
     key = command, frozenset(environment.items())
-    worker = _workers.pop(key, None) or Worker(command, environment)
+    worker = (None if fresh else _workers.pop(key, None)) or (
+        Worker(command, environment)
+    )
     done = worker.run(text, arguments)
 
     def alone() -> Done:
@@ -161,7 +165,7 @@ def run_in_worker(
             fresh.end()
 
     _of_this_test.append(_Ran(text, done, alone))
-    if worker.has_ended or done.left:
+    if worker.has_ended or done.left or fresh:
         worker.end()
     else:
         _workers[key] = worker

@@ -59,12 +59,14 @@ def run_python(
     return run(*command, pass_fds=pass_fds, **environment)
 
 
-def run_in_worker(program: str, *arguments: str, **environment: str) -> workers.Done:
+def run_in_worker(
+    program: str, *arguments: str, fresh: bool = False, **environment: str
+) -> workers.Done:
     """Run the text of a program after others: see ``workers.py``. Fusion is on."""
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
     environment.setdefault("LEGATE_DIFFUSE", "1")
     return workers.run_in_worker(
-        program, *arguments, environment=_environment(environment)
+        program, *arguments, environment=_environment(environment), fresh=fresh
     )
 
 

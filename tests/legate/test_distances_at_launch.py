@@ -7,7 +7,7 @@ Each test runs in a process of its own, see ``test_small_arrays.py``.
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_here
+from test_small_arrays import run_fresh
 
 # Distances near, far and beyond the end, in one order and the other; the arrays have
 # several rows of a block, or many blocks.
@@ -37,7 +37,7 @@ def test_values(rows: int, columns: int, cache_bytes: int, cpus: int) -> None:
     near = [3, 4, 7, 31, 60, 5]
     far = [rows // 3, 3, rows - 4, rows // 2, 9, rows // 2 + 40, 200]
     for distances in (near, far, near + far):
-        run_here(
+        run_fresh(
             PROGRAM.replace("ROWS", str(rows))
             .replace("COLUMNS", str(columns))
             .replace("DISTANCES", str(distances))
@@ -54,7 +54,7 @@ assert found["groups"] > 0, found
 
 def test_all_distances_have_one_plan() -> None:
     """How far rows lie apart is filled in at launch, near or far."""
-    run_here(
+    run_fresh(
         PROGRAM.replace("ROWS", "100_000")
         .replace("COLUMNS", "1")
         .replace("DISTANCES", "[]")
@@ -77,7 +77,7 @@ for k in (30, 1000, 40_000, 77):
 
 def test_a_landmark_that_another_task_brings() -> None:
     """Where it is can then be told from views beside it only."""
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.arange(20_000.0) % 7.0
@@ -97,7 +97,7 @@ agree(program), agree(program)
 
 
 def test_distances_may_be_numbers_of_numpy() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x, y = n.arange(300.0), n.zeros(300)

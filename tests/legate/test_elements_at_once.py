@@ -7,7 +7,7 @@ New arrays of few elements are old ones that nobody holds any more.
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_here
+from test_small_arrays import run_fresh
 
 # Operations that ran before are known to native code.
 BEGIN = """
@@ -27,7 +27,7 @@ known(cn)
 
 
 def test_no_function_of_python_runs() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 called = []
@@ -57,7 +57,7 @@ assert set(called) == {"program", "array"}, called
 
 
 def test_programs_of_elements() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 UNARY = (
@@ -138,7 +138,7 @@ for seed in range(400):
 
 
 def test_what_somebody_holds_stays_what_it_is() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 x = cn.array([float(i) for i in range(100)])
@@ -163,7 +163,7 @@ for i in range(1000):
 
 
 def test_new_arrays_have_no_past() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 x = cn.full(8, 3.0)
@@ -207,7 +207,7 @@ assert weak() is None or float(weak()) == 6.0
 
 
 def test_arrays_that_cannot_be_written_to() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 x, y = cn.full(8, 3.0), cn.full(8, 3.0)
@@ -227,7 +227,7 @@ assert float(x[1]) == 2.0 and float(y[1]) == 4.0
 
 @pytest.mark.parametrize("doctor", ["False", "True"])
 def test_other_keys_and_values_are_left_to_the_original(doctor: str) -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + f"""
 from cupynumeric.settings import settings
@@ -276,7 +276,7 @@ for _ in range(3):
 
 
 def test_lists_of_numbers() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 GIVEN = (
@@ -300,7 +300,7 @@ for _ in range(3):
 
 
 def test_methods_that_somebody_assigns_are_called() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 x = cn.full(8, 3.0)
@@ -330,7 +330,7 @@ assert float(y * x[1]) == 9.0 and float(-y) == -3.0
 
 
 def test_an_operand_may_come_twice() -> None:
-    run_here(
+    run_fresh(
         BEGIN
         + """
 x = cn.array([3.0, 5.0, 7.0])

@@ -7,7 +7,7 @@ Each test runs in a process of its own, see ``test_small_arrays.py``.
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_here
+from test_small_arrays import run_begun, run_fresh
 
 SOLVE = """
 def solve(n, reads=12, size=300):
@@ -28,7 +28,7 @@ def solve(n, reads=12, size=300):
 
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_loop_that_waits_is_no_task(cpus: int) -> None:
-    run_here(
+    run_fresh(
         SOLVE
         + """
 def program(n):
@@ -46,7 +46,7 @@ agree(program)
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_arrays_come_and_go(cpus: int) -> None:
     """Legate's tasks and NumPy see what was computed here, and the other way round."""
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.arange(90000.0)
@@ -72,7 +72,7 @@ assert legate_diffuse.stats()["ran_in_process"] > 0
 
 
 def test_arrays_that_go_again_and_again_stay() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.arange(90000.0)
@@ -91,7 +91,7 @@ assert native.num_given_away() - before <= 1, native.num_given_away() - before
 
 
 def test_nothing_is_large_without_a_read() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.arange(90000.0)
@@ -107,7 +107,7 @@ agree(program)
 
 def test_memory_is_limited() -> None:
     """Arrays beyond the limit in all are Legate's."""
-    run_here(
+    run_fresh(
         """
 from legate_diffuse.launch import small
 small._MOST_IN_ALL = 3 * 720000

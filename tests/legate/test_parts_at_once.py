@@ -6,7 +6,7 @@ What is behind an array, its thunk and its store, is made when somebody asks for
 
 from __future__ import annotations
 
-from test_small_arrays import run_here
+from test_small_arrays import run_fresh, run_here
 
 # Each statement is run on arrays of both packages, several times, and all are compared.
 STATEMENTS = """
@@ -145,7 +145,7 @@ for make in (lambda: cn.array([1.0, 2.0]), lambda: cn.arange(4), lambda: cn.ones
 
 
 def test_what_is_behind_an_array_is_made_when_somebody_asks() -> None:
-    run_here("""
+    run_fresh("""
 import copy, pickle, weakref
 x = cn.arange(8.0)
 for _ in range(3):

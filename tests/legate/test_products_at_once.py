@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from test_small_arrays import run_begun, run_here
+from test_small_arrays import run_begun, run_fresh
 
 FACTORS = """
     def factors(n, dtype):
@@ -23,7 +23,7 @@ FACTORS = """
 
 
 def test_products_give_what_numpy_gives() -> None:
-    run_here(
+    run_fresh(
         FACTORS
         + """
 def outcome(product, a, b):
@@ -49,7 +49,7 @@ assert legate_diffuse.stats()["failures"] == 0
 
 
 def test_other_operands_are_left_to_the_original() -> None:
-    run_here("""
+    run_fresh("""
 def program(n):
     x, i, a = n.arange(12.0), n.arange(12), n.arange(144.0).reshape(12, 12)
     result = n.zeros(12)
@@ -85,7 +85,7 @@ for _ in range(4):
 
 
 def test_no_product_is_a_task() -> None:
-    run_here("""
+    run_fresh("""
 a, v = cn.arange(900.0).reshape(30, 30) / 900.0, cn.ones(30)
 for _ in range(3):
     v = a.dot(v)
@@ -155,7 +155,7 @@ for dtype in ("float64", "float32", "complex128", "int64"):
 
 
 def test_a_column_times_a_row_is_fused() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.linspace(0.5, 1.5, 40)

@@ -46,17 +46,25 @@ def agree(program):
 PATH = {"PYTHONPATH": str(Path(__file__).parent)}
 
 
+def run_fresh(program: str, **environment: str) -> None:
+    """Run a program as :func:`run_here` does, in a process of its own."""
+    run_here(program, fresh=True, **environment)
+
+
 def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
     """Run a program after ``BEGIN`` in a process of its own."""
     return run_python(BEGIN + program, **PATH, **environment)
 
 
-def run_here(program: str, fuses: bool = True, **environment: str) -> None:
+def run_here(
+    program: str, fuses: bool = True, fresh: bool = False, **environment: str
+) -> None:
     """Run a program after ``BEGIN`` that asserts what it claims.
 
-    Unless it says otherwise something must be fused, or run in the process.
+    Unless it says otherwise something must be fused, or run in the process. A program
+    that measures memory needs a ``fresh`` process.
     """
-    done = run_in_worker(BEGIN + program, **PATH, **environment)
+    done = run_in_worker(BEGIN + program, fresh=fresh, **PATH, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.counters["failures"] == 0
     assert not fuses or done.counters["groups"] > 0, "nothing was fused"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_here
+from test_small_arrays import run_begun, run_fresh
 
 # Arrays of several elements are not small: what is done to them waits.
 WAIT = {"LEGATE_DIFFUSE_SMALL_BYTES": "8"}
@@ -71,7 +71,7 @@ def program(n):
 
 
 def test_no_function_of_python_submits_them() -> None:
-    run_here(
+    run_fresh(
         PROGRAM
         + """
 import sys
@@ -131,7 +131,7 @@ agree(program)
 
 
 def test_a_constant_that_is_larger_than_arrays_here_changes() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.array([1.5 + 2.0j])
@@ -145,7 +145,7 @@ agree(program)
 
 
 def test_finalizers_that_read_while_they_are_recorded() -> None:
-    run_here(
+    run_fresh(
         PROGRAM
         + """
 class Cycle:
@@ -174,7 +174,7 @@ assert Cycle.total == 20, Cycle.total
 
 
 def test_what_is_left_to_python() -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = n.linspace(0.0, 1.0, 40)

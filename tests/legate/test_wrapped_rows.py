@@ -65,6 +65,7 @@ for rows, columns in ((5, 6), (6, 5), (7, 9), (8, 5), (9, 40), (12, 7), (300, 9)
                       (40, 700)):
     for seed in range(8):
         agree(lambda n: sweeps(n, rows, columns, seed))
+wrapping._Writer.run = find
 assert again > 20, again
 assert counts(lambda: sweeps(cn, 300, 9, 0))["groups"] > 0
 """,
