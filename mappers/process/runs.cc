@@ -13,6 +13,8 @@ namespace legate_diffuse {
 
 namespace nb = nanobind;
 
+bool runs_are_watched = false;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -27,6 +29,8 @@ struct Time {
 
 struct Watch {
   nb::callable locate;
+  // one that began before anybody watched cannot begin again
+  std::int64_t scopes{};
   // operations of other code that runs meanwhile are not looked at
   bool is_locating{};
   // the place of the operation that begins again
@@ -65,7 +69,7 @@ Runs take_runs() {
 }
 
 Run::Run(const char* name) : name_{name} {
-  if (!watch || watch->is_locating) return;
+  if (!watch || watch->scopes == 0 || watch->is_locating) return;
   if (watch->found) {
     started_ = Clock::now();
     return;
@@ -78,12 +82,13 @@ Run::Run(const char* name) : name_{name} {
   throw PlaceFound{};
 }
 
-PlaceScope::PlaceScope() {
-  if (watch) outer_ = std::exchange(watch->found, {});
+PlaceScope::PlaceScope() : outer_{std::exchange(watch->found, {})} {
+  ++watch->scopes;
 }
 
 PlaceScope::~PlaceScope() {
-  if (watch) watch->found = std::move(outer_);
+  --watch->scopes;
+  watch->found = std::move(outer_);
 }
 
 void Run::done(std::int64_t operations, std::int64_t fills) {
@@ -120,7 +125,10 @@ void count_fill() {
 }
 
 void watch_runs(nb::callable locate) {
-  watch = new Watch{std::move(locate), {}};
+  const auto scopes = watch ? watch->scopes : 0;
+
+  watch = new Watch{std::move(locate), scopes};
+  runs_are_watched = true;
 }
 
 RunTimes run_times() {
