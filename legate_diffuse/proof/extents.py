@@ -192,14 +192,13 @@ class _System:
         self.relations = Relations()
         self.ranks: dict[int, int] = {}
         self.shape_ranks: dict[int, int] = {}
+        self._extents: dict[tuple[int, int], Sum] = {}
+        self._shapes: dict[int, list[Sum]] = {}
         self._marks: dict[tuple[int, int], set[int]] = {}
         self._ranged: dict[tuple[int, int], set[int]] = {}
         self._points: dict[tuple[int, int], set[Endpoint]] = {}
         for view in window.views:
             self._add_ranks(view)
-        for store in window.stores:
-            for dim in range(self.ranks[store.id]):
-                self.relations.at_least(self._extent(store.id, dim), 0)
         for view in window.views:
             self._add(view)
         for store in window.stores:
@@ -232,7 +231,10 @@ class _System:
         return variable(("mark", store.id, dim, end.landmark)) + end.offset
 
     def _extent(self, store: int, dim: int) -> Sum:
-        return variable(("extent", store, dim))
+        key = store, dim
+        if key not in self._extents:
+            self._extents[key] = variable(("extent", store, dim))
+        return self._extents[key]
 
     def _add_ranks(self, view: View) -> None:
         store = view.store.id
@@ -245,29 +247,17 @@ class _System:
 
     def _add(self, view: View) -> None:
         relations = self.relations
-        own = [
-            variable(("shape", view.shape, dim))
-            for dim in range(self.shape_ranks[view.shape])
-        ]
+        own = self._shapes.get(view.shape)
+        if own is None:
+            rank = self.shape_ranks[view.shape]
+            own = [variable(("shape", view.shape, dim)) for dim in range(rank)]
+            self._shapes[view.shape] = own
+            self._add_points(own, view.points)
         is_whole = all(interval == WHOLE for interval in view.region or ())
-        if view.points is Points.NONE:
-            if own:
-                relations.equal(own[0], 0)
-            if not is_whole:
-                # it keeps the elements that it showed before
-                self._add_region(view)
-                return
-        elif view.points is Points.ONE:
-            for extent in own:
-                relations.equal(extent, 1)
-        else:
-            for extent in own:
-                relations.at_least(extent, 1)
-            several = Sum(-len(own))
-            for extent in own:
-                several = several + extent
-            # some extent is more than 1
-            relations.at_least(several, 1)
+        if view.points is Points.NONE and not is_whole:
+            # it keeps the elements that it showed before
+            self._add_region(view)
+            return
         if view.region is None:
             return
         self._add_region(view)
@@ -281,7 +271,26 @@ class _System:
             if dim not in view.dims and not interval.point:
                 relations.equal(self._length(view, dim, interval), Sum(1))
 
+    def _add_points(self, extents: Sequence[Sum], points: Points) -> None:
+        """Add what is known of the number of a shape's points."""
+        relations = self.relations
+        if points is Points.NONE:
+            for extent in extents[:1]:
+                relations.equal(extent, 0)
+        elif points is Points.ONE:
+            for extent in extents:
+                relations.equal(extent, 1)
+        else:
+            several = Sum(-1 - len(extents))
+            for extent in extents:
+                relations.at_least(extent, 1)
+                several = several + extent
+            # some extent is more than 1
+            relations.at_least(several, 0)
+
     def _length(self, view: View, dim: int, interval: Interval) -> Sum:
+        if interval == WHOLE:
+            return self._extent(view.store.id, dim)
         high = self.at(view.store, dim, interval.high)
         return high - self.at(view.store, dim, interval.low)
 
@@ -290,13 +299,14 @@ class _System:
         assert view.region is not None
         relations, store = self.relations, view.store
         for dim, interval in enumerate(view.region):
+            if interval == WHOLE:
+                continue
             extent = self._extent(store.id, dim)
             low = self.at(store, dim, interval.low)
             high = self.at(store, dim, interval.high)
             relations.at_least(extent, high)
             relations.at_least(low, 0)
-            if interval != WHOLE:
-                relations.at_least(high - low, 1)
+            relations.at_least(high - low, 1)
             if interval.point:
                 self._points.setdefault((store.id, dim), set()).add(interval.low)
                 if dim == 0 and interval.low.landmark > END:
