@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from legate_diffuse.proof.validator import Case
 
 IN_ORDER: Final = Way(tiles=2)
-BY_ROWS: Final = Way(block=1)
+BY_ROWS: Final = Way(block=1, defers=True)
 IN_TILES: Final = Way(block=3, tiles=3)
 IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
-IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
+IN_SHORT_BANDS: Final = Way(block=4, most_nests=2, replays=True)
 
 LEAST: Final = Wanted(0, 0, "the least extents")
 FEW_MORE: Final = Wanted(6, 4, "few more rows")

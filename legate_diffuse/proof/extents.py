@@ -9,34 +9,18 @@ all extents if it is right for some that differ enough. What is known of regions
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from legate_diffuse.ir.region import (
-    BEGIN,
-    END,
-    NEAR,
-    NEAR_END,
-    POINTS_NEAR_END,
-    SINGLE,
-    WHOLE,
-    Endpoint,
-    Interval,
-)
-from legate_diffuse.ir.store import Points
 from legate_diffuse.kernel.dtypes import ITEMSIZE
+from legate_diffuse.proof.constraints import Constraints
 from legate_diffuse.proof.instance import Instance
-from legate_diffuse.proof.solver import Relations, Sum, variable
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable
 
-    from legate_diffuse.ir.store import Store, View
     from legate_diffuse.ir.window import Window
-
-# What each landmark adds to the greatest extents.
-_PER_LANDMARK: Final = 2 * NEAR + 8
+    from legate_diffuse.proof.solver import Sum
 
 
 @dataclass(frozen=True)
@@ -114,28 +98,33 @@ class SmallInstances:
 
     def __init__(self, window: Window, num_views: int, num_shapes: int) -> None:
         self._window = window
-        self._system = _System(window)
+        self._constraints = Constraints(window)
         self._counts = num_views, num_shapes
 
     def find(self, wanted: Wanted) -> Instance | None:
         """Return the window with some extents, None if none were found."""
-        values = self._system.solve(wanted)
-        if values is None:
+        number = self._constraints.solve(
+            lambda dim: wanted.columns if dim else wanted.rows, wanted.most
+        )
+        if number is None:
             return None
-        return _instance(self._window, self._system, values, *self._counts, wanted.name)
+        return _instance(
+            self._window, self._constraints, number, *self._counts, wanted.name
+        )
 
 
 def _instance(
     window: Window,
-    system: _System,
-    values: dict[Hashable, int],
+    constraints: Constraints,
+    number: Callable[[Sum], int],
     num_views: int,
     num_shapes: int,
     name: str,
 ) -> Instance:
     extents = {
         store.id: tuple(
-            values["extent", store.id, dim] for dim in range(system.ranks[store.id])
+            number(constraints.extent(store.id, dim))
+            for dim in range(constraints.ranks[store.id])
         )
         for store in window.stores
     }
@@ -148,8 +137,10 @@ def _instance(
         for store in window.stores
     }
     shapes: list[tuple[int, ...]] = [()] * num_shapes
-    for shape, rank in system.shape_ranks.items():
-        shapes[shape] = tuple(values["shape", shape, dim] for dim in range(rank))
+    for shape, rank in constraints.shape_ranks.items():
+        shapes[shape] = tuple(
+            number(constraints.extent_of_shape(shape, dim)) for dim in range(rank)
+        )
     views: list[Any] = [None] * num_views
     stores = [0] * num_views
     for view in window.views:
@@ -163,8 +154,8 @@ def _instance(
         else:
             ends = [
                 (
-                    system.at(view.store, dim, interval.low).at(values),
-                    system.at(view.store, dim, interval.high).at(values),
+                    number(constraints.at(view.store.id, dim, interval.low)),
+                    number(constraints.at(view.store.id, dim, interval.high)),
                 )
                 for dim, interval in enumerate(view.region)
             ]
@@ -179,168 +170,3 @@ def _instance(
     first = next(view for view in views if view is not None)
     views = [first if view is None else view for view in views]
     return Instance(window, extents, views, stores, shapes, name)
-
-
-class _System:
-    """The relations of a window's extents.
-
-    Variables are ``("extent", store, dim)``, ``("shape", shape, dim)`` and ``("mark",
-    store, dim, landmark)``.
-    """
-
-    def __init__(self, window: Window) -> None:
-        self.relations = Relations()
-        self.ranks: dict[int, int] = {}
-        self.shape_ranks: dict[int, int] = {}
-        self._marks: dict[tuple[int, int], set[int]] = {}
-        self._ranged: dict[tuple[int, int], set[int]] = {}
-        self._points: dict[tuple[int, int], set[Endpoint]] = {}
-        for view in window.views:
-            self._add_ranks(view)
-        for store in window.stores:
-            for dim in range(self.ranks[store.id]):
-                self.relations.at_least(self._extent(store.id, dim), 0)
-        for view in window.views:
-            self._add(view)
-        for store in window.stores:
-            for dim, zones in enumerate(store.zones):
-                self._add_zones(store, dim, zones)
-        self._add_differences()
-
-    def solve(self, wanted: Wanted) -> dict[Hashable, int] | None:
-        """Return the extents and where landmarks are; None if none were found."""
-        first: dict[Hashable, int] = {}
-        for (store, dim), marks in self._marks.items():
-            for place, mark in enumerate(sorted(marks)):
-                first["mark", store, dim, mark] = POINTS_NEAR_END + place
-        for store, rank in self.ranks.items():
-            for dim in range(rank):
-                first["extent", store, dim] = wanted.columns if dim else wanted.rows
-        for shape, rank in self.shape_ranks.items():
-            for dim in range(rank):
-                first["shape", shape, dim] = wanted.columns if dim else wanted.rows
-        total = max((len(marks) for marks in self._marks.values()), default=0)
-        return self.relations.solve(first, wanted.most + _PER_LANDMARK * total)
-
-    def at(self, store: Store, dim: int, end: Endpoint) -> Sum:
-        """Return where a position is."""
-        if end.landmark == BEGIN:
-            return Sum(end.offset)
-        if end.landmark == END:
-            return self._extent(store.id, dim) + end.offset
-        self._marks.setdefault((store.id, dim), set()).add(end.landmark)
-        return variable(("mark", store.id, dim, end.landmark)) + end.offset
-
-    def _extent(self, store: int, dim: int) -> Sum:
-        return variable(("extent", store, dim))
-
-    def _add_ranks(self, view: View) -> None:
-        store = view.store.id
-        if view.region is not None:
-            self.ranks[store] = len(view.region)
-            self.shape_ranks[view.shape] = len(view.dims)
-        else:
-            self.ranks.setdefault(store, 1)
-            self.shape_ranks.setdefault(view.shape, 1)
-
-    def _add(self, view: View) -> None:
-        relations = self.relations
-        own = [
-            variable(("shape", view.shape, dim))
-            for dim in range(self.shape_ranks[view.shape])
-        ]
-        is_whole = all(interval == WHOLE for interval in view.region or ())
-        if view.points is Points.NONE:
-            if own:
-                relations.equal(own[0], 0)
-            if not is_whole:
-                # it keeps the elements that it showed before
-                self._add_region(view)
-                return
-        elif view.points is Points.ONE:
-            for extent in own:
-                relations.equal(extent, 1)
-        else:
-            for extent in own:
-                relations.at_least(extent, 1)
-            several = Sum(-len(own))
-            for extent in own:
-                several = several + extent
-            # some extent is more than 1
-            relations.at_least(several, 1)
-        if view.region is None:
-            return
-        self._add_region(view)
-        for extent, dim in zip(own, view.dims, strict=True):
-            if dim >= 0:
-                interval = view.region[dim]
-                relations.equal(extent, self._length(view, dim, interval))
-            elif dim == SINGLE:
-                relations.equal(extent, 1)
-        for dim, interval in enumerate(view.region):
-            if dim not in view.dims and not interval.point:
-                relations.equal(self._length(view, dim, interval), Sum(1))
-
-    def _length(self, view: View, dim: int, interval: Interval) -> Sum:
-        high = self.at(view.store, dim, interval.high)
-        return high - self.at(view.store, dim, interval.low)
-
-    def _add_region(self, view: View) -> None:
-        """Add what is known of where the intervals of a view begin and end."""
-        assert view.region is not None
-        relations, store = self.relations, view.store
-        for dim, interval in enumerate(view.region):
-            extent = self._extent(store.id, dim)
-            low = self.at(store, dim, interval.low)
-            high = self.at(store, dim, interval.high)
-            relations.at_least(extent, high)
-            relations.at_least(low, 0)
-            if interval != WHOLE:
-                relations.at_least(high - low, 1)
-            if interval.point:
-                self._points.setdefault((store.id, dim), set()).add(interval.low)
-                if dim == 0 and interval.low.landmark > END:
-                    relations.at_least(low, POINTS_NEAR_END)
-                    relations.at_least(extent - low, POINTS_NEAR_END + 1)
-                if interval.low.landmark == END:
-                    relations.at_least(low, POINTS_NEAR_END)
-                continue
-            for end, position in ((interval.low, low), (interval.high, high)):
-                is_end = end == WHOLE.high
-                if end.landmark > END:
-                    self._ranged.setdefault((store.id, dim), set()).add(end.landmark)
-                    relations.at_least(extent - position, NEAR_END + 1)
-                if end.landmark != BEGIN and not is_end:
-                    relations.at_least(position, NEAR_END + 1)
-            if interval.high.landmark == BEGIN:
-                # else it would be written as the end
-                relations.at_least(extent - high, 1)
-
-    def _add_zones(
-        self, store: Store, dim: int, zones: Sequence[Sequence[int]]
-    ) -> None:
-        for before, after in pairwise(zones):
-            for one in before:
-                for other in after:
-                    apart = self._mark(store, dim, other) - self._mark(store, dim, one)
-                    self.relations.at_least(apart, NEAR + 1)
-
-    def _mark(self, store: Store, dim: int, landmark: int) -> Sum:
-        return self.at(store, dim, Endpoint(landmark, 0))
-
-    def _add_differences(self) -> None:
-        """Let points that are written in different ways be different."""
-        for (store, dim), points in self._points.items():
-            marks = [p for p in points if p.landmark > END]
-            for one, other in combinations(sorted(points), 2):
-                if one in marks or other in marks:
-                    self.relations.differ(
-                        self._point(store, dim, one), self._point(store, dim, other)
-                    )
-
-    def _point(self, store: int, dim: int, end: Endpoint) -> Sum:
-        if end.landmark == BEGIN:
-            return Sum(end.offset)
-        if end.landmark == END:
-            return self._extent(store, dim) + end.offset
-        return variable(("mark", store, dim, end.landmark)) + end.offset

@@ -90,28 +90,26 @@ class PlanRunner:
             if not (store.single or store.replicated)
         }
 
-    def run(self, way: Way, *, defers: bool = False) -> Memory:
-        """Return what the stores hold after the plan.
-
-        Args:
-            way: how programs are run.
-            defers: whether what may wait runs at the very end.
-        """
+    def run(self, way: Way) -> Memory:
+        """Return what the stores hold after the plan, in a way to run it."""
         self.memory = self.reference.memory(self.poison)
         waiting: list[int] = []
         for place, each in enumerate(self.launches):
             launch = each.launch
-            late = launch.deferrable if defers else ()
-            waiting += late
-            originals = launch.hoisted if launch.fused else launch.tasks
-            self._run_tasks([n for n in originals if n not in late])
-            if launch.fused:
-                for view in launch.temporaries:
-                    store = self.instance.stores[view]
-                    self._destroy(self.memory.elements[store])
-                if launch.nests:
-                    self._run_words(each, *self._words[place], way)
-                self._run_tasks([n for n in launch.late if n not in late])
+            replays = way.replays and place % 2 == 0
+            fused = launch.fused and not replays
+            deferred = launch.deferrable if way.defers and not replays else ()
+            waiting += deferred
+            originals = launch.hoisted if fused else launch.tasks
+            self._run_tasks([n for n in originals if n not in deferred])
+            if not fused:
+                continue
+            for view in launch.temporaries:
+                store = self.instance.stores[view]
+                self._destroy(self.memory.elements[store])
+            if launch.nests:
+                self._run_words(each, *self._words[place], way)
+            self._run_tasks([n for n in launch.late if n not in deferred])
         self._run_tasks(waiting)
         return self.memory
 

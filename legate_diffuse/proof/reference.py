@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -61,6 +62,10 @@ class Memory:
     known: dict[int, NDArray[np.bool_]] | None = None
 
 
+KERNELS: WeakKeyDictionary[Meanings, dict[object, Body | None]] = WeakKeyDictionary()
+"""The kernels of operations, by what they depend on."""
+
+
 class Reference:
     """The tasks of a window over some extents.
 
@@ -74,7 +79,7 @@ class Reference:
         self.tasks = instance.window.tasks
         self.numbers = Numbers()
         self._meanings = meanings
-        self._kernels: dict[int, Body | None] = {}
+        self._kernels = KERNELS.setdefault(meanings, {})
         self._first = self._initial()
 
     def memory(self, poison: Poison, *, knows: bool = False) -> Memory:
@@ -157,9 +162,18 @@ class Reference:
     # -- tasks whose meaning is known ----------------------------------------------
     def _kernel(self, number: int) -> Body | None:
         """Return the kernel of a task; its arguments come as in ``_order``."""
-        if number not in self._kernels:
-            self._kernels[number] = self._lowered(self.tasks[number])
-        return self._kernels[number]
+        task = self.tasks[number]
+        # what the kernel depends on
+        key = (
+            task.kind,
+            tuple(
+                (a.privilege, a.operator, a.view.store.dtype, a.view.affine)
+                for a in task.accesses
+            ),
+        )
+        if key not in self._kernels:
+            self._kernels[key] = self._lowered(task)
+        return self._kernels[key]
 
     def _order(self, task: IndexTask) -> list[Access]:
         changed = [a for a in task.accesses if a.privilege is WRITE]

@@ -35,12 +35,17 @@ class Way:
         tiles: how many tiles threads take; 1 if they share the rows of a block.
         backwards: whether the last tile comes first.
         most_nests: how many nests a band has at most; it is cut where it has more.
+        replays: of every second launch the original tasks run, as where its kernels are
+            not there yet.
+        defers: what may wait runs at the very end.
     """
 
     block: int = 0
     tiles: int = 1
     backwards: bool = False
     most_nests: int = 1 << 30
+    replays: bool = False
+    defers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,6 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "FLIP_TWICE": Operation(lambda x: x, writes=2, weight=1),
     "HISTOGRAM": Operation(lambda x: wrapped(3 * x), operator="add", weight=1),
 }
-COMBINE: Final[dict[str, Callable[[int, int], int]]] = {
-    "add": lambda x, y: wrapped(x + y),
-    "max": max,
-}
 IDENTITY: Final = {"add": 0, "max": -(2**63)}
 
 
@@ -132,43 +128,6 @@ def smallest(program: Program, fails: Callable[[Program], bool]) -> Program:
         else:
             position += 1
     return program
-
-
-# -- execution, task by task -----------------------------------------------------
-def run_task(program: Program, number: int, memory: Memory) -> None:
-    """Run one task as it was submitted: everything is read, then all is written."""
-    task = program.window.tasks[number]
-    operation = operation_of(task)
-    meaning: Callable[..., int] = operation.meaning
-    operands = [
-        [memory[view.store.id][element] for element in program.behind(view, task.shape)]
-        for view in task.reads
-    ]
-    scalars = program.scalars[number]
-    count = points(task.shape)
-    results = [meaning(*[o[p] for o in operands], *scalars) for p in range(count)]
-    if task.kind.task.startswith("FLIP"):
-        results.reverse()
-    combine = COMBINE.get(operation.operator, lambda _, new: new)
-    for view in task.changes:
-        target = memory[view.store.id]
-        for element, result in zip(
-            program.behind(view, task.shape), results, strict=True
-        ):
-            target[element] = combine(target[element], result)
-
-
-def run_in_order(program: Program) -> Memory:
-    """Run a program task by task."""
-    memory = copy_of(program.memory)
-    for number in range(len(program.window.tasks)):
-        run_task(program, number, memory)
-    return memory
-
-
-def copy_of(memory: Memory) -> Memory:
-    """Return a copy that shares nothing."""
-    return {store: list(elements) for store, elements in memory.items()}
 
 
 # -- dependences -----------------------------------------------------------------
