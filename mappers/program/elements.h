@@ -28,7 +28,7 @@ struct Elements {
 
 // The strides of elements in row-major order, in bytes.
 inline Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* extents,
-                                std::int64_t itemsize) {
+                                       std::int64_t itemsize) {
   Nest::Strides strides{};
 
   for (auto d = dim; d-- > 0; itemsize *= extents[d]) strides[d] = itemsize;

@@ -152,7 +152,6 @@ class _Part(Function):
     def _entry(self) -> list[str]:
         """Return where the row is, and nothing to do for one that there is not."""
         lines = Lines(1, "e", "entry")
-        lines.do("%first.x = add i64 %tid.x, 0")
         lines.do("%group.first = add i64 %tid.x, 0")
         lines.do("%group.apart = add i64 %ntid.x, 0")
         lines.do(f"%group.stride = add i64 {self._groups}, 0")

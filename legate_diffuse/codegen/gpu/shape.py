@@ -24,6 +24,7 @@ _NEIGHBOURS_X: Final = 32
 _GROUPS: Final = 2
 _MOST_LOADS: Final = 8
 _MOST_STEPS: Final = 64
+_MOST_BYTES: Final = 8
 _REGISTERS: Final = 64
 """Of 65,536 of a multiprocessor: 1,024 threads."""
 
@@ -58,8 +59,13 @@ def most_registers(kernels: Iterable[Kernel]) -> int | None:
     """Return how many registers a thread may have, None for as many as it takes.
 
     Small kernels wait for memory: the more threads a multiprocessor has, the better.
+    Those of complex128 need more.
     """
-    return _REGISTERS if all(groups_of(each) > 1 for each in kernels) else None
+    for kernel in kernels:
+        sizes = [ITEMSIZE[argument.dtype] for argument in kernel.arguments]
+        if groups_of(kernel) == 1 or max(sizes, default=0) > _MOST_BYTES:
+            return None
+    return _REGISTERS
 
 
 def has_vectors(kernel: Kernel) -> bool:

@@ -76,11 +76,22 @@ MUTANTS |= {
         "icmp slt i64 %vector, %whole", "icmp sle i64 %vector, %whole"
     ),
     "no points after vectors": replaced(
-        "%point.first = add i64 %first.x, %whole",
-        "%point.first = add i64 %first.x, %extent",
+        "%point.first = add i64 %group.first, %whole",
+        "%point.first = add i64 %group.first, %extent",
     ),
     "points of vectors again": replaced(
-        "%point.first = add i64 %first.x, %whole", "%point.first = add i64 %first.x, 0"
+        "%point.first = add i64 %group.first, %whole",
+        "%point.first = add i64 %group.first, 0",
+    ),
+    "one vector of a group": replaced(
+        "add i64 %vector.group, %vector.apart", "add i64 %vector.group, 0"
+    ),
+    "groups of the next block": replaced(
+        "%group.stride = mul i64 %nctaid.x", "%group.stride = mul i64 1"
+    ),
+    "groups without room": replaced(
+        "%point.group.last = add i64 %point.group, %point.reach",
+        "%point.group.last = add i64 %point.group, 0",
     ),
     "a row too few": replaced(
         "%rows.more = icmp slt i64 %row, %rows",

@@ -29,11 +29,11 @@ MUTANTS: dict[str, Change] = {
     f"barrier {number}": without(BARRIER, number) for number in (0, 1, 3, 6)
 } | {
     "no first points": replaced(
-        r"%first\.x = add i64 %tid\.x, 0", "%first.x = add i64 %tid.x, 1"
+        r"%group\.first = add i64 %tid\.x, 0", "%group.first = add i64 %tid.x, 1"
     ),
     "no last points": replaced(
         "%point.more = icmp slt i64 %point, %extent",
-        "%point.last = add i64 %point, %step.x\n"
+        "%point.last = add i64 %point, %point.step\n"
         "  %point.more = icmp slt i64 %point.last, %extent",
     ),
     "rows of other blocks": replaced(
