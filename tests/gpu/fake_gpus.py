@@ -67,7 +67,7 @@ def environment(gpus: int = 1, **settings: str) -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("LEGATE_", "CUPYNUMERIC_"))
-        or name == "LEGATE_DIFFUSE_CACHE_DIR"
+        or name in ("LEGATE_DIFFUSE_CACHE_DIR", "LEGATE_DIFFUSE_PROOF")
     }
     own = {
         "LD_LIBRARY_PATH": os.pathsep.join(map(str, libraries)),

@@ -93,7 +93,7 @@ def _environment(settings: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("LEGATE_", "CUPYNUMERIC_"))
-        or name == "LEGATE_DIFFUSE_CACHE_DIR"
+        or name in ("LEGATE_DIFFUSE_CACHE_DIR", "LEGATE_DIFFUSE_PROOF")
     }
     # the launcher runs the first python on the path
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
