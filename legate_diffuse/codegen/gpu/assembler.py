@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the LLVM assembly of a kernel to a cubin."""
 
+import re
 from functools import cached_property
 from typing import Any, Final, Protocol
 
@@ -13,6 +14,11 @@ _KNOWN: Final = (70, 75, 80, 86, 89, 90, 100)
 
 _LEVEL: Final = 2
 """Of optimisation. The highest one takes longer, and divides numbers no faster."""
+
+
+_FRAME: Final = re.compile(
+    r"Function properties for (\w+)\n[^\n]*?(\d+) bytes stack frame"
+)
 
 
 class Assembler(Protocol):
@@ -56,8 +62,26 @@ class CubinAssembler:
         Raises:
             RuntimeError: the assembly is rejected, or a library is missing.
         """
-        content, _ = libraries.assemble(self.ptx(assembly), self._real)
+        content, _ = self.assembled(self.ptx(assembly))
         return content
+
+    def assembled(self, ptx: str) -> tuple[bytes, str]:
+        """Return the cubin of PTX, and what nvJitLink says of it.
+
+        Kernels that need memory for their values if they have few registers get more.
+
+        Raises:
+            RuntimeError: the PTX is rejected, or a library is missing.
+        """
+        content, log = libraries.assemble(ptx, self._real, "-verbose")
+        fitted = ptx
+        for name, frame in _FRAME.findall(log):
+            if int(frame):
+                limit = rf"(\.entry {name}\b[^{{]*?)\.maxnreg \d+\s"
+                fitted = re.sub(limit, r"\1", fitted)
+        if fitted == ptx:
+            return content, log
+        return libraries.assemble(fitted, self._real, "-verbose")
 
     def ptx(self, assembly: str) -> str:
         """Return the PTX, with all functions that it calls.

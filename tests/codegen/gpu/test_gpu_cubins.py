@@ -75,9 +75,7 @@ def rows() -> str:
 @pytest.mark.parametrize("text", [maths, element_wise, others, rows])
 def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
     assembler = CubinAssembler(architecture)
-    number = libraries.architecture_number(architecture)
-    ptx = assembler.ptx(text())
-    _, log = libraries.assemble(ptx, number, "-verbose")
+    _, log = assembler.assembled(assembler.ptx(text()))
     frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
     assert len(kernels) == text().count("define ptx_kernel") > 30
