@@ -80,13 +80,16 @@ PROGRAM = """
 import cupynumeric as np
 import legate_diffuse
 
-def step(k):
+def step(k, products):
     a = np.arange(k, k + 50.0)
-    b = a * 2.0 + a[::1]
+    b = a * 2.0
+    for _ in range(products):
+        b = b * a + b
     return float((b - a).sum())
 
 for k in range({times}):
-    step(k)
+    for products in range(8):
+        step(k, products)
 counts = legate_diffuse.stats()
 print("made", counts["plans_made"], "proven", counts["plans_proven"])
 """
