@@ -145,6 +145,7 @@ def _start() -> None:
         settings.threads()
         settings.maths()
         settings.dump()
+        settings.proof()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
     from legate_diffuse.ir.store import Store, View
     from legate_diffuse.ir.window import Window
 
+# How far landmarks of ranges are apart at least, and so far that no position that is
+# written with one of them is near another one.
+NEAREST: Final = NEAR + 1
+FAR_APART: Final = 2 * NEAR + 2
 # What each landmark adds to the greatest extents.
-_PER_LANDMARK: Final = 2 * NEAR + 8
+_PER_LANDMARK: Final = FAR_APART + 8
 
 
 class Constraints:
@@ -39,17 +43,27 @@ class Constraints:
     What a view shows as a whole has the extents of its shape, so that few variables
     are left.
 
+    Args:
+        window: the window.
+        apart: how far landmarks are apart at least that are in order.
+
     Attributes:
         ranks: how many dimensions each store has.
         shape_ranks: how many each shape has.
+        apart: see above.
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, apart: int = FAR_APART) -> None:
+        self.apart = apart
         self.ranks: dict[int, int] = {}
         self.shape_ranks: dict[int, int] = {}
         self._relations = Relations()
         self._extents: dict[tuple[int, int], Sum] = {}
         self._shapes: dict[tuple[int, int], Sum] = {}
+        # the landmarks of ranges
+        self._ranged: dict[tuple[int, int], set[int]] = {}
+        # dimensions of shapes along which views repeat more than one element
+        self._repeated: set[tuple[int, int]] = set()
         self._marks: dict[tuple[int, int], set[int]] = {}
         self._points: dict[tuple[int, int], set[Endpoint]] = {}
         views = window.views
@@ -108,6 +122,10 @@ class Constraints:
 
     def _add_ranks(self, view: View) -> None:
         store = view.store.id
+        for dim, (low, high, is_point) in enumerate(view.region or ()):
+            if not is_point:
+                ranged = self._ranged.setdefault((store, dim), set())
+                ranged |= {end.landmark for end in (low, high) if end.landmark > END}
         if view.region is not None:
             self.ranks[store] = len(view.region)
             self.shape_ranks[view.shape] = len(view.dims)
@@ -132,6 +150,8 @@ class Constraints:
                 self._show(view, loop, dim, view.region[dim])
             elif dim == SINGLE:
                 self._equal(view.shape, loop, Sum(1))
+            elif view.points is not Points.NONE:
+                self._repeated.add((view.shape, loop))
         for dim, interval in enumerate(view.region):
             if dim not in view.dims and not interval.point:
                 length = self._length(view, dim, interval)
@@ -164,8 +184,8 @@ class Constraints:
                 relations.equal(extent, 1)
         else:
             several = Sum(-1 - len(extents))
-            for extent in extents:
-                relations.at_least(extent, 1)
+            for dim, extent in enumerate(extents):
+                relations.at_least(extent, 2 if (shape, dim) in self._repeated else 1)
                 several = several + extent
             # some extent is more than 1
             relations.at_least(several, 0)
@@ -190,8 +210,15 @@ class Constraints:
             relations.at_least(low, 0)
             relations.at_least(high - low, 1)
             if interval.point:
+                # else it would be written as all of its dimension
+                relations.at_least(extent, 2)
                 self._points.setdefault((store, dim), set()).add(interval.low)
-                if dim == 0 and interval.low.landmark > END:
+                ranged = self._ranged.get((store, dim), ())
+                if interval.low.landmark > END and (
+                    dim == 0
+                    # unless it was seen before the range
+                    or (interval.low.landmark in ranged and self.apart == FAR_APART)
+                ):
                     relations.at_least(low, POINTS_NEAR_END)
                     relations.at_least(extent - low, POINTS_NEAR_END + 1)
                 if interval.low.landmark == END:
@@ -214,7 +241,7 @@ class Constraints:
             for one in before:
                 for other in after:
                     apart = self._mark(store, other, dim) - self._mark(store, one, dim)
-                    self._relations.at_least(apart, NEAR + 1)
+                    self._relations.at_least(apart, self.apart)
 
     def _mark(self, store: Store, landmark: int, dim: int) -> Sum:
         return self.at(store.id, dim, Endpoint(landmark, 0))

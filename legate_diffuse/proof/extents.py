@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from legate_diffuse.kernel.dtypes import ITEMSIZE
-from legate_diffuse.proof.constraints import Constraints
+from legate_diffuse.proof.constraints import NEAREST, Constraints
 from legate_diffuse.proof.instance import Instance
 
 if TYPE_CHECKING:
@@ -103,6 +103,13 @@ class SmallInstances:
 
     def find(self, wanted: Wanted) -> Instance | None:
         """Return the window with some extents, None if none were found."""
+        found = self._find(wanted)
+        if found is None and self._constraints.apart != NEAREST:
+            self._constraints = Constraints(self._window, NEAREST)
+            found = self._find(wanted)
+        return found
+
+    def _find(self, wanted: Wanted) -> Instance | None:
         number = self._constraints.solve(
             lambda dim: wanted.columns if dim else wanted.rows, wanted.most
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what a plan does with what its window says (translation validation).
+"""Compares what a plan does with what its window says.
 
-Follows: Pnueli, Siegel, Singerman, "Translation Validation" (TACAS 1998).
+This is translation validation (Pnueli, Siegel and Singerman, TACAS 1998).
 """
 
 from __future__ import annotations

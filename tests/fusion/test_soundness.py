@@ -18,7 +18,7 @@ from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
 from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.ir.text import render
 
-WINDOWS = 10_000
+WINDOWS = 4_000
 
 
 def test_random_windows_run_as_planned() -> None:

@@ -225,6 +225,8 @@ MISTAKES = {
     "understood; use vector or libm\n",
     "LEGATE_DIFFUSE_DUMP": "legate_diffuse: LEGATE_DIFFUSE_DUMP=maybe is not "
     "understood; use pass or decisions\n",
+    "LEGATE_DIFFUSE_PROOF": "legate_diffuse: LEGATE_DIFFUSE_PROOF=maybe is not "
+    "understood; use 0 or 1 or all\n",
     "LEGATE_DIFFUSE_CACHE_BYTES": "legate_diffuse: LEGATE_DIFFUSE_CACHE_BYTES=maybe is "
     "not understood; use a number of bytes, or 0 to turn the blocking of loops off\n",
     "LEGATE_DIFFUSE_THREADS": "legate_diffuse: LEGATE_DIFFUSE_THREADS=maybe is not "
