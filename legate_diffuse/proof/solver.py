@@ -109,6 +109,10 @@ class _Search:
         for each in self.sums:
             for name, _ in each[0].terms:
                 self.by_variable.setdefault(name, []).append(each)
+        self.different: dict[Hashable, list[Sum]] = {}
+        for apart in relations.different:
+            for name, _ in apart.terms:
+                self.different.setdefault(name, []).append(apart)
 
     def find(self, bounds: _Bounds) -> dict[Hashable, int] | None:
         """Choose one variable after the other, and go back where nothing is left."""
@@ -167,6 +171,7 @@ class _Search:
         pending = dict.fromkeys(
             self.sums if changed is None else self.by_variable.get(changed, ())
         )
+        narrowed = dict.fromkeys(bounds if changed is None else (changed,))
         rounds = 0
         while pending:
             total, is_zero = each = next(iter(pending))
@@ -175,15 +180,24 @@ class _Search:
             if rounds > 20 * len(self.sums) + 1000:
                 raise _NoneError
             for name in self._narrow(bounds, total, is_zero):
+                narrowed[name] = None
                 pending.update(dict.fromkeys(self.by_variable[name]))
-        for apart in self.relations.different:
-            chosen = {
-                name: bounds[name][0]
-                for name, _ in apart.terms
-                if bounds[name][0] == bounds[name][1]
-            }
-            if len(chosen) == len(apart.terms) and not apart.at(chosen):
+        for name in narrowed:
+            low, high = bounds[name]
+            if low == high and any(
+                self._is_zero(bounds, apart) for apart in self.different.get(name, ())
+            ):
                 raise _NoneError
+
+    def _is_zero(self, bounds: _Bounds, total: Sum) -> bool:
+        """Whether a sum of chosen numbers is 0."""
+        found = total.number
+        for name, factor in total.terms:
+            low, high = bounds[name]
+            if low != high:
+                return False
+            found += factor * low
+        return not found
 
     def _narrow(self, bounds: _Bounds, total: Sum, is_zero: bool) -> list[Hashable]:
         least = most = total.number
