@@ -111,7 +111,7 @@ class _Runner:
             if own > 0:
                 origins.clear()
             members = self._placed(first, count, origins)
-            if not self.way.block:
+            if members is None or not self.way.block:
                 for number in range(first, first + count):
                     self._alone(number, self.program.nests[number])
             else:
@@ -134,9 +134,12 @@ class _Runner:
             if not scratch.first_nest <= number <= scratch.last_nest:
                 raise RefutedError("a nest uses a scratch buffer outside of its life")
 
-    def _placed(self, first: int, count: int, origins: dict[int, int]) -> list[_Member]:
-        """Return where the nests of a band lie on an axis.
+    def _placed(
+        self, first: int, count: int, origins: dict[int, int]
+    ) -> list[_Member] | None:
+        """Return where the nests of a band lie on an axis; None if they do so in no way.
 
+        They run one after the other then, as those of tiles do in ``program_runner.cc``.
         ``origins`` has, by base, where the first rows of stores are that others have
         laid there.
         """
@@ -152,7 +155,7 @@ class _Runner:
             row = known[0] if known else moving[0][1] if moving else 0
             for base, low in moving:
                 if origins.setdefault(base, row - low) != row - low:
-                    raise RefutedError("a nest moves along roots in different ways")
+                    return None
             found.append(_Member(number, nest, row))
         return found
 
