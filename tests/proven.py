@@ -10,7 +10,7 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.ir import Window
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
-from legate_diffuse.proof.cases import ALL_WAYS, WITH_LANDMARKS, small_cases
+from legate_diffuse.proof.cases import all_ways, small_cases
 from legate_diffuse.proof.launches import Write
 from legate_diffuse.proof.validator import Refutation, refute
 
@@ -33,10 +33,7 @@ def refuted(
     num_views = 1 + max(view.id for view in window.views)
     shapes = [view.shape for view in window.views]
     num_shapes = 1 + max([*shapes, *(task.shape for task in window.tasks)])
-    ways = dict(ALL_WAYS)
-    if any(launch.landmarks for launch in launches):
-        ways |= WITH_LANDMARKS
-    cases = list(small_cases(window, num_views, num_shapes, ways))
+    cases = list(small_cases(window, num_views, num_shapes, all_ways(launches)))
     if not cases:
         raise ContradictionError
     return refute(cases, launches, meanings, write)

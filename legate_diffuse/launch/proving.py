@@ -22,11 +22,10 @@ from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.proof.cases import (
-    ALL_WAYS,
     IN_ORDER,
     IN_TILES,
     ONE_WAY,
-    WITH_LANDMARKS,
+    all_ways,
     small_cases,
 )
 from legate_diffuse.proof.instance import Instance
@@ -102,10 +101,7 @@ class Prover:
         if self._how == settings.AGAIN:
             yield from small_cases(ir, *counts, ONE_WAY)
             return
-        ways = dict(ALL_WAYS)
-        if any(launch.landmarks for launch in plan.launches):
-            ways |= WITH_LANDMARKS
-        yield from small_cases(ir, *counts, ways)
+        yield from small_cases(ir, *counts, all_ways(plan.launches))
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
             yield actual, (IN_ORDER, IN_TILES)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from legate_diffuse.proof.extents import SmallInstances, Wanted
 from legate_diffuse.proof.schedule import Way
@@ -17,9 +17,15 @@ IN_ORDER: Final = Way(tiles=2)
 BY_ROWS: Final = Way(block=1, defers=True)
 IN_TILES: Final = Way(block=3, tiles=3)
 IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
-IN_SHORT_BANDS: Final = Way(block=4, most_nests=2, replays=True)
+IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
+
+# Of any two of six launches each is replayed once where the other one is not.
+REPLAYED: Final = tuple(
+    Way(replays=bits, defers=True) for bits in (0b000111, 0b011001, 0b101010, 0b110100)
+)
 
 LEAST: Final = Wanted(0, 0, "the least extents")
+ONE_MORE: Final = Wanted(1, 1, "one more row")
 FEW_MORE: Final = Wanted(6, 4, "few more rows")
 MANY_ROWS: Final = Wanted(49, 3, "many rows")
 
@@ -32,13 +38,26 @@ ALL_WAYS: Final[Ways] = {
     FEW_MORE: (IN_TILES, IN_SHORT_BANDS),
     MANY_ROWS: (IN_TILES_BACKWARDS,),
 }
-"""All that a plan is run with in tests."""
+"""All that every plan is run with in tests."""
 
 WITH_LANDMARKS: Final[Ways] = {NEAR_LANDMARKS: (Way(block=50, tiles=2),)}
 """What a plan is run with, too, whose numbers depend on landmarks."""
 
+SEVERAL_LAUNCHES: Final[Ways] = {ONE_MORE: REPLAYED}
+"""What a plan of several launches is run with, too."""
+
 ONE_WAY: Final[Ways] = {FEW_MORE: (IN_TILES,)}
 """What costs least: most faults are noticed with any extents."""
+
+
+def all_ways(launches: Sequence[Any]) -> Ways:
+    """Return all that a plan of these launches is run with in tests."""
+    ways = dict(ALL_WAYS)
+    if len(launches) > 1:
+        ways |= SEVERAL_LAUNCHES
+    if any(launch.landmarks for launch in launches):
+        ways |= WITH_LANDMARKS
+    return ways
 
 
 def small_cases(

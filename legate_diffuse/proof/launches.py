@@ -12,7 +12,7 @@ from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.proof.buffers import Buffer, RefutedError
 from legate_diffuse.proof.kernels import Body
 from legate_diffuse.proof.reference import Memory, Reference, scalar_symbol, shown
-from legate_diffuse.proof.schedule import Way, run_program
+from legate_diffuse.proof.schedule import PERIOD, Way, run_program
 from legate_diffuse.proof.tiles import Argument, run_tiles
 from legate_diffuse.proof.words import Program, Tiling, read_words
 
@@ -96,7 +96,7 @@ class PlanRunner:
         waiting: list[int] = []
         for place, each in enumerate(self.launches):
             launch = each.launch
-            replays = way.replays and place % 2 == 0
+            replays = way.replays >> place % PERIOD & 1
             fused = launch.fused and not replays
             deferred = launch.deferrable if way.defers and not replays else ()
             waiting += deferred

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from legate_diffuse.proof.words import Nest, Program
 
 
+# Of so many launches a way says which are replayed.
+PERIOD: Final = 6
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a program is run.
@@ -35,8 +39,8 @@ class Way:
         tiles: how many tiles threads take; 1 if they share the rows of a block.
         backwards: whether the last tile comes first.
         most_nests: how many nests a band has at most; it is cut where it has more.
-        replays: of every second launch the original tasks run, as where its kernels are
-            not there yet.
+        replays: a bit for each of `PERIOD` launches, and again for those that follow:
+            where it is 1 the original tasks run, as where kernels are not there yet.
         defers: what may wait runs at the very end.
     """
 
@@ -44,7 +48,7 @@ class Way:
     tiles: int = 1
     backwards: bool = False
     most_nests: int = 1 << 30
-    replays: bool = False
+    replays: int = 0
     defers: bool = False
 
 
@@ -137,9 +141,9 @@ class _Runner:
     def _placed(
         self, first: int, count: int, origins: dict[int, int]
     ) -> list[_Member] | None:
-        """Return where the nests of a band lie on an axis; None if they do so in no way.
+        """Return where the nests of a band lie on an axis, None if in no way.
 
-        They run one after the other then, as those of tiles do in ``program_runner.cc``.
+        They run one after the other then, as those of tiles do (program_runner.cc).
         ``origins`` has, by base, where the first rows of stores are that others have
         laid there.
         """
