@@ -249,7 +249,9 @@ def serve(
         before = state()
         for line in lines:
             request = json.loads(line)
-            own.before, counted = _stats(), counters()
+            # counters may be relative to that, too
+            own.before = _stats()
+            counted = counters()
             with printed_to(folder):
                 status = run(request["program"], request["arguments"])
             gc.collect()
