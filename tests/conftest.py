@@ -18,8 +18,10 @@ ROOT: Final = Path(__file__).parents[1]
 # processes that tests start do the same.
 os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")
 
-# ``python -m pytest`` puts the checkout first, which has no compiled part
-sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
+# ``python -m pytest`` puts the checkout first, which has no compiled part; the folder
+# that ``scripts/gpu/prepare`` makes has one
+if not any((ROOT / "legate_diffuse").glob("*.so")):
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
 
 # What these share is made once for a process: runs of applications, and kernels.
 SHARE: Final = {

@@ -51,29 +51,41 @@ def record(commands: dict[str, list[str]], output: Path) -> None:
     print(done.output)
 
 
+def make(
+    folder: Path, small: dict[str, list[str]], large: dict[str, list[str]]
+) -> None:
+    """Make the folder, with what these commands submit."""
+    target = folder / "build" / "gpu"
+    native.build(target)
+    record(small, target / "small.pickle")
+    record(large, target / "large.pickle")
+    skipped = shutil.ignore_patterns("__pycache__", "*.so")
+    for name in FOLDERS:
+        shutil.copytree(
+            CHECKOUT / name, folder / name, ignore=skipped, dirs_exist_ok=True
+        )
+    # where the package looks for it (tests/compiled_kernels.py)
+    rows = folder / "legate_diffuse" / "liblegate_diffuse_rows.so"
+    shutil.copy(target / "rows.so", rows)
+
+
 def main() -> None:
-    """Make the folder."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", help="applications, all if it is missing")
     options = parser.parse_args()
-    target = options.folder / "build" / "gpu"
-    native.build(target)
-    for name, commands in (("small", cases.SMALL), ("large", cases.LARGE)):
-        chosen = {
-            case: command
-            for case, command in commands.items()
-            if options.only is None or case in options.only
-        }
-        record(chosen, target / f"{name}.pickle")
-    skipped = shutil.ignore_patterns("__pycache__", "*.so")
-    for name in FOLDERS:
-        shutil.copytree(
-            CHECKOUT / name, options.folder / name, ignore=skipped, dirs_exist_ok=True
-        )
-    # where the package looks for it (tests/compiled_kernels.py)
-    rows = options.folder / "legate_diffuse" / "liblegate_diffuse_rows.so"
-    shutil.copy(target / "rows.so", rows)
+    make(
+        options.folder,
+        *(
+            {
+                case: command
+                for case, command in commands.items()
+                if options.only is None or case in options.only
+            }
+            for commands in (cases.SMALL, cases.LARGE)
+        ),
+    )
     print(f"{options.folder} is ready")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,24 +30,21 @@ def prepared(tmp_path_factory) -> Path:
     folder: Path = tmp_path_factory.mktemp("prepared")
     sys.path.append(str(CHECK))
     try:
-        import native
         import prepare
     finally:
         sys.path.remove(str(CHECK))
-    native.build(folder)
-    prepare.record(CASES, folder / "small.pickle")
-    shutil.copy(folder / "small.pickle", folder / "large.pickle")
+    prepare.make(folder, CASES, CASES)
     return folder
 
 
 def results(prepared: Path, out: Path, steps: list[str], **more: str) -> dict[str, Any]:
     variables = environment(LEGATE_DIFFUSE="0", **more) | {
-        "LEGATE_DIFFUSE_PREPARED": str(prepared),
         "OUT": str(out),
         "PYTHON": sys.executable,
         "TMPDIR": str(out),
     }
-    command = [str(CHECK / "check"), "--quick", "--jobs=2", f"--only={','.join(steps)}"]
+    check = prepared / "scripts" / "gpu" / "check"
+    command = [str(check), "--quick", "--jobs=2", f"--only={','.join(steps)}"]
     done = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=False
     )
