@@ -265,9 +265,9 @@ for step in PASSES:
 
 @pytest.mark.parametrize("rule", WRONG_RULES)
 def test_a_wrong_plan_is_caught(rule: str) -> None:
-    """Also where the verifier knows nothing of it."""
+    """Also where the verifier knows nothing of it, and nothing is proven."""
     patch, program = map(dedent, WRONG_RULES[rule])
-    done = _check(UNVERIFIED + patch + program, "1")
+    done = _check(UNVERIFIED + patch + program, "1", LEGATE_DIFFUSE_PROOF="0")
     assert done.returncode == 1
     assert "found a wrong result" in done.stderr
 
@@ -290,6 +290,8 @@ def _settings(cpus: str) -> dict[str, str]:
     }
 
 
-def _check(program: str, cpus: str) -> subprocess.CompletedProcess[str]:
+def _check(
+    program: str, cpus: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, which ends if a result is wrong."""
-    return run_python(BEGIN + program + END, **_settings(cpus))
+    return run_python(BEGIN + program + END, **_settings(cpus), **settings)
