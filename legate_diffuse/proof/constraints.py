@@ -77,6 +77,10 @@ class Constraints:
         for shape, points in {view.shape: view.points for view in views}.items():
             self._add_points(shape, points)
         for store in window.stores:
+            if store.replicated:
+                # it has one element
+                for dim in range(self.ranks[store.id]):
+                    self._relations.equal(self.extent(store.id, dim), 1)
             for dim, zones in enumerate(store.zones):
                 self._add_zones(store, dim, zones)
         self._add_differences()

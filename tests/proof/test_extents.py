@@ -98,3 +98,19 @@ def test_windows_of_applications_have_small_extents(path: Path) -> None:
     assert len(found) == len(ALL_WAYS)
     for instance in found:
         assert regions(recorded(instance)) == regions(window), instance.name
+
+
+def test_a_replicated_array_has_one_element() -> None:
+    window = parse(
+        """
+        store %0 float64 live undefined
+        store %1 float64 live replicated single
+        view %0.0 shape 0 many [:, :]
+        view %1.1 shape 0 many [:] as (*, 0)
+        UNARY_OP.COPY(float64) -> (float64) shape 0: write %0.0, read %1.1
+        """
+    )
+    found = instances(window)
+    assert found
+    assert {instance.extents[1] for instance in found} == {(1,)}
+    assert {instance.extents[0][1] for instance in found} == {1}
