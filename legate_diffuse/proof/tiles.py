@@ -191,7 +191,9 @@ class _TiledRun:
             else:
                 elements[box] = source[box]
             name = f"argument {number}, store %{each.store}"
-            buffers.append(Buffer(elements, name, each.changes))
+            # of a future the programs of points know no dimensions
+            seen = elements.reshape(()) if each.replicated else elements
+            buffers.append(Buffer(seen, name, each.changes))
         given = [buffer.elements.copy() for buffer in buffers]
         run_program(
             self._restricted(tile, told),
@@ -205,14 +207,14 @@ class _TiledRun:
         for number, each in enumerate(self.arguments):
             if not each.changes:
                 continue
-            elements = buffers[number].elements
+            elements = buffers[number].elements.reshape(self.after[number].shape)
             if each.privilege >= REDUCE:
                 self.after[number] += elements
                 continue
             if each.replicated:
                 futures[number] = elements
                 continue
-            changed = elements != given[number]
+            changed = elements != given[number].reshape(elements.shape)
             changed[boxes[number]] = False
             if changed.any():
                 raise RefutedError(f"a point changes {buffers[number].name} elsewhere")
