@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_fresh
+from test_small_arrays import run_begun, run_fresh, run_here
 
 # Arrays of several elements are not small: what is done to them waits.
 WAIT = {"LEGATE_DIFFUSE_SMALL_BYTES": "8"}
@@ -131,7 +131,7 @@ agree(program)
 
 
 def test_a_constant_that_is_larger_than_arrays_here_changes() -> None:
-    run_fresh(
+    run_here(
         """
 def program(n):
     x = n.array([1.5 + 2.0j])
@@ -140,6 +140,9 @@ def program(n):
 
 agree(program)
 """,
+        # one operation is all that there is
+        fuses=False,
+        fresh=True,
         **WAIT,
     )
 
