@@ -32,9 +32,8 @@ from legate_diffuse.proof.instance import Instance
 from legate_diffuse.proof.report import report
 from legate_diffuse.proof.validator import Case, Refutation, refute
 
-# Of plans that are used again one in so many is proven, which costs less than a tenth
-# of planning and compiling. Which ones follows from their keys, so that ranks choose
-# alike.
+# Of plans that are used again one in so many is proven, as a proof takes about as long
+# as planning. Which ones follows from their keys, so that ranks choose alike.
 _ONE_IN: Final = 2
 # Elements of all arrays of a window up to which it is run with the extents it has.
 _SMALL: Final = 1 << 16

@@ -26,7 +26,6 @@ _U64: Final = np.uint64
 _STEP: Final = _U64(0x9E3779B97F4A7C15)
 _FIRST: Final = _U64(0xBF58476D1CE4E5B9)
 _SECOND: Final = _U64(0x94D049BB133111EB)
-_WORD: Final = (1 << 64) - 1
 
 
 def mixed(values: Symbols) -> Symbols:

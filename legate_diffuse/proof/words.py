@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from struct import unpack
 from typing import Final
 
-ONE_ROW: Final = -1
 NO_ROW: Final = -2
 STANDS: Final = -(2**63)
 NO_MARGIN: Final = -1
