@@ -98,7 +98,9 @@ class PlanRunner:
             launch = each.launch
             replays = way.replays >> place % PERIOD & 1
             fused = launch.fused and not replays
-            deferred = launch.deferrable if way.defers and not replays else ()
+            # what runs by itself always can wait
+            waits = way.defers and (fused or not launch.fused)
+            deferred = launch.deferrable if waits else ()
             waiting += deferred
             originals = launch.hoisted if fused else launch.tasks
             self._run_tasks([n for n in originals if n not in deferred])
