@@ -249,16 +249,14 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
 def multiply(
     vectors: Function,
     vectors_of_matrices: Function,
-    matrices: Function,
     narrowest: int,
     a: Any,
     b: Any,
 ) -> Any:
-    """Return ``a.dot(b)`` of vectors and matrices.
+    """Return ``a.dot(b)`` of two vectors, or of a vector and a matrix.
 
-    The first functions know products of vectors, and of matrices with vectors;
-    ``narrowest`` is how many rows and columns such a matrix must have. The third one
-    makes arrays for products of two matrices.
+    The functions know products of vectors, and of matrices with vectors; ``narrowest``
+    is how many rows and columns such a matrix must have.
     """
 
 def reduce(function: Function, array: Any, axis: Any) -> Any:
@@ -284,6 +282,18 @@ def get_selected(function: Function, array: Any, mask: Any) -> Any:
     """Return ``array[mask]`` for a mask of the same shape.
 
     The function makes arrays.
+    """
+
+def elements_of(array: Any) -> tuple[bytes, tuple[int, ...], str] | None:
+    """Return a copy of the elements that an array shows, in row-major order.
+
+    Their bytes, the extents, and the name of their type; None if they are not here.
+    """
+
+def put_elements(array: Any, old: bytes, elements: bytes) -> bool:
+    """Let an array show other elements, in row-major order.
+
+    False if it does not show the old ones any more, or they are not here.
     """
 
 def value_of(array: Any) -> Any:
@@ -323,7 +333,9 @@ def know_window(
         queue_type: ``LaunchQueue``.
     """
 
-def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
+def know_arrays(
+    classes: tuple[type, ...], library: Any, doctor: Any, warn: Any
+) -> None:
     """Let functions be applied from now on.
 
     Args:
@@ -331,6 +343,7 @@ def know_arrays(classes: tuple[type, ...], library: Any, doctor: Any) -> None:
             ``View``, ``Root``, ``Layout``.
         library: cuPyNumeric's.
         doctor: the setting that makes cuPyNumeric look at every call.
+        warn: the one that makes it warn where a value becomes one of another type.
     """
 
 def know_waiting(

@@ -183,6 +183,16 @@ class SmallArrays:
             and not (root.shared and root.is_shared())
         )
 
+    def bring(self, root: Root) -> bool:
+        """Put the elements of a small array that Legate has into this process; waits.
+
+        False if they may not be here. Nothing that is pending may use the array.
+        """
+        if root.nbytes > self.limit or root.real is None or not self.may_be_here(root):
+            return False
+        root.small_array().put(self._value(root))
+        return True
+
     def scalar_bytes(self, scalar: Any) -> bytes:
         """Return a scalar as kernels read it."""
         content = self._native.scalar_bytes(scalar.raw_handle)

@@ -30,6 +30,7 @@ from legate_diffuse.shortcuts import (
     numbers,
     products,
     rearrangements,
+    recipes,
     reductions,
 )
 from legate_diffuse.shortcuts.shortcut import find
@@ -46,6 +47,8 @@ SHORTCUTS: Final = (
     *functions.SHORTCUTS,
     *numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
+    # around some of the others
+    *recipes.SHORTCUTS,
 )
 
 # Functions with imports from their own package, which run with each call.
@@ -67,6 +70,9 @@ _IMPORTING: Final = (
 # The version that the shortcuts were written after.
 WRITTEN_FOR: Final = "26.6.1"
 
+# So many shortcuts that are off are named.
+_MOST_NAMED: Final = 8
+
 applied: set[str] = set()
 
 
@@ -80,8 +86,9 @@ def apply_shortcuts(legate: Legate) -> None:
     if applied or config.provenance or config.profile:
         return
     settings = importlib.import_module("cupynumeric.settings").settings
-    # read the environment once, as cuPyNumeric does for its warnings
+    # read the environment once
     settings.doctor = settings.doctor()
+    settings.warn = settings.warn()
     # before import_once changes functions
     fitting = [shortcut for shortcut in SHORTCUTS if shortcut.fits()]
     for module, name in _IMPORTING:
@@ -100,8 +107,11 @@ def apply_shortcuts(legate: Legate) -> None:
     off = [shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting]
     if off:
         version = importlib.import_module("cupynumeric").__version__
+        names = off[:_MOST_NAMED]
+        if len(off) > _MOST_NAMED:
+            names.append(f"{len(off) - _MOST_NAMED} others")
         say_once(
-            f"the shortcuts for {', '.join(off)} were not written for cuPyNumeric "
+            f"the shortcuts for {', '.join(names)} were not written for cuPyNumeric "
             f"{version} and are off, so that such calls take longer; install "
             f"nvidia-cupynumeric=={WRITTEN_FOR} to have them"
         )

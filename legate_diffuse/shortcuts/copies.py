@@ -101,6 +101,7 @@ def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
     selections, make = submission.selections, submission.make
+    hosted = submission.hosted
     reads = ElementTemplates(client, "READ")
     arrays = NewArrays(client)
     get_selected = client.legate.native.get_selected
@@ -117,6 +118,8 @@ def _replace_get(submission: Submission) -> None:
                 selected = arrays.make(get_selected, self, key)
                 if selected is None:
                     selected = selections.select(self, key)
+            if selected is None:
+                selected = hosted.index(self, key)
             return original(self, key) if selected is None else selected
         if not view.shape:
             # the original copies a single element
@@ -132,9 +135,9 @@ def _replace_get(submission: Submission) -> None:
 def _replace_set(submission: Submission) -> None:
     copies = submission.copies
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
-    selections = submission.selections
+    warn, selections = submission.client.warn, submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
-    constant = submission.constant
+    constant, hosted = submission.constant, submission.hosted
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if type(value) in _NUMBERS:
@@ -142,7 +145,8 @@ def _replace_set(submission: Submission) -> None:
                 target = _find(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
-            original(self, key, value)
+            if not hosted.assign(self, key, value):
+                original(self, key, value)
             return
         if type(value) is ndarray and self._writeable and not doctor._user_value:
             if type(value._thunk) is selections.type:
@@ -160,13 +164,14 @@ def _replace_set(submission: Submission) -> None:
                 and (_copy if target.shape else _write)(target, base._view)
             ):
                 return
-        original(self, key, value)
+        if not hosted.assign(self, key, value):
+            original(self, key, value)
 
     def _put(target: View, value: float) -> bool:
         """Write a number to all elements; False if its type is to change."""
         root = target.root
-        # the original warns of other conversions
-        if root.dtype != _NUMBERS[type(value)]:
+        if warn._user_value and root.dtype != _NUMBERS[type(value)]:
+            # the original warns of conversions
             return False
         source = constant(root, value)
         return source is not None and (_copy if target.shape else _write)(

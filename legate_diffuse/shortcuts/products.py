@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortcuts for products of vectors and matrices.
 
-They submit what ``DeferredArray.contract`` does, as fill and task. Those of two small
-matrices run at once. A column times a row is what multiplies them element by element.
+They submit what ``DeferredArray.contract`` does, as fill and task. NumPy multiplies
+two small matrices (``hosted.py``). A column times a row is what multiplies them element
+by element.
 
 Follows: cuPyNumeric (cupynumeric/_array, _module/linalg_mvp.py, _thunk)
 """
@@ -22,16 +23,19 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.broadcast import repeated
+from legate_diffuse.shortcuts.hosted import INEXACT
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
-from legate_diffuse.shortcuts.templates import Client, NewArrays, Template, new_function
+from legate_diffuse.shortcuts.templates import Client, Template, new_function
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Shape
 from legate_diffuse.stores.view import View, over
 
 # The types of BLAS, but for float16, which adds in float32.
 _TYPES: Final = ("float32", "float64", "complex64", "complex128")
+# What people call what NumPy does.
+_NAME: Final = "matrix product"
 _REAL: Final = frozenset(_TYPES[:2])
 
 
@@ -171,8 +175,8 @@ def _replace_products(submission: Submission) -> None:
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     multiply = client.legate.native.multiply
-    made_of_matrices = NewArrays(client, _TYPES)
-    functions = vectors.function, matrices.function, made_of_matrices.function
+    functions = vectors.function, matrices.function
+    hosted = submission.hosted
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
@@ -186,8 +190,7 @@ def _replace_products(submission: Submission) -> None:
         if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) == len(other.shape) == 2:
-            if any([made_of_matrices.learn(each) for each in (a, b)]):
-                made = multiply(*functions, NARROWEST_PRODUCT, a, b)
+            made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
             return of_matrices(one, other) if made is None else made
         if len(one.shape) < len(other.shape):
             # a vector times a matrix is the transposed matrix times the vector

@@ -16,6 +16,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.conversions import Conversions
+from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.masks import Selections
 from legate_diffuse.shortcuts.shortcut import Source
 from legate_diffuse.shortcuts.task import TaskTemplate, TemplateTask, submit
@@ -62,6 +63,7 @@ class Submission:
         self.selections = Selections(client, self.show, self.make, self.copies)
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
+        self.hosted = Hosted(client)
         # what native code knows of operators, by the names of their methods, and of
         # calls: those of which class have shortcuts
         self.operators: dict[str, Any] = {}
@@ -165,7 +167,9 @@ def _let_native_code_know(client: Client) -> None:
             Root,
             Layout,
         )
-        client.legate.native.know_arrays(classes, client.library, client.doctor)
+        client.legate.native.know_arrays(
+            classes, client.library, client.doctor, client.warn
+        )
 
 
 def may_overlap(one: Root, other: Root) -> bool:

@@ -60,6 +60,8 @@ class Client:
         self.code_type = importlib.import_module("legate.core.types").int32
         # the setting that makes cuPyNumeric look at every call
         self.doctor = member("settings", "settings").doctor
+        # the one that makes it warn of conversions
+        self.warn = member("settings", "settings").warn
 
     def view_of(self, array: Any) -> View | None:
         """Return the view of an array; None if its operations are not recorded."""

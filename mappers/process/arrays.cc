@@ -22,31 +22,40 @@ namespace {
 // Never destroyed: arrays may outlive the interpreter.
 ArrayFields* known_fields = nullptr;
 
-// What the doctor is set to where nobody has set it.
+// What a setting is where nobody has set it.
 PyObject* unset = nullptr;
 // Looked at when a setting changes: to look for it at each operation takes a tenth of the time of
 // those on single elements.
 bool doctor_is_off = false;
+bool warnings_are_off = false;
 
 PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
 }
 
-void look_at_doctor() {
-  const auto value = nb::steal(PyObject_GetAttr(known_fields->classes.doctor, names().user_value));
+bool is_off(PyObject* setting) {
+  const auto value = nb::steal(PyObject_GetAttr(setting, names().user_value));
 
   if (!value.is_valid()) throw nb::python_error();
-  doctor_is_off = value.ptr() == unset || value.ptr() == Py_False;
+  return value.ptr() == unset || value.ptr() == Py_False;
+}
+
+void look_at_settings() {
+  doctor_is_off = is_off(known_fields->classes.doctor);
+  warnings_are_off = is_off(known_fields->classes.warn);
 }
 
 // Sets an attribute of a setting, or deletes it.
 int set(PyObject* setting, PyObject* name, PyObject* value) {
   const auto result = PyObject_GenericSetAttr(setting, name, value);
 
-  if (result != 0 || setting != known_fields->classes.doctor) return result;
+  if (result != 0 ||
+      (setting != known_fields->classes.doctor && setting != known_fields->classes.warn)) {
+    return result;
+  }
 
   const auto looked = nb::steal(guard([] {
-    look_at_doctor();
+    look_at_settings();
     return Py_NewRef(Py_None);
   }));
 
@@ -92,18 +101,23 @@ void know_arrays(const ArrayClasses& classes) {
   if (!unset) throw nb::python_error();
   for (auto* const each :
        {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
-        object(classes.root), object(classes.layout), classes.library, classes.doctor}) {
+        object(classes.root), object(classes.layout), classes.library, classes.doctor,
+        classes.warn}) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};
   replace_set_attribute<set>(settings);
-  look_at_doctor();
+  look_at_settings();
   know_lazy_thunks();
 }
 
 const ArrayFields& array_fields() {
   if (!known_fields) throw std::logic_error{"the classes of arrays are not known yet"};
   return *known_fields;
+}
+
+bool conversions_warn() {
+  return !warnings_are_off;
 }
 
 bool arrays_are_ready() {

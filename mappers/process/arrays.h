@@ -24,6 +24,7 @@ struct ArrayClasses {
   PyTypeObject* layout;
   PyObject* library;  // of the tasks of thunks
   PyObject* doctor;   // the setting that makes cuPyNumeric look at every call
+  PyObject* warn;     // the one that makes it warn of conversions
 };
 
 // The classes of arrays, and their slots.
@@ -60,6 +61,9 @@ const ArrayFields& array_fields();
 
 // Whether operations on arrays may run at once now, but for what waits for their operands.
 bool arrays_are_ready();
+
+// Whether cuPyNumeric warns where a value becomes one of another type.
+bool conversions_warn();
 
 // The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
 // arrays.

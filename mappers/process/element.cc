@@ -42,7 +42,7 @@ bool put_value(char* element, PyObject* dtype, std::int64_t itemsize, PyObject* 
   if (is_number(value)) {
     ScalarBlock number{};
 
-    if (!convert_alike(value, text_of(dtype), number.bytes.data())) return false;
+    if (!convert_for_assignment(value, text_of(dtype), number.bytes.data())) return false;
     std::memcpy(element, number.bytes.data(), itemsize);
     return true;
   }

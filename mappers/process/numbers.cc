@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "process/arrays.h"
+
 namespace nb = nanobind;
 
 namespace legate_diffuse {
@@ -92,8 +94,10 @@ bool convert(PyObject* number, NumberType type, char* to) {
   return type == NumberType::FLOAT32 && put_value(static_cast<float>(value), to);
 }
 
-bool convert_alike(PyObject* number, std::string_view dtype, char* to) {
-  return dtype == (PyFloat_CheckExact(number) ? "float64" : "int64") && convert(number, dtype, to);
+bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
+  const auto is_alike = dtype == (PyFloat_CheckExact(number) ? "float64" : "int64");
+
+  return (is_alike || !conversions_warn()) && convert(number, dtype, to);
 }
 
 PyObject* number_from(std::string_view dtype, const char* element) {

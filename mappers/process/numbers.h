@@ -26,9 +26,9 @@ NumberType number_type(std::string_view dtype);
 bool convert(PyObject* number, NumberType type, char* to);
 bool convert(PyObject* number, std::string_view dtype, char* to);
 
-// Does the same for the type that cuPyNumeric makes of such a number; it warns of other
-// conversions.
-bool convert_alike(PyObject* number, std::string_view dtype, char* to);
+// Does the same; false also for a type that cuPyNumeric does not make of such a number, if it warns
+// of such conversions.
+bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to);
 
 // A new reference to an element as a number of Python's; to None if its type has none here.
 PyObject* number_from(std::string_view dtype, const char* element);

@@ -66,7 +66,7 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
 bool put_number(LocalOperand& target, PyObject* value) {
   ScalarBlock number{};
 
-  if (!convert_alike(value, text_of(target.dtype), number.bytes.data())) return false;
+  if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
   copy_to(target, number.bytes.data(), {});
   return true;
 }

@@ -10,14 +10,12 @@
 
 namespace legate_diffuse {
 
-// What products need to run at once: those of two vectors, those of a matrix that has at least
-// `narrowest` rows and columns with a vector, and those of two matrices. Operands of the first two
-// are the result, which they add to, and the factors, all over the shape of the matrix; a vector
-// comes second. The last has no operation.
+// What products need to run at once: those of two vectors, and those of a matrix that has at least
+// `narrowest` rows and columns with a vector. Operands are the result, which they add to, and the
+// factors, all over the shape of the matrix; a vector comes second.
 struct Products {
   const Function* vectors;
   const Function* vectors_of_matrices;
-  const Function* matrices;
   std::int64_t narrowest;
 };
 

@@ -17,6 +17,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/contents.h"
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
@@ -87,14 +88,13 @@ PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
 
-// vectors, vectors of matrices, matrices, narrowest, a, b
+// vectors, vectors of matrices, narrowest, a, b
 PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     const Products products{nb::inst_ptr<Function>(arguments[0]),
-                            nb::inst_ptr<Function>(arguments[1]),
-                            nb::inst_ptr<Function>(arguments[2]), PyLong_AsLongLong(arguments[3])};
+                            nb::inst_ptr<Function>(arguments[1]), PyLong_AsLongLong(arguments[2])};
 
-    return multiply(products, arguments[4], arguments[5]);
+    return multiply(products, arguments[3], arguments[4]);
   });
 }
 
@@ -107,6 +107,16 @@ PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
 PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     return roll(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2], arguments[3]);
+  });
+}
+
+PyObject* copy_of_elements(PyObject*, PyObject* array) {
+  return guard([&] { return elements_of(array); });
+}
+
+PyObject* assign_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] {
+    return PyBool_FromLong(put_elements(arguments[0], arguments[1], arguments[2]) ? 1 : 0);
   });
 }
 
@@ -125,24 +135,27 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 9> fast_functions{{
+std::array<PyMethodDef, 11> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
+    {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
     {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get_selected", fast(make_from<get_selected>), METH_FASTCALL, nullptr},
+    {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
     {"reshape", fast(make_from<reshape>), METH_FASTCALL, nullptr},
     {"roll", fast(roll_array), METH_FASTCALL, nullptr},
     {"value_of", find_value, METH_O, nullptr},
 }};
 
-void know(const nb::tuple& classes, nb::handle library, nb::handle doctor) {
+void know(const nb::tuple& classes, nb::handle library, nb::handle doctor, nb::handle warn) {
   const auto type = [&](std::size_t number) {
     return reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes.ptr(), number));
   };
 
-  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), doctor.ptr()});
+  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), doctor.ptr(),
+               warn.ptr()});
 }
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
@@ -203,7 +216,8 @@ void add_operations(nb::module_& module) {
   });
   module.def("watch_runs", &watch_runs, nb::arg("locate"));
   module.def("run_times", &run_times);
-  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"));
+  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"),
+             nb::arg("warn"));
   module.def(
       "know_waiting",
       [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs functions by NumPy where all their arrays are small, and lie in this process.
+
+What moves elements, sorts, scans or solves is no loop of ours. As a task it takes 100
+to 1,000 times as long as NumPy does on a few thousand elements. So NumPy does it, on
+copies of the elements, and its results become arrays. Where an argument is of another
+kind, or NumPy raises, the original function runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.window import window
+from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.shortcuts.templates import Client, NewArrays
+from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.form import dense
+
+# Arguments that mean the same to NumPy.
+_PLAIN: Final = frozenset(
+    (int, float, complex, bool, str, type(None), type, slice, type(Ellipsis))
+)
+# All kinds of types, as NumPy names them.
+ALL_KINDS: Final = "biufc"
+# Those of BLAS and LAPACK.
+INEXACT: Final = "fc"
+# How often an assignment is tried again if a finalizer or a signal handler has changed
+# the array meanwhile.
+_TRIES: Final = 3
+
+
+class UnsuitableError(Exception):
+    """An argument is not one that NumPy can take here."""
+
+
+class Hosted:
+    """Runs functions by NumPy.
+
+    Args:
+        client: what is needed of cuPyNumeric.
+    """
+
+    def __init__(self, client: Client) -> None:
+        native = client.legate.native
+        self._ndarray = client.ndarray
+        self._view_of = client.view_of
+        self._doctor, self._warn = client.doctor, client.warn
+        self._new = NewArrays(client, ALL)
+        self._take = self._new.function.take
+        self._elements_of = native.elements_of
+        self._put_elements = native.put_elements
+        self._dtypes = {name: np.dtype(name) for name in ALL}
+        self._names = {
+            dtype: dtype_name(client.to_core_type(dtype))
+            for dtype in self._dtypes.values()
+        }
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+        label: str,
+        kinds: str,
+        *,
+        brings: bool = True,
+    ) -> Any:
+        """Return what a function makes of arguments, with new arrays of its results.
+
+        None if the original must run: an argument is none that it takes here, or it
+        raises. ``label`` is what people call the operation, ``kinds`` has the kinds of
+        types of the arrays, as NumPy names them. If it ``brings`` arrays, what is
+        pending is submitted for them, and those that Legate has come here.
+        """
+        if self._doctor._user_value:
+            return None
+        try:
+            given = [self._plain(each, kinds, brings) for each in arguments]
+            for key, each in named.items():
+                named[key] = self._plain(each, kinds, brings)
+            if kinds is ALL_KINDS:
+                # nothing is computed that NumPy could warn of
+                made = function(*given, **named)
+            else:
+                with np.errstate(all="ignore"):
+                    made = function(*given, **named)
+            return self._new_arrays(made, label)
+        except Exception:
+            # the original raises what it raises
+            return None
+
+    def index(self, array: Any, key: Any) -> Any:
+        """Return ``array[key]`` for a key with arrays; None if the original must."""
+        if self._doctor._user_value or not self._has_arrays(key):
+            return None
+        try:
+            found = self._elements(array)[self._key(key)]
+            return self._new_arrays(found, "take")
+        except Exception:
+            # the original raises what it raises
+            return None
+
+    def text(self, function: Callable[[Any], Any], array: Any) -> Any:
+        """Return what a function says of an array; None if the original must."""
+        if self._doctor._user_value:
+            return None
+        try:
+            return function(self._elements(array))
+        except Exception:
+            # the original raises what it raises
+            return None
+
+    def assign(self, array: Any, key: Any, value: Any) -> bool:
+        """Do ``array[key] = value``; False if the original must."""
+        if self._doctor._user_value:
+            return False
+        try:
+            plain, value = self._key(key), self._plain(value, ALL_KINDS)
+            kind = array.dtype.kind
+            if self._warn._user_value and np.asarray(value).dtype != array.dtype:
+                return False
+            if kind != "c" and np.asarray(value).dtype.kind == "c":
+                return False
+        except Exception:
+            # the original raises what it raises
+            return False
+
+        def change(elements: Any) -> None:
+            is_mask = type(plain) is np.ndarray and plain.dtype == bool
+            if is_mask and plain.shape != elements.shape:
+                # the original refuses a mask of rows
+                raise UnsuitableError
+            elements[plain] = value
+
+        return self.change(array, change)
+
+    def change(self, array: Any, change: Callable[[Any], None]) -> bool:
+        """Let a function change an array's elements; False if the original must."""
+        if self._doctor._user_value:
+            return False
+        try:
+            for _ in range(_TRIES):
+                content, shape, name = self._content(array)
+                elements = np.ndarray(shape, self._dtypes[name], content).copy()
+                with np.errstate(all="ignore"):
+                    change(elements)
+                if self._put_elements(array, content, elements.tobytes()):
+                    return True
+        except Exception:
+            # the original raises what it raises
+            return False
+        return False
+
+    # -- from arrays ------------------------------------------------------------------
+    def _plain(self, argument: Any, kinds: str, brings: bool = True) -> Any:
+        """Return an argument as NumPy takes it.
+
+        Raises:
+            UnsuitableError: it is an array that is not here, or of another kind, or
+                another kind of object.
+        """
+        kind = type(argument)
+        if kind is self._ndarray or kind is np.ndarray:
+            found = argument if kind is np.ndarray else self._elements(argument, brings)
+            dtype = found.dtype
+            # what is computed with half precision is rounded elsewhere
+            is_half = dtype.char == "e" and kinds is not ALL_KINDS
+            if dtype.kind not in kinds or is_half:
+                raise UnsuitableError
+            return found
+        if kind in _PLAIN:
+            return argument
+        if (kind is tuple or kind is list) and argument:
+            return kind([self._plain(each, kinds, brings) for each in argument])
+        if isinstance(argument, (np.generic, np.dtype)):
+            return argument
+        raise UnsuitableError
+
+    def _key(self, key: Any) -> Any:
+        """Return an index as NumPy takes it.
+
+        Raises:
+            UnsuitableError: the original refuses it, or takes it in another way.
+        """
+        if type(key) is tuple:
+            return tuple([self._key(each) for each in key])
+        if type(key) is slice:
+            if key.step is not None and key.step != 1:
+                raise UnsuitableError
+            return key
+        if type(key) is bool:
+            raise UnsuitableError
+        return self._plain(key, "biu")
+
+    def _has_arrays(self, key: Any) -> bool:
+        parts = key if type(key) is tuple else (key,)
+        return any(
+            type(each) is self._ndarray or type(each) in (list, np.ndarray)
+            for each in parts
+        )
+
+    def _elements(self, array: Any, brings: bool = True) -> Any:
+        """Return a copy of an array's elements.
+
+        Raises:
+            UnsuitableError: they are not here.
+        """
+        content, shape, name = self._content(array, brings)
+        return np.ndarray(shape, self._dtypes[name], content)
+
+    def _content(
+        self, array: Any, brings: bool = True
+    ) -> tuple[bytes, tuple[int, ...], str]:
+        found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
+        if found is None and self._new.learn(array):
+            found = self._elements_of(array)
+        if found is None and brings and self._bring(array):
+            found = self._elements_of(array)
+        if found is None:
+            raise UnsuitableError
+        return found
+
+    def _bring(self, array: Any) -> bool:
+        """Whether an array's elements may be here now, after they were not."""
+        view, small = self._view_of(array), window.submitter.small
+        if (
+            view is None
+            or not window.runs_at_once
+            or view.root.nbytes > small.limit
+            or not small.may_be_here(view.root)
+        ):
+            return False
+        window.flush_for(view.root)
+        return view.root.is_here or small.bring(view.root)
+
+    # -- and back ---------------------------------------------------------------------
+    def _new_arrays(self, result: Any, label: str) -> Any:
+        """Return what NumPy has made with arrays of cuPyNumeric's.
+
+        Raises:
+            UnsuitableError: there is no such array.
+        """
+        kind = type(result)
+        if kind is np.ndarray:
+            return self._new_array(result, label)
+        if isinstance(result, np.generic):
+            return self._new_array(np.asarray(result), label)
+        if kind is list:
+            return [self._new_arrays(each, label) for each in result]
+        if isinstance(result, tuple):
+            return tuple([self._new_arrays(each, label) for each in result])
+        raise UnsuitableError
+
+    def _new_array(self, result: Any, label: str) -> Any:
+        shape = result.shape
+        name = self._names.get(result.dtype)
+        if (
+            name is None
+            or result.nbytes > window.submitter.small.limit
+            or len(shape) > real.LEGATE_MAX_DIM
+        ):
+            raise UnsuitableError
+        made = self._take(name, dense(shape), result.tobytes(), label)
+        if made is None:
+            raise UnsuitableError
+        return made

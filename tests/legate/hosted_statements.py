@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements that NumPy runs on small arrays, and the arrays that they use."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+# Expressions over the functions of the package and the arrays of ``arrays``.
+CALLS: Final = """
+sort(x)
+sort(x, axis=None)
+sort(A)
+sort(A, axis=0)
+sort(A, 0)
+argsort(x)
+argsort(A, axis=0)
+argsort(r)
+argsort(R, axis=1)
+x.argsort()
+argmax(x)
+argmax(A, axis=0)
+argmin(A, axis=1)
+argmax(A)
+x.argmax()
+A.argmin(axis=0)
+A.argmax(axis=1, keepdims=True)
+cumsum(x)
+cumsum(A)
+cumsum(A, axis=0)
+cumsum(A, axis=1)
+cumprod(r)
+x.cumsum()
+x.cumprod()
+nancumsum(x)
+take(x, i)
+take(A, i3, axis=0)
+take(A, i3, axis=1)
+take(A, i)
+take(x, 3)
+take(x, [1, 2])
+take(x, I)
+x.take(i)
+take_along_axis(A, A.argsort(axis=0), axis=0)
+diag(A)
+diag(A, 1)
+diag(A, -2)
+diag(x)
+diag(x, k=1)
+diagonal(A)
+diagonal(A, 1)
+A.diagonal()
+A.diagonal(offset=-1)
+diagonal(T)
+trace(A)
+trace(A, 1)
+A.trace()
+tril(A)
+triu(A, 1)
+tril(A, k=-1)
+tril(T)
+eye(5)
+eye(4, 6)
+eye(4, 6, 1)
+eye(4, k=-1)
+eye(4, dtype=int)
+identity(3)
+tri(4)
+tri(3, 4, 1)
+concatenate((x, x))
+concatenate([A, A], axis=1)
+concatenate((A, A), 0)
+concatenate((A, A), axis=None)
+concatenate((x, i))
+concatenate((x, [1, 2]))
+stack((x, x))
+stack([A, A], axis=2)
+stack((x, x), -1)
+vstack((x, x))
+hstack((x, x))
+hstack((A, A))
+dstack((A, A))
+column_stack((x, x))
+append(x, x)
+append(x, 3)
+append(A, A, axis=0)
+insert(x, 2, 5)
+insert(x, [1, 3], 7)
+delete(x, 2)
+delete(x, [1, 3])
+delete(A, 1, axis=0)
+tile(x, 2)
+tile(A, (2, 3))
+tile(x, (2, 2))
+repeat(x, 3)
+repeat(A, 2, axis=0)
+repeat(A, 2)
+repeat(A, [1, 2, 0, 1], axis=0)
+repeat(x, r % 3)
+flip(x)
+flip(A)
+flip(A, 0)
+flip(A, axis=1)
+flipud(A)
+fliplr(A)
+rot90(A)
+rot90(A, 2)
+roll(x, 3)
+roll(A, 3)
+roll(A, (1, 2), axis=(0, 1))
+roll(A, 1, axis=1)
+pad(x, 2)
+pad(A, 1)
+pad(A, ((1, 2), (0, 3)))
+pad(x, (1, 2), mode='edge')
+pad(A, 1, 'edge')
+pad(x, 2, constant_values=5)
+pad(x, 2, mode='reflect')
+pad(x, 2, mode='wrap')
+where(x > 3)
+where(A > 3)
+nonzero(x)
+nonzero(A)
+flatnonzero(A)
+argwhere(A)
+argwhere(x)
+count_nonzero(x)
+count_nonzero(A)
+count_nonzero(A, axis=0)
+x.nonzero()
+searchsorted(s, x)
+searchsorted(s, x, 'right')
+searchsorted(s, x, side='right')
+searchsorted(s, 3)
+bincount(b)
+bincount(b, minlength=40)
+bincount(b, weights=w)
+histogram(w)
+histogram(w, bins=5)
+histogram(w, 7, range=(0.0, 1.0))
+histogram(w, bins=s)
+unique(x)
+unique(A)
+unique(r, return_counts=True)
+isin(x, s)
+isin(A, [1, 2, 3])
+median(x)
+median(A, axis=0)
+percentile(x, 50)
+percentile(x, [25, 50, 75])
+percentile(A, 30, axis=0)
+quantile(x, 0.3)
+var(x)
+var(A, axis=0)
+var(x, ddof=1)
+x.var()
+mean(A, axis=0)
+mean(A, 1)
+A.mean(axis=1)
+mean(x)
+nanmean(x)
+cov(A)
+dot(A, A)
+dot(x, x)
+dot(A, x4)
+matmul(A, A)
+inner(x, x)
+inner(A, A)
+outer(x, x)
+outer(x, r)
+tensordot(A, A)
+tensordot(A, A, 1)
+tensordot(A, A, axes=([0], [0]))
+vdot(x, x)
+einsum('ij,j->i', A, x4)
+einsum('ij,jk->ik', A, A)
+einsum('ii', A)
+einsum('ij->ji', A)
+einsum('i,j->ij', x, x)
+einsum('ijk,jk->i', T, A)
+cross(c, c)
+linalg.norm(x)
+linalg.norm(A)
+linalg.norm(A, axis=1)
+linalg.norm(x, 1)
+linalg.norm(A, ord=1)
+linalg.norm(A, 'fro')
+linalg.solve(P, x4)
+linalg.solve(P, A)
+linalg.inv(P)
+linalg.det(P)
+linalg.cholesky(P)
+linalg.qr(P)
+linalg.svd(P)
+linalg.eigh(P)
+linalg.eigvalsh(P)
+linalg.matrix_power(P, 3)
+linalg.multi_dot([A, A, A])
+linalg.pinv(P)
+linalg.lstsq(P, x4)
+linalg.slogdet(P)
+linalg.matrix_rank(P)
+clip(x, 1, 3)
+clip(A, 0.0, 2.0)
+clip(x, 1, None)
+x.clip(1, 3)
+round(x)
+round(w, 2)
+x.round()
+diff(x)
+diff(A)
+diff(A, axis=0)
+diff(x, 2)
+diff(x, n=2)
+allclose(x, x)
+allclose(x, r)
+array_equal(x, x)
+array_equal(x, r)
+array_equal(x, A)
+isclose(x, x)
+zeros_like(x)
+zeros_like(A)
+ones_like(A)
+empty_like(x) * 0
+full_like(x, 7)
+full_like(x, 7.5)
+zeros_like(x, dtype=int)
+zeros_like(x, int)
+copy(x)
+copy(A)
+x.conj()
+z.conj()
+nan_to_num(f)
+nan_to_num(x)
+convolve(x, x4, mode='same')
+convolve(x, x4, 'same')
+convolve(x, x4)
+tril_indices(4)
+triu_indices(4, 1)
+diag_indices(4)
+unravel_index(i, (10, 10))
+ravel_multi_index((i3, i3), (4, 4))
+choose(b % 2, [b, b])
+select([x > 3, x > 1], [x, x])
+extract(x > 2, x)
+compress(x > 2, x)
+packbits(b.astype('uint8'))
+lexsort((x, r))
+cumsum(x, dtype=float)
+maximum.reduce(x)
+add.reduce(A)
+add.reduce(A, axis=1)
+A.T.copy()
+A.flatten()
+A.tolist()
+x.tolist()
+x[i]
+x[I]
+x[[1, 2]]
+A[i3]
+A[i3, i3]
+A[:, i3]
+A[i3, 1]
+A[1, i3]
+A[:, [0, 2]]
+T[:, i3, :]
+T[i3[:2], :, 1]
+A[i3[:, None], i3[None, :]]
+x[x > 2]
+A[A > 2]
+A[A[:, 0] > 2]
+A[A[:, 0] > 2, 1]
+x[(x > 1) & (x < 4)]
+x[-i - 1]
+sort(z)
+sort(f)
+argmax(f)
+argmin(f)
+median(f)
+sort(e)
+cumsum(e)
+concatenate((e, x))
+flip(e)
+take(e, [])
+nonzero(e)
+diag(e)
+unique(e)
+argmax(o)
+cumsum(o)
+sort(o)
+take(o, 0)
+searchsorted(o, o)
+trace(o.reshape(1, 1))
+""".strip().split("\n")
+
+# Statements that change some of the arrays.
+CHANGES: Final = """
+x[i] = 1
+x[i] = 2.5
+x[i] = x[i] + 1
+x[I] = 3
+x[[1, 2]] = 7
+A[i3] = 0
+A[i3, i3] = 5
+A[:, i3] = 1
+A[i3, 1] = x4[0]
+A[:, [0, 2]] = A[:, [1, 3]]
+x[x > 2] = 0
+A[A > 2] = -1
+A[A[:, 0] > 2] = 9
+x[x > 2] = x[x > 2] * 2
+x[3] = 1
+x[3] = 1.5
+x[3] = True
+x[2:5] = 1
+x[2:5] = 1.5
+x[2:5] = True
+x[2:5] = [1, 2, 3]
+x[2:5] = (1, 2, 3)
+A[0, :] = 1
+A[:, 0] = 2
+A[1] = [1, 2, 3, 4]
+A[...] = 3
+A[1:3, 1:3] = A[0:2, 0:2]
+A[::1] = 4
+T[:, i3, :] = 1
+x[-i - 1] = 4
+A[1:3] = x4
+A[:, 1] = x4
+A[:, 1] = i4
+x[i] = i
+A[A[:, 0] > 2, 1] = 3
+x[:] = r
+x[:] = w[:10]
+x.fill(3)
+x.sort()
+A.sort(axis=0)
+x[3:3] = 1
+""".strip().split("\n")
+
+# What may differ in the order of sums, by how it begins.
+ROUNDED: Final = (
+    *("var", "x.var", "mean", "A.mean", "nanmean", "cov", "inner", "vdot", "dot"),
+    *("einsum", "matmul", "tensordot", "linalg", "convolve", "add.reduce", "trace"),
+    *("A.trace",),
+)
+# cuPyNumeric ends the process: its variance takes a float64 of 4 bytes.
+CRASHING: Final = ("var", "x.var")
+
+
+def arrays(package: Any, name: str) -> dict[str, Any]:
+    """Return arrays of a type, and of others that go with them."""
+    rng = np.random.default_rng(5)
+
+    def made(values: Any) -> Any:
+        values = np.asarray(values)
+        return values > 2 if name == "bool" else values.astype(name)
+
+    square = rng.random((4, 4))
+    square = square @ square.T + 4 * np.eye(4)
+    inexact = name in ("float32", "float64", "complex64", "complex128")
+    single = name in ("float32", "complex64")
+    found = {
+        "x": made((rng.random(10) * 6).round(2)),
+        "r": made([3, 1, 2, 3, 3, 0, 2, 1, 1, 0]),
+        "A": made((rng.random((4, 4)) * 5).round(1)),
+        "R": made(rng.integers(0, 3, (4, 6))),
+        "T": made((rng.random((3, 4, 4)) * 5).round(1)),
+        "i": np.array([0, 3, 5, 2]),
+        "i3": np.array([0, 2, 3]),
+        "I": np.array([[0, 1], [2, 3]]),
+        "i4": np.array([4, 3, 2, 1]),
+        "s": made([1, 2, 3, 5]),
+        "b": np.array([1, 5, 2, 5, 0, 9, 2]),
+        "w": rng.random(20),
+        "x4": made(rng.random(4) * 4),
+        "c": made(rng.random((5, 3)) * 3),
+        "P": square.astype(name) if inexact else square,
+        "z": np.array([1 + 2j, -1j, 3.0], "complex64" if single else "complex128"),
+        "f": np.array([1.0, np.nan, -np.inf, np.inf, -0.0, 0.0, 3.0]),
+        "e": made(np.zeros(0)),
+        "o": made(np.ones(1)),
+    }
+    return {key: package.array(values) for key, values in found.items()}

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NumPy does on small arrays is what cuPyNumeric's own tasks do, without tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_small_arrays import run_here
+
+STATEMENTS = Path(__file__).with_name("hosted_statements.py")
+# Runs statements by NumPy, and as they come.
+HOSTED = f"""
+import contextlib, runpy, warnings
+globals().update(runpy.run_path({str(STATEMENTS)!r}))
+from legate_diffuse.shortcuts.hosted import Hosted
+warnings.simplefilter("ignore")
+FUNCTIONS = {{name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}}
+
+@contextlib.contextmanager
+def unhosted():
+    nothing = {{"run": None, "index": None, "text": None, "change": False}}
+    kept = {{name: getattr(Hosted, name) for name in nothing}}
+    for name, value in nothing.items():
+        setattr(Hosted, name, lambda *_, value=value, **named: value)
+    try:
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(Hosted, name, function)
+
+def plain(found):
+    if isinstance(found, cn.ndarray):
+        return "array", np.array(found.__array__())
+    if isinstance(found, (list, tuple)):
+        return type(found).__name__, [plain(each) for each in found]
+    return type(found).__name__, found
+
+def outcome(statement, dtype):
+    names = {{**FUNCTIONS, **arrays(cn, dtype)}}
+    try:
+        if statement in CHANGES:
+            exec(statement, names)
+            return plain([names[name] for name in "xAT"])
+        return plain(eval(statement, names))
+    except Exception as error:
+        return "error", f"{{type(error).__name__}}: {{error}}"
+
+def differs(one, other, rounds):
+    if one[0] != other[0]:
+        return True
+    if one[0] in ("list", "tuple"):
+        return len(one[1]) != len(other[1]) or any(
+            differs(a, b, rounds) for a, b in zip(one[1], other[1])
+        )
+    a, b = one[1], other[1]
+    if one[0] != "array":
+        return a != b
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return True
+    if a.tobytes() == b.tobytes():
+        return False
+    size = max(np.abs(a).max(), 1.0) * 1024 * np.finfo(a.dtype).eps if rounds else 0
+    return not rounds or not np.allclose(a, b, rtol=0, atol=size, equal_nan=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["float64", "float32", "int64", "int32", "uint8", "bool", "complex128"],
+)
+def test_results_are_those_of_tasks(dtype: str) -> None:
+    run_here(
+        HOSTED
+        + f"""
+dtype, wrong = {dtype!r}, []
+is_float = dtype in ("float32", "float64")
+for statement in CALLS + CHANGES:
+    if statement.startswith(CRASHING) and not is_float:
+        continue
+    found = outcome(statement, dtype)
+    with unhosted():
+        wanted = outcome(statement, dtype)
+    if differs(found, wanted, statement.startswith(ROUNDED)):
+        wrong.append((statement, found, wanted))
+assert not wrong, "\\n".join(map(str, wrong))
+""",
+        fuses=False,
+    )
+
+
+def test_no_task_is_needed() -> None:
+    run_here(
+        HOSTED
+        + """
+# what cuPyNumeric refuses, or gives no new array of
+ASIDE = ("take(e", "x[x > 2]", "A[A", "x[(x", "nan_to_num(x", "convolve(x, x4)",
+         "pad(x, 2, mode='r", "pad(x, 2, mode='w", "unique(r, r", "x.conj", "isin",
+         "sort(f)", "arg", "median(f", "T[:, i3", "nanmean", "sum", "max",
+         "cumsum(x, d",
+         "A.T", "count_nonzero(A, ", "ravel_", "unravel", "diag_", "lexsort", "tri",
+         "array_equal(x, A", "A.flatten", "roll(", "A[A[:, 0]", "unique(A)",
+         "repeat(x, r", "dot(A, x4", "linalg.pinv",
+         # one element is none of an array, but a future
+         "cumsum(o", "sort(o", "searchsorted(o", "trace(o")
+before = legate_diffuse.stats()["tasks_submitted"]
+submitted = {}
+for statement in CALLS + CHANGES:
+    if statement.startswith(ASIDE):
+        continue
+    outcome(statement, "float64")
+    now = legate_diffuse.stats()["tasks_submitted"]
+    if now != before:
+        submitted[statement] = now - before
+    before = now
+assert not submitted, submitted
+""",
+        fuses=False,
+    )
+
+
+def test_arrays_come_back_from_legate() -> None:
+    run_here(
+        """
+x = cn.arange(100.0)
+shared = np.asarray(x)
+y = x * 2.0
+assert shared[3] == 3.0
+del shared
+for _ in range(3):
+    np.testing.assert_array_equal(cn.sort(-y), np.sort(-np.arange(100.0) * 2.0))
+before = legate_diffuse.stats()["tasks_submitted"]
+for _ in range(10):
+    cn.sort(x), cn.cumsum(y), x.argmax(), str(x), x.tolist(), x + y
+assert legate_diffuse.stats()["tasks_submitted"] == before
+x[2:4] = 7
+assert x.tolist()[:5] == [0.0, 1.0, 7.0, 7.0, 4.0]
+""",
+        fuses=False,
+    )
+
+
+def test_large_arrays_are_left_to_tasks() -> None:
+    run_here(
+        """
+x = cn.arange(200_000.0)[::1] * 1.0
+before = legate_diffuse.stats()["ran_in_process"]
+assert int(x.argmax()) == 199_999
+np.testing.assert_array_equal(cn.sort(-x), np.sort(-np.arange(200_000.0)))
+# neither does what two small arrays give
+y = np.arange(1000.0)
+np.testing.assert_array_equal(cn.outer(cn.array(y), cn.array(y)), np.outer(y, y))
+""",
+        fuses=False,
+    )
+
+
+def test_numbers_of_another_type_are_assigned_at_once() -> None:
+    run_here(
+        """
+def program(n):
+    u = n.zeros((5, 6))
+    v = n.ones(8, dtype="float32")
+    i = n.zeros(4, dtype="int32")
+    for _ in range(3):
+        u[0, :] = 1
+        u[:, 2] = 2
+        u[3, 3] = 5
+        u[1:3, 1:3] = True
+        v[2:5] = 2.5
+        v[0] = 3
+        i[1:3] = 7
+        u[u > 4] = -1
+    return [u, v, i]
+for found, wanted in zip(program(cn), program(np)):
+    np.testing.assert_array_equal(found, wanted)
+    assert found.dtype == wanted.dtype
+u = cn.zeros((41, 41))
+u[0, :] = 1
+before = legate_diffuse.stats()
+for _ in range(10):
+    u[0, :] = 1
+    u[:, 0] = 2
+    u[3, 4] = 5
+after = legate_diffuse.stats()
+assert after["tasks_submitted"] == before["tasks_submitted"]
+assert after["ran_in_process"] - before["ran_in_process"] == 30
+""",
+        fuses=False,
+    )
+
+
+def test_cupynumeric_warns_of_conversions_if_it_is_asked_to() -> None:
+    run_here(
+        """
+import warnings
+from cupynumeric.settings import settings
+x = cn.zeros(10)
+x[2:4] = 1
+settings.warn = True
+try:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        x[2:4] = 1
+        x[5] = 2
+        x[cn.array([0, 1])] = 3
+    assert len(caught) == 3, caught
+finally:
+    settings.warn = False
+assert x.tolist() == [3, 3, 1, 1, 0, 2, 0, 0, 0, 0]
+""",
+        fuses=False,
+    )
+
+
+def test_an_assignment_does_not_undo_what_came_between() -> None:
+    run_here(
+        """
+from legate_diffuse.interpose.originals import real
+native = real.legate.native
+x = cn.arange(4.0)
+content, shape, name = native.elements_of(x)
+assert (shape, name) == ((4,), "float64")
+changed = np.array([9.0, 8.0, 7.0, 6.0]).tobytes()
+x[1] = 5.0
+assert not native.put_elements(x, content, changed)
+assert x.tolist() == [0.0, 5.0, 2.0, 3.0]
+content, _, _ = native.elements_of(x)
+assert native.put_elements(x, content, changed)
+assert x.tolist() == [9.0, 8.0, 7.0, 6.0]
+assert native.elements_of(3) is None
+assert not native.put_elements(x, changed, b"")
+""",
+        fuses=False,
+    )
