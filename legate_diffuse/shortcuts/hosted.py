@@ -117,7 +117,9 @@ class Hosted:
 
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
-        if self._doctor._user_value:
+        is_copy = type(value) is self._ndarray and not self._has_arrays(key)
+        if is_copy or self._doctor._user_value:
+            # the original may be fused, and refuses some
             return False
         try:
             plain, value = self._key(key), self._plain(value, ALL_KINDS)

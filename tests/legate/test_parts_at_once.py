@@ -163,7 +163,8 @@ for _ in range(3):
     z = p._thunk.base
     assert z._view.root is y._thunk.base._view.root
     assert p._thunk is p._thunk and "_lazy_thunk" not in vars(p)
-    assert y.tolist() == [1.0, 2.0, 6.0, 8.0, 10.0, 6.0, 7.0, 8.0]
+    # Legate has it from then on
+    assert np.asarray(y).tolist() == [1.0, 2.0, 6.0, 8.0, 10.0, 6.0, 7.0, 8.0]
     for same in (copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):
         other = same(x * 2.0)
         assert np.asarray(other).tolist() == [2.0 * k for k in range(8)]
@@ -176,10 +177,10 @@ for _ in range(3):
         w += 1.0
     except ValueError:
         pass
-    assert w.tolist() == list(range(8)) and (x + 0.0).flags["W"]
+    assert np.asarray(w).tolist() == list(range(8)) and (x + 0.0).flags["W"]
     v = x * 1.0
     assert v.__legate_data_interface__["version"] == 1
-    assert v.tolist() == x.tolist()
+    assert np.asarray(v).tolist() == np.asarray(x).tolist()
 try:
     object.__new__(cn.ndarray)._thunk
 except AttributeError:

@@ -116,7 +116,12 @@ apply.Client = lack
         ),
         (
             LACKS_WHAT_ALL_NEED,
-            ", ".join(shortcut.name for shortcut in apply.SHORTCUTS),
+            ", ".join(
+                [
+                    *(shortcut.name for shortcut in apply.SHORTCUTS[:8]),
+                    f"{len(apply.SHORTCUTS) - 8} others",
+                ]
+            ),
             "False False False",
         ),
     ],
