@@ -252,7 +252,7 @@ PROGRAMS = {
         z = x[2] + s
         out.append(float(z))
         x -= z
-        x = np.sort(x)
+        x = np.cumsum(x, dtype=float)
         x += 1.0
         y[1:13] *= x
     """,

@@ -27,10 +27,10 @@ from legate_diffuse.shortcuts import (
     copies,
     creation,
     functions,
+    hosting,
     numbers,
     products,
     rearrangements,
-    recipes,
     reductions,
 )
 from legate_diffuse.shortcuts.shortcut import find
@@ -48,7 +48,7 @@ SHORTCUTS: Final = (
     *numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
     # around some of the others
-    *recipes.SHORTCUTS,
+    *hosting.SHORTCUTS,
 )
 
 # Functions with imports from their own package, which run with each call.

@@ -29,12 +29,14 @@ _PLAIN: Final = frozenset(
 ALL_KINDS: Final = "biufc"
 # Those of BLAS and LAPACK.
 INEXACT: Final = "fc"
+# What NumPy raises of arguments that do not fit.
+_REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
 # How often an assignment is tried again if a finalizer or a signal handler has changed
 # the array meanwhile.
 _TRIES: Final = 3
 
 
-class UnsuitableError(Exception):
+class UnsuitableError(ValueError):
     """An argument is not one that NumPy can take here."""
 
 
@@ -83,15 +85,25 @@ class Hosted:
             given = [self._plain(each, kinds, brings) for each in arguments]
             for key, each in named.items():
                 named[key] = self._plain(each, kinds, brings)
+        except UnsuitableError:
+            return None
+        return self._made(lambda: function(*given, **named), label, kinds)
+
+    def _made(self, call: Callable[[], Any], label: str, kinds: str) -> Any:
+        """Return new arrays of what a call of NumPy's returns; None if it refuses."""
+        try:
             if kinds is ALL_KINDS:
                 # nothing is computed that NumPy could warn of
-                made = function(*given, **named)
+                made = call()
             else:
                 with np.errstate(all="ignore"):
-                    made = function(*given, **named)
-            return self._new_arrays(made, label)
-        except Exception:
+                    made = call()
+        except _REFUSALS:
             # the original raises what it raises
+            return None
+        try:
+            return self._new_arrays(made, label)
+        except UnsuitableError:
             return None
 
     def index(self, array: Any, key: Any) -> Any:
@@ -99,21 +111,20 @@ class Hosted:
         if self._doctor._user_value or not self._has_arrays(key):
             return None
         try:
-            found = self._elements(array)[self._key(key)]
-            return self._new_arrays(found, "take")
-        except Exception:
-            # the original raises what it raises
+            elements, plain = self._elements(array), self._key(key)
+        except UnsuitableError:
             return None
+        return self._made(lambda: elements[plain], "take", ALL_KINDS)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
         if self._doctor._user_value:
             return None
         try:
-            return function(self._elements(array))
-        except Exception:
-            # the original raises what it raises
+            elements = self._elements(array)
+        except UnsuitableError:
             return None
+        return function(elements)
 
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
@@ -123,13 +134,14 @@ class Hosted:
             return False
         try:
             plain, value = self._key(key), self._plain(value, ALL_KINDS)
-            kind = array.dtype.kind
-            if self._warn._user_value and np.asarray(value).dtype != array.dtype:
-                return False
-            if kind != "c" and np.asarray(value).dtype.kind == "c":
-                return False
-        except Exception:
+            other = np.asarray(value).dtype
+        except _REFUSALS:
             # the original raises what it raises
+            return False
+        dtype = array.dtype
+        if (other != dtype and self._warn._user_value) or (
+            other.kind == "c" != dtype.kind
+        ):
             return False
 
         def change(elements: Any) -> None:
@@ -145,17 +157,20 @@ class Hosted:
         """Let a function change an array's elements; False if the original must."""
         if self._doctor._user_value:
             return False
-        try:
-            for _ in range(_TRIES):
+        for _ in range(_TRIES):
+            try:
                 content, shape, name = self._content(array)
-                elements = np.ndarray(shape, self._dtypes[name], content).copy()
+            except UnsuitableError:
+                return False
+            elements = np.ndarray(shape, self._dtypes[name], content).copy()
+            try:
                 with np.errstate(all="ignore"):
                     change(elements)
-                if self._put_elements(array, content, elements.tobytes()):
-                    return True
-        except Exception:
-            # the original raises what it raises
-            return False
+            except _REFUSALS:
+                # the original raises what it raises
+                return False
+            if self._put_elements(array, content, elements.tobytes()):
+                return True
         return False
 
     # -- from arrays ------------------------------------------------------------------

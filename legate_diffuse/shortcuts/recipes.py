@@ -11,23 +11,28 @@ Follows: cuPyNumeric (cupynumeric/_module, _array/array.py, linalg)
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT, UnsuitableError
-from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.adjusted import (
+    Function,
+    argsort,
+    array_equal,
+    as_type,
+    convolve,
+    in_doubles,
+    in_own_type,
+    ordered,
+    repeat,
+    where,
+)
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
 _REAL: Final = "iuf"
-
-Function = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,88 +65,6 @@ class Recipe:
     is_loop: bool = False
 
 
-# -- where cuPyNumeric's results are others -----------------------------------------
-def _refuse_nan(values: Any) -> None:
-    """Raise where NaN is sorted or compared: its place is another one there."""
-    if values.dtype.kind not in "fc":
-        return
-    flat = values.reshape(-1)
-    # no square is NaN but that of NaN; the least costly pass over the elements
-    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
-    if total != total:
-        raise UnsuitableError
-
-
-def _ordered(function: Function) -> Function:
-    def ordered(a: Any, *options: Any, **named: Any) -> Any:
-        _refuse_nan(a)
-        return function(a, *options, **named)
-
-    return ordered
-
-
-def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    # the sort of processors is always stable
-    return np.argsort(a, axis, kind="stable")
-
-
-def _as_type(function: Function, dtype: Any) -> Function:
-    def converted(*arguments: Any, **named: Any) -> Any:
-        return np.asarray(function(*arguments, **named)).astype(dtype)
-
-    return converted
-
-
-def _in_own_type(function: Function, kinds: str) -> Function:
-    """Sum integers of some kinds in their own type, also where it is narrow."""
-
-    def summed(a: Any, *options: Any, **named: Any) -> Any:
-        if a.dtype.kind in kinds:
-            named["dtype"] = a.dtype
-        return function(a, *options, **named)
-
-    return summed
-
-
-def _array_equal(a: Any, b: Any) -> Any:
-    # then the original returns a bool of Python's
-    if a.shape != b.shape:
-        raise UnsuitableError
-    return np.asarray(np.array_equal(a, b))
-
-
-def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    if np.asarray(repeats).dtype.kind not in "iu":
-        raise UnsuitableError
-    return np.repeat(a, repeats, axis)
-
-
-def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    # the original has no other mode
-    if mode != "same":
-        raise UnsuitableError
-    return np.convolve(a, v, "same")
-
-
-def _where(a: Any) -> Any:
-    return np.nonzero(a)
-
-
-def _double(function: Function) -> Function:
-    """Refuse what becomes a float64, unless it is of that size."""
-
-    def of_doubles(a: Any, *options: Any, **named: Any) -> Any:
-        if a.dtype.itemsize != 8:
-            raise UnsuitableError
-        return function(a, *options, **named)
-
-    return of_doubles
-
-
-def _in_doubles(function: Function) -> Function:
-    return _double(_ordered(function))
-
-
 _JOINING: Final = "_module.array_joining"
 _SEARCHING: Final = "_module.ssc_searching"
 _SORTING: Final = "_module.ssc_sorting"
@@ -169,7 +92,7 @@ FUNCTIONS: Final = (
     Recipe("insert", _JOINING, "080fa44ebaaaab2f", 4, "axis"),
     Recipe("delete", "_module.array_delete", "84f7432854c7cc79", 3, "axis"),
     Recipe("tile", _TILING, "de5957ba495afbae", 2),
-    Recipe("repeat", _TILING, "979553a8053dd8cf", 3, "axis", function=_repeat),
+    Recipe("repeat", _TILING, "979553a8053dd8cf", 3, "axis", function=repeat),
     Recipe("pad", _TILING, "52d3ad3342c190cf", 3, "mode constant_values"),
     Recipe("flip", _TURNING, "43d9febca875961d", 2, "axis"),
     Recipe("flipud", _TURNING, "278a5fc60c67556b"),
@@ -213,7 +136,7 @@ FUNCTIONS: Final = (
         "axis bitorder",
     ),
     # what searches and sorts
-    Recipe("where", _SEARCHING, "674c97eeaa6f735f", 1, function=_where),
+    Recipe("where", _SEARCHING, "674c97eeaa6f735f", 1, function=where),
     Recipe("nonzero", _SEARCHING, "7a578009eeb83ce0"),
     Recipe("flatnonzero", _SEARCHING, "aef836e247110275"),
     Recipe("argwhere", _SEARCHING, "86b7e9d81888007f"),
@@ -224,7 +147,7 @@ FUNCTIONS: Final = (
         "6faea7cec6ec121c",
         2,
         "axis",
-        function=_as_type(np.count_nonzero, np.uint64),
+        function=as_type(np.count_nonzero, np.uint64),
         is_loop=True,
     ),
     Recipe(
@@ -233,7 +156,7 @@ FUNCTIONS: Final = (
         "4a410e28f63c1a23",
         3,
         "side",
-        function=_ordered(np.searchsorted),
+        function=ordered(np.searchsorted),
     ),
     Recipe(
         "argmax",
@@ -242,7 +165,7 @@ FUNCTIONS: Final = (
         2,
         "axis keepdims",
         _REAL,
-        _ordered(np.argmax),
+        ordered(np.argmax),
     ),
     Recipe(
         "argmin",
@@ -251,10 +174,10 @@ FUNCTIONS: Final = (
         2,
         "axis keepdims",
         _REAL,
-        _ordered(np.argmin),
+        ordered(np.argmin),
     ),
     Recipe(
-        "sort", _SORTING, "4418aa0879a12aed", 2, "axis kind", function=_ordered(np.sort)
+        "sort", _SORTING, "4418aa0879a12aed", 2, "axis kind", function=ordered(np.sort)
     ),
     Recipe(
         "argsort",
@@ -262,14 +185,14 @@ FUNCTIONS: Final = (
         "49d2b66ae345c20f",
         2,
         "axis kind",
-        function=_ordered(_argsort),
+        function=ordered(argsort),
     ),
     Recipe(
         "unique",
         "_module.sets_making",
         "964235dea53f64e6",
         1,
-        function=_ordered(np.unique),
+        function=ordered(np.unique),
     ),
     Recipe("isin", "_module.sets_making", "b8d2be83bb0201fb", 2),
     Recipe("bincount", _COUNTS, "54649498f85b34e2", 3, "weights minlength"),
@@ -281,7 +204,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _REAL,
-        _in_doubles(np.median),
+        in_doubles(np.median),
     ),
     Recipe(
         "percentile",
@@ -290,7 +213,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        _in_doubles(np.percentile),
+        in_doubles(np.percentile),
     ),
     Recipe(
         "quantile",
@@ -299,7 +222,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        _in_doubles(np.quantile),
+        in_doubles(np.quantile),
     ),
     # what scans and sums
     Recipe(
@@ -309,7 +232,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        _in_own_type(np.cumsum, "u"),
+        in_own_type(np.cumsum, "u"),
     ),
     Recipe(
         "cumprod",
@@ -318,7 +241,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        _in_own_type(np.cumprod, "u"),
+        in_own_type(np.cumprod, "u"),
     ),
     Recipe(
         "nancumsum",
@@ -327,7 +250,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        _in_own_type(np.nancumsum, "u"),
+        in_own_type(np.nancumsum, "u"),
     ),
     Recipe(
         "nancumprod",
@@ -336,7 +259,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        _in_own_type(np.nancumprod, "u"),
+        in_own_type(np.nancumprod, "u"),
     ),
     Recipe("diff", _SUMS, "43a0f51962098ae5", 3, "n axis", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, "10d882a008804ad8", 2, "axis", _NUMBERS, is_loop=True),
@@ -368,7 +291,7 @@ FUNCTIONS: Final = (
         "d1579bca3ee2725a",
         2,
         "rtol atol equal_nan",
-        function=_as_type(np.allclose, np.bool_),
+        function=as_type(np.allclose, np.bool_),
         is_loop=True,
     ),
     Recipe(
@@ -377,7 +300,7 @@ FUNCTIONS: Final = (
         "d7e328e2e7e70259",
         2,
         "",
-        function=_array_equal,
+        function=array_equal,
         is_loop=True,
     ),
     Recipe(
@@ -408,7 +331,7 @@ FUNCTIONS: Final = (
         is_loop=True,
     ),
     Recipe(
-        "convolve", "_module.math_misc", "e5229d92d6b6f9e8", 3, "mode", _REAL, _convolve
+        "convolve", "_module.math_misc", "e5229d92d6b6f9e8", 3, "mode", _REAL, convolve
     ),
     # products and solvers
     Recipe("matmul", _PRODUCTS, "73b190c66f199cfa", 2, kinds=INEXACT),
@@ -424,7 +347,7 @@ FUNCTIONS: Final = (
         2,
         "offset",
         _NUMBERS,
-        _in_own_type(np.trace, "iu"),
+        in_own_type(np.trace, "iu"),
     ),
     Recipe(
         "norm",
@@ -484,149 +407,8 @@ OPERATORS: Final = (
     ),
 )
 # Methods that tell what an array holds. cuPyNumeric hands its memory out for them.
-_TEXTS: Final[dict[str, Function]] = {
+TEXTS: Final[dict[str, Function]] = {
     "__str__": str,
     "__repr__": repr,
     "tolist": np.ndarray.tolist,
 }
-
-
-def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
-    hosted, name = submission.hosted, recipe.name
-    most, keywords = recipe.positional, frozenset(recipe.keywords.split())
-    kinds, least, brings = recipe.kinds, recipe.least, not recipe.is_loop
-    numpy = getattr(np, recipe.package) if recipe.package else np
-    function = recipe.function or getattr(numpy, name)
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        made = None
-        if (
-            least <= len(arguments) + len(named)
-            and len(arguments) <= most
-            and named.keys() <= keywords
-        ):
-            made = hosted.run(function, arguments, named, name, kinds, brings=brings)
-        return original(*arguments, **named) if made is None else made
-
-    original = replace(owner, name, call)
-
-
-def _replace_function(recipe: Recipe, submission: Submission) -> None:
-    package = ".".join(filter(None, ("cupynumeric", recipe.package)))
-    _replace(recipe, importlib.import_module(package), submission)
-
-
-def _replace_method(recipe: Recipe, submission: Submission) -> None:
-    _replace(recipe, submission.client.ndarray, submission)
-
-
-def _replace_texts(submission: Submission) -> None:
-    for name, function in _TEXTS.items():
-        _replace_text(name, function, submission)
-
-
-def _replace_text(name: str, function: Function, submission: Submission) -> None:
-    hosted = submission.hosted
-
-    def text(self: Any) -> Any:
-        made = hosted.text(function, self)
-        return original(self) if made is None else made
-
-    original = replace(submission.client.ndarray, name, text)
-
-
-def _replace_reduce(submission: Submission) -> None:
-    """Let NumPy do what functions of two operands reduce."""
-    hosted, client = submission.hosted, submission.client
-    functions = {
-        ufunc: getattr(np, ufunc._name).reduce
-        for ufunc in vars(client.ufuncs).values()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
-    }
-
-    def reduce(
-        self: Any, array: Any, axis: Any = 0, *options: Any, **named: Any
-    ) -> Any:
-        made = None
-        function = functions.get(self)
-        if function is not None and not options and not named:
-            made = hosted.run(function, (array, axis), {}, "reduce", "f", brings=False)
-        return original(self, array, axis, *options, **named) if made is None else made
-
-    original = replace(client.binary_ufunc, "reduce", reduce)
-
-
-def _replace_assignments(submission: Submission) -> None:
-    """Let methods that change all elements do so by NumPy."""
-    hosted, ndarray = submission.hosted, submission.client.ndarray
-
-    def sort(self: Any, axis: Any = -1, *options: Any, **named: Any) -> None:
-        if not options and not named and hosted.change(self, _sorted(axis)):
-            return
-        original_sort(self, axis, *options, **named)
-
-    def fill(self: Any, value: Any) -> None:
-        if not hosted.assign(self, Ellipsis, value):
-            original_fill(self, value)
-
-    original_sort = replace(ndarray, "sort", sort)
-    original_fill = replace(ndarray, "fill", fill)
-
-
-def _sorted(axis: Any) -> Callable[[Any], None]:
-    def sort(elements: Any) -> None:
-        _refuse_nan(elements)
-        elements.sort(axis)
-
-    return sort
-
-
-_BY_NAME: Final = {recipe.name: recipe for recipe in FUNCTIONS}
-
-SHORTCUTS: Final = (
-    *(
-        Shortcut(
-            f"the function {recipe.name} on small arrays",
-            ((recipe.module, recipe.name), *ARRAYS),
-            recipe.known,
-            partial(_replace_function, recipe),
-        )
-        for recipe in FUNCTIONS
-    ),
-    *(
-        Shortcut(
-            f"the method {name} on small arrays",
-            (("_array.array", f"ndarray.{name}"), *ARRAYS),
-            known,
-            partial(_replace_method, _BY_NAME[name]),
-        )
-        for name, known in METHODS.items()
-    ),
-    *(
-        Shortcut(
-            f"the method {recipe.name} on small arrays",
-            (("_array.array", f"ndarray.{recipe.name}"), *ARRAYS),
-            recipe.known,
-            partial(_replace_method, recipe),
-        )
-        for recipe in OPERATORS
-    ),
-    Shortcut(
-        "the text of small arrays",
-        (*(("_array.array", f"ndarray.{name}") for name in _TEXTS), *ARRAYS),
-        "0d088cfc6f5adc97",
-        _replace_texts,
-    ),
-    Shortcut(
-        "reductions by functions of two operands",
-        (("_ufunc.ufunc", "binary_ufunc.reduce"), *ARRAYS),
-        "d5dced67aaa39f9a",
-        _replace_reduce,
-    ),
-    Shortcut(
-        "the methods sort and fill on small arrays",
-        (("_array.array", "ndarray.sort"), ("_array.array", "ndarray.fill"), *ARRAYS),
-        "be8099e00691dafb",
-        _replace_assignments,
-    ),
-)

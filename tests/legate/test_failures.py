@@ -67,7 +67,7 @@ for _ in range(4):
     x[1:] += y[:-1]
     x = cn.where(x > 20.0, x - 10.0, x)
     y -= x
-    print(x.tolist(), y.tolist())
+    print(x.__array__().tolist(), y.__array__().tolist())
 """
 
 

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortcuts for what NumPy does on small arrays (``hosted.py``, ``recipes.py``).
+
+Follows: cuPyNumeric (cupynumeric/_array, _module, _ufunc)
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.shortcuts.adjusted import Function, refuse_nan
+from legate_diffuse.shortcuts.recipes import (
+    FUNCTIONS,
+    METHODS,
+    OPERATORS,
+    TEXTS,
+    Recipe,
+)
+from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+
+
+def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
+    hosted, name = submission.hosted, recipe.name
+    most, keywords = recipe.positional, frozenset(recipe.keywords.split())
+    kinds, least, brings = recipe.kinds, recipe.least, not recipe.is_loop
+    numpy = getattr(np, recipe.package) if recipe.package else np
+    function = recipe.function or getattr(numpy, name)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        made = None
+        if (
+            least <= len(arguments) + len(named)
+            and len(arguments) <= most
+            and named.keys() <= keywords
+        ):
+            made = hosted.run(function, arguments, named, name, kinds, brings=brings)
+        return original(*arguments, **named) if made is None else made
+
+    original = replace(owner, name, call)
+
+
+def _replace_function(recipe: Recipe, submission: Submission) -> None:
+    package = ".".join(filter(None, ("cupynumeric", recipe.package)))
+    _replace(recipe, importlib.import_module(package), submission)
+
+
+def _replace_method(recipe: Recipe, submission: Submission) -> None:
+    _replace(recipe, submission.client.ndarray, submission)
+
+
+def _replace_texts(submission: Submission) -> None:
+    for name, function in TEXTS.items():
+        _replace_text(name, function, submission)
+
+
+def _replace_text(name: str, function: Function, submission: Submission) -> None:
+    hosted = submission.hosted
+
+    def text(self: Any) -> Any:
+        made = hosted.text(function, self)
+        return original(self) if made is None else made
+
+    original = replace(submission.client.ndarray, name, text)
+
+
+def _replace_reduce(submission: Submission) -> None:
+    """Let NumPy do what functions of two operands reduce."""
+    hosted, client = submission.hosted, submission.client
+    functions = {
+        ufunc: getattr(np, ufunc._name).reduce
+        for ufunc in vars(client.ufuncs).values()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+    }
+
+    def reduce(
+        self: Any, array: Any, axis: Any = 0, *options: Any, **named: Any
+    ) -> Any:
+        made = None
+        function = functions.get(self)
+        if function is not None and not options and not named:
+            made = hosted.run(function, (array, axis), {}, "reduce", "f", brings=False)
+        return original(self, array, axis, *options, **named) if made is None else made
+
+    original = replace(client.binary_ufunc, "reduce", reduce)
+
+
+def _replace_assignments(submission: Submission) -> None:
+    """Let methods that change all elements do so by NumPy."""
+    hosted, ndarray = submission.hosted, submission.client.ndarray
+
+    def sort(self: Any, axis: Any = -1, *options: Any, **named: Any) -> None:
+        if not options and not named and hosted.change(self, _sorted(axis)):
+            return
+        original_sort(self, axis, *options, **named)
+
+    def fill(self: Any, value: Any) -> None:
+        if not hosted.assign(self, Ellipsis, value):
+            original_fill(self, value)
+
+    original_sort = replace(ndarray, "sort", sort)
+    original_fill = replace(ndarray, "fill", fill)
+
+
+def _sorted(axis: Any) -> Callable[[Any], None]:
+    def sort(elements: Any) -> None:
+        refuse_nan(elements)
+        elements.sort(axis)
+
+    return sort
+
+
+_BY_NAME: Final = {recipe.name: recipe for recipe in FUNCTIONS}
+
+SHORTCUTS: Final = (
+    *(
+        Shortcut(
+            f"the function {recipe.name} on small arrays",
+            ((recipe.module, recipe.name), *ARRAYS),
+            recipe.known,
+            partial(_replace_function, recipe),
+        )
+        for recipe in FUNCTIONS
+    ),
+    *(
+        Shortcut(
+            f"the method {name} on small arrays",
+            (("_array.array", f"ndarray.{name}"), *ARRAYS),
+            known,
+            partial(_replace_method, _BY_NAME[name]),
+        )
+        for name, known in METHODS.items()
+    ),
+    *(
+        Shortcut(
+            f"the method {recipe.name} on small arrays",
+            (("_array.array", f"ndarray.{recipe.name}"), *ARRAYS),
+            recipe.known,
+            partial(_replace_method, recipe),
+        )
+        for recipe in OPERATORS
+    ),
+    Shortcut(
+        "the text of small arrays",
+        (*(("_array.array", f"ndarray.{name}") for name in TEXTS), *ARRAYS),
+        "0d088cfc6f5adc97",
+        _replace_texts,
+    ),
+    Shortcut(
+        "reductions by functions of two operands",
+        (("_ufunc.ufunc", "binary_ufunc.reduce"), *ARRAYS),
+        "d5dced67aaa39f9a",
+        _replace_reduce,
+    ),
+    Shortcut(
+        "the methods sort and fill on small arrays",
+        (("_array.array", "ndarray.sort"), ("_array.array", "ndarray.fill"), *ARRAYS),
+        "be8099e00691dafb",
+        _replace_assignments,
+    ),
+)
