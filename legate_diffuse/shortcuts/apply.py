@@ -32,6 +32,7 @@ from legate_diffuse.shortcuts import (
     products,
     rearrangements,
     reductions,
+    shown,
 )
 from legate_diffuse.shortcuts.shortcut import find
 from legate_diffuse.shortcuts.submission import Submission
@@ -47,6 +48,7 @@ SHORTCUTS: Final = (
     *functions.SHORTCUTS,
     *numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
+    *shown.SHORTCUTS,
     # around some of the others
     *hosting.SHORTCUTS,
 )

@@ -115,11 +115,13 @@ def _replace_get(submission: Submission) -> None:
         if view is None:
             selected = None
             if type(key) is ndarray:
+                selected = get_selected(arrays.function, self, key)
+            if selected is None:
+                selected = hosted.index(self, key)
+            if selected is None and type(key) is ndarray:
                 selected = arrays.make(get_selected, self, key)
                 if selected is None:
                     selected = selections.select(self, key)
-            if selected is None:
-                selected = hosted.index(self, key)
             return original(self, key) if selected is None else selected
         if not view.shape:
             # the original copies a single element

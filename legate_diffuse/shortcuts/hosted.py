@@ -71,13 +71,15 @@ class Hosted:
         kinds: str,
         *,
         brings: bool = True,
+        computes: bool = True,
     ) -> Any:
         """Return what a function makes of arguments, with new arrays of its results.
 
         None if the original must run: an argument is none that it takes here, or it
         raises. ``label`` is what people call the operation, ``kinds`` has the kinds of
         types of the arrays, as NumPy names them. If it ``brings`` arrays, what is
-        pending is submitted for them, and those that Legate has come here.
+        pending is submitted for them, and those that Legate has come here. NumPy may
+        warn of what it ``computes``, which cuPyNumeric does not.
         """
         if self._doctor._user_value:
             return None
@@ -87,17 +89,16 @@ class Hosted:
                 named[key] = self._plain(each, kinds, brings)
         except UnsuitableError:
             return None
-        return self._made(lambda: function(*given, **named), label, kinds)
+        return self._made(lambda: function(*given, **named), label, computes)
 
-    def _made(self, call: Callable[[], Any], label: str, kinds: str) -> Any:
+    def _made(self, call: Callable[[], Any], label: str, computes: bool) -> Any:
         """Return new arrays of what a call of NumPy's returns; None if it refuses."""
         try:
-            if kinds is ALL_KINDS:
-                # nothing is computed that NumPy could warn of
-                made = call()
-            else:
+            if computes:
                 with np.errstate(all="ignore"):
                     made = call()
+            else:
+                made = call()
         except _REFUSALS:
             # the original raises what it raises
             return None
@@ -111,10 +112,14 @@ class Hosted:
         if self._doctor._user_value or not self._has_arrays(key):
             return None
         try:
-            elements, plain = self._elements(array), self._key(key)
+            plain = self._key(key)
+            if type(plain) is np.ndarray and plain.dtype == bool:
+                # others select by masks
+                return None
+            elements = self._elements(array)
         except UnsuitableError:
             return None
-        return self._made(lambda: elements[plain], "take", ALL_KINDS)
+        return self._made(lambda: elements[plain], "take", False)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
@@ -212,7 +217,8 @@ class Hosted:
             return key
         if type(key) is bool:
             raise UnsuitableError
-        return self._plain(key, "biu")
+        # what waits for a mask can be fused with what it selects
+        return self._plain(key, "biu", type(key) is not self._ndarray)
 
     def _has_arrays(self, key: Any) -> bool:
         parts = key if type(key) is tuple else (key,)

@@ -18,6 +18,7 @@ from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
     OPERATORS,
+    PARTS,
     TEXTS,
     Recipe,
 )
@@ -29,6 +30,7 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     hosted, name = submission.hosted, recipe.name
     most, keywords = recipe.positional, frozenset(recipe.keywords.split())
     kinds, least, brings = recipe.kinds, recipe.least, not recipe.is_loop
+    computes = recipe.may_warn
     numpy = getattr(np, recipe.package) if recipe.package else np
     function = recipe.function or getattr(numpy, name)
 
@@ -39,7 +41,15 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
             and len(arguments) <= most
             and named.keys() <= keywords
         ):
-            made = hosted.run(function, arguments, named, name, kinds, brings=brings)
+            made = hosted.run(
+                function,
+                arguments,
+                named,
+                name,
+                kinds,
+                brings=brings,
+                computes=computes,
+            )
         return original(*arguments, **named) if made is None else made
 
     original = replace(owner, name, call)
@@ -67,6 +77,25 @@ def _replace_text(name: str, function: Function, submission: Submission) -> None
         return original(self) if made is None else made
 
     original = replace(submission.client.ndarray, name, text)
+
+
+def _replace_parts(submission: Submission) -> None:
+    """Let NumPy find the real and the imaginary parts."""
+    for name, function in PARTS.items():
+        _replace_part(name, function, submission)
+
+
+def _replace_part(name: str, function: Function, submission: Submission) -> None:
+    hosted, ndarray = submission.hosted, submission.client.ndarray
+    original = getattr(ndarray, name)
+
+    def part(self: Any) -> Any:
+        made = hosted.run(
+            function, (self,), {}, name, "c", brings=False, computes=False
+        )
+        return original.__get__(self) if made is None else made
+
+    setattr(ndarray, name, property(part, doc=original.__doc__))
 
 
 def _replace_reduce(submission: Submission) -> None:
@@ -150,6 +179,12 @@ SHORTCUTS: Final = (
         (*(("_array.array", f"ndarray.{name}") for name in TEXTS), *ARRAYS),
         "0d088cfc6f5adc97",
         _replace_texts,
+    ),
+    Shortcut(
+        "the parts of small complex arrays",
+        (("_thunk.deferred", "DeferredArray.real"), *ARRAYS),
+        "6af224b5553e2df9",
+        _replace_parts,
     ),
     Shortcut(
         "reductions by functions of two operands",

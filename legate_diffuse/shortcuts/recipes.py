@@ -51,6 +51,8 @@ class Recipe:
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
             its arguments.
+        computes: whether there are sums, products or the like; None if that follows
+            from the kinds of types, as it does where all of them are possible.
     """
 
     name: str
@@ -63,6 +65,12 @@ class Recipe:
     package: str = ""
     least: int = 0
     is_loop: bool = False
+    computes: bool | None = None
+
+    @property
+    def may_warn(self) -> bool:
+        """Whether NumPy may warn of what it computes."""
+        return self.kinds is not ALL_KINDS if self.computes is None else self.computes
 
 
 _JOINING: Final = "_module.array_joining"
@@ -166,6 +174,7 @@ FUNCTIONS: Final = (
         "axis keepdims",
         _REAL,
         ordered(np.argmax),
+        computes=False,
     ),
     Recipe(
         "argmin",
@@ -175,6 +184,7 @@ FUNCTIONS: Final = (
         "axis keepdims",
         _REAL,
         ordered(np.argmin),
+        computes=False,
     ),
     Recipe(
         "sort", _SORTING, "4418aa0879a12aed", 2, "axis kind", function=ordered(np.sort)
@@ -412,3 +422,5 @@ TEXTS: Final[dict[str, Function]] = {
     "__repr__": repr,
     "tolist": np.ndarray.tolist,
 }
+# Properties of complex arrays; cuPyNumeric copies the elements, too.
+PARTS: Final[dict[str, Function]] = {"real": np.real, "imag": np.imag}

@@ -233,3 +233,47 @@ assert not native.put_elements(x, changed, b"")
 """,
         fuses=False,
     )
+
+
+def test_what_shows_arrays_in_another_shape_shows_the_same_elements() -> None:
+    run_here(
+        """
+WAYS = [
+    lambda n, a: a.T, lambda n, a: n.transpose(a), lambda n, a: a.transpose((1, 0, 2)),
+    lambda n, a: a.swapaxes(0, 1), lambda n, a: n.swapaxes(a, 0, 2),
+    lambda n, a: a.squeeze(), lambda n, a: n.squeeze(a), lambda n, a: a.ravel(),
+    lambda n, a: n.expand_dims(a, 0), lambda n, a: n.expand_dims(a, (0, 2)),
+    lambda n, a: n.moveaxis(a, 0, 2), lambda n, a: a.T.T, lambda n, a: a[1:].T[:2],
+    lambda n, a: a.T.squeeze(), lambda n, a: a.swapaxes(0, 9), lambda n, a: a.T + 1,
+]
+SHAPES = [(2, 3, 4), (2, 1, 3), (4, 4), (1, 5), (6,), (0, 3), (1, 1, 1), ()]
+def outcome(make, n, shape, change):
+    a = n.array(np.arange(24.0)[:int(np.prod(shape))].reshape(shape))
+    found = []
+    for _ in range(3):
+        try:
+            b = make(n, a)
+            if change and b.shape and b.size:
+                # whether it shows the elements themselves
+                b[(0,) * len(b.shape)] = 70.5
+            found.append((b.shape, b.tolist(), a.tolist()))
+        except (ValueError, IndexError, AttributeError, TypeError) as error:
+            found.append("refused")
+    return found
+from legate_diffuse.shortcuts.shown import _Shown
+kept = _Shown.show
+for make in WAYS:
+    for shape in SHAPES:
+        for change in (False, True):
+            one = outcome(make, cn, shape, change)
+            _Shown.show = lambda _, name, original, a, given: original(a, *given)
+            try:
+                assert one == outcome(make, cn, shape, change), (shape, change, one)
+            finally:
+                _Shown.show = kept
+            other = outcome(make, np, shape, change)
+            if not change and "refused" not in other:
+                assert one == other, (shape, one)
+""",
+        fuses=False,
+    )
