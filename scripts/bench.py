@@ -10,7 +10,8 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py overhead`` measures what an operation on a small array costs,
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
-write them, and shows where NumPy is ahead; ``bench.py assembled`` solves with a sparse
+write them, and shows where NumPy is ahead; ``bench.py statements`` does so for one
+statement at a time; ``bench.py assembled`` solves with a sparse
 matrix of another library; ``bench.py partitions`` compares partitioned arrays with
 threads; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
@@ -33,6 +34,7 @@ import overhead
 import partitions
 import peers
 import results_page
+import statements
 from applications import ALL, APPLICATIONS, chosen_programs
 from measurement import SIDES, TUNABLES, Case, Record, cases, measure
 from results_plots import cpu_count
@@ -50,6 +52,8 @@ def main() -> int:
         return peers.main(arguments)
     if command == "numpy":
         return numpy_comparison.main(arguments)
+    if command == "statements":
+        return statements.main(arguments)
     if command == "assembled":
         return assembled.main(arguments)
     if command == "partitions":

@@ -51,12 +51,19 @@ _OPERATORS: Final = {
     "and": ("bitwise_and", False),
     "or": ("bitwise_or", False),
     "xor": ("bitwise_xor", False),
+    "lshift": ("left_shift", False),
+    "rshift": ("right_shift", False),
 }
 _IN_PLACE: Final = {
     "iadd": "add",
     "isub": "subtract",
     "imul": "multiply",
     "itruediv": "true_divide",
+    "ifloordiv": "floor_divide",
+    "imod": "remainder",
+    "iand": "bitwise_and",
+    "ior": "bitwise_or",
+    "ixor": "bitwise_xor",
 }
 _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
@@ -298,13 +305,13 @@ SHORTCUTS: Final = (
     Shortcut(
         "operators",
         (*_methods(_OPERATORS), *_OF_TWO_OPERANDS),
-        "cbbc7463e9e051bd",
+        "5b3aa816daa1bf4e",
         _replace_operators,
     ),
     Shortcut(
         "operators in place",
         (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
-        "16f58d3d6bfc8df6",
+        "21d3fbf44af47dcd",
         _replace_operators_in_place,
     ),
     Shortcut(

@@ -56,6 +56,7 @@ class Hosted:
         self._take = self._new.function.take
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
+        self._limit = window.submitter.small.limit
         self._dtypes = {name: np.dtype(name) for name in ALL}
         self._names = {
             dtype: dtype_name(client.to_core_type(dtype))
@@ -188,7 +189,11 @@ class Hosted:
         """
         kind = type(argument)
         if kind is self._ndarray or kind is np.ndarray:
-            found = argument if kind is np.ndarray else self._elements(argument, brings)
+            if kind is np.ndarray:
+                found = argument
+            else:
+                content, shape, name = self._content(argument, brings)
+                found = np.ndarray(shape, self._dtypes[name], content)
             dtype = found.dtype
             # what is computed with half precision is rounded elsewhere
             is_half = dtype.char == "e" and kinds is not ALL_KINDS
@@ -240,7 +245,9 @@ class Hosted:
         self, array: Any, brings: bool = True
     ) -> tuple[bytes, tuple[int, ...], str]:
         found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
-        if found is None and self._new.learn(array):
+        if found is not None:
+            return found
+        if self._new.learn(array):
             found = self._elements_of(array)
         if found is None and brings and self._bring(array):
             found = self._elements_of(array)
@@ -284,7 +291,7 @@ class Hosted:
         name = self._names.get(result.dtype)
         if (
             name is None
-            or result.nbytes > window.submitter.small.limit
+            or result.nbytes > self._limit
             or len(shape) > real.LEGATE_MAX_DIM
         ):
             raise UnsuitableError

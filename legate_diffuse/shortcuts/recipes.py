@@ -392,6 +392,7 @@ METHODS: Final = {
     "cumprod": "d13351a104b7d364",
     "cumsum": "e258a4e55f820679",
     "diagonal": "c2ade2c0aadbd722",
+    "round": "59c978eee5ffe508",
     "mean": "a8bb0473fa3dbc21",
     "nonzero": "992a45b6d78c7036",
     "searchsorted": "98ce34102cccbed0",
@@ -411,6 +412,7 @@ OPERATORS: Final = (
         function=np.invert,
         is_loop=True,
     ),
+    Recipe("flatten", "", "fd77c0f5fa0113ce", function=np.ravel),
     Recipe("conj", "", "e7d62f27c51b5736", kinds="c", function=np.conj, is_loop=True),
     Recipe(
         "conjugate", "", "934747dedc5bd509", kinds="c", function=np.conj, is_loop=True

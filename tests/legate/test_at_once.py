@@ -397,7 +397,8 @@ BINARY = ("add", "subtract", "multiply", "maximum", "less", "equal", "copysign",
 UNARY = ("negative", "absolute", "square", "logical_not", "isnan", "floor", "invert",
          "sqrt", "sign", "conjugate")
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all")
-IN_PLACE = ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__iand__")
+IN_PLACE = ("__iadd__", "__isub__", "__imul__", "__itruediv__", "__iand__",
+            "__ior__", "__ixor__")
 NUMBERS = (0, 1, 3, -2, 2.5, -0.0, float("inf"), float("nan"), True, 1j, 2**40, 1e300,
            2**63, np.float32(1.5), np.int64(2))
 INDICES = (0, -1, 5, (1, 0), (-1, 2), (0, 0, 1), slice(1, None), slice(None, -1), ...,
