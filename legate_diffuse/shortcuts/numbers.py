@@ -15,12 +15,26 @@ from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 _CONVERSIONS: Final = ("__float__", "__int__", "__bool__")
 
 
+def _is_inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an index is one number for each dimension, and leads to an element."""
+    return len(index) == len(shape) and all(
+        [
+            type(number) is int and -extent <= number < extent
+            for number, extent in zip(index, shape, strict=True)
+        ]
+    )
+
+
 def _replace_conversions(submission: Submission) -> None:
     submission.operators.update(dict.fromkeys(_CONVERSIONS))
     value_of = submission.client.legate.native.value_of
 
     def item(self: Any, *index: Any) -> Any:
-        value = None if index else value_of(self)
+        value = None
+        if not index:
+            value = value_of(self)
+        elif _is_inside(index, self.shape):
+            value = value_of(self[index])
         return original(self, *index) if value is None else value
 
     original = replace(submission.client.ndarray, "item", item)

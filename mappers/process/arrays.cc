@@ -99,10 +99,9 @@ void know_arrays(const ArrayClasses& classes) {
 
   unset = PyObject_GetAttr(classes.doctor, names().user_value);
   if (!unset) throw nb::python_error();
-  for (auto* const each :
-       {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
-        object(classes.root), object(classes.layout), classes.library, classes.doctor,
-        classes.warn}) {
+  for (auto* const each : {object(classes.ndarray), object(classes.thunk), object(classes.store),
+                           object(classes.view), object(classes.root), object(classes.layout),
+                           classes.library, classes.doctor, classes.warn}) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};

@@ -24,8 +24,7 @@ std::size_t num_bytes(const LocalOperand& operand) {
 }
 
 Strides in_order(const LocalOperand& operand) {
-  return row_major_strides(operand.form.dim, operand.form.extents,
-                           operand.small->shape().itemsize);
+  return row_major_strides(operand.form.dim, operand.form.extents, operand.small->shape().itemsize);
 }
 
 void copy_from(const LocalOperand& operand, char* to) {

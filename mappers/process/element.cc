@@ -39,7 +39,7 @@ std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
 
 // Puts a value to an element of a type; false if that is left to Python.
 bool put_value(char* element, PyObject* dtype, std::int64_t itemsize, PyObject* value) {
-  if (is_number(value)) {
+  if (is_assignable(value)) {
     ScalarBlock number{};
 
     if (!convert_for_assignment(value, text_of(dtype), number.bytes.data())) return false;

@@ -39,6 +39,10 @@ bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
 }
 
+bool is_assignable(PyObject* object) {
+  return is_number(object) || PyBool_Check(object);
+}
+
 std::optional<std::int64_t> integer_from(PyObject* object) {
   int overflows{};
 
@@ -95,6 +99,11 @@ bool convert(PyObject* number, NumberType type, char* to) {
 }
 
 bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
+  if (PyBool_Check(number)) {
+    if (dtype == "bool") return put_value(number == Py_True, to);
+    return !conversions_warn() && convert(nb::int_{number == Py_True ? 1 : 0}.ptr(), dtype, to);
+  }
+
   const auto is_alike = dtype == (PyFloat_CheckExact(number) ? "float64" : "int64");
 
   return (is_alike || !conversions_warn()) && convert(number, dtype, to);

@@ -13,6 +13,9 @@ namespace legate_diffuse {
 // Whether an object is a float or an int of Python's, and of no class derived from them.
 bool is_number(PyObject* object);
 
+// Whether it is a float, an int or a bool of Python's.
+bool is_assignable(PyObject* object);
+
 // An int of Python's; none if it is another object, or has more than 64 bits.
 std::optional<std::int64_t> integer_from(PyObject* object);
 

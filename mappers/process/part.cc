@@ -132,7 +132,7 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
       target.repeats) {
     return false;
   }
-  if (is_number(value)) return put_number(target, value);
+  if (is_assignable(value)) return put_number(target, value);
 
   const auto other = view_of(value);
 

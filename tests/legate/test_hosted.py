@@ -277,3 +277,39 @@ for make in WAYS:
 """,
         fuses=False,
     )
+
+
+def test_bools_are_assigned_and_single_items_are_read_at_once() -> None:
+    run_here(
+        """
+def program(n):
+    x, b, i = n.zeros(6), n.zeros(6, dtype=bool), n.arange(6)
+    A = n.arange(6.0).reshape(2, 3)
+    for _ in range(3):
+        x[1:3], x[4], b[1], b[2:], i[2], i[3:] = True, True, True, True, False, True
+        x[b], b[b] = False, True
+    return [x.tolist(), b.tolist(), i.tolist(), A.item(1, 2), A.item(4), i.item(-1)]
+assert program(cn) == program(np), program(cn)
+x = cn.arange(6.0)
+def refused(call):
+    try:
+        return call()
+    except Exception as error:
+        return type(error), str(error)
+from legate_diffuse.shortcuts import numbers
+kept = numbers._is_inside
+for index in ((6,), (-7,), (0, 0), ("a",), (2.0,), ()):
+    found = refused(lambda: x.item(*index))
+    numbers._is_inside = lambda *_: False
+    try:
+        assert found == refused(lambda: x.item(*index)), index
+    finally:
+        numbers._is_inside = kept
+before = legate_diffuse.stats()["tasks_submitted"]
+for _ in range(5):
+    x[1:3], x[4] = True, False
+    x.item(3)
+assert legate_diffuse.stats()["tasks_submitted"] == before
+""",
+        fuses=False,
+    )
