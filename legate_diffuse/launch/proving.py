@@ -34,7 +34,7 @@ from legate_diffuse.proof.validator import Case, Refutation, refute
 
 # Of plans that are used again one in so many is proven, as a proof takes about as long
 # as planning. Which ones follows from their keys, so that ranks choose alike.
-_ONE_IN: Final = 2
+_ONE_IN: Final = 4
 # Elements of all arrays of a window up to which it is run with the extents it has.
 _SMALL: Final = 1 << 16
 
