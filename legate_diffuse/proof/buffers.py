@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -204,6 +205,8 @@ def _slices(index: Sequence[range | Places]) -> tuple[slice, ...]:
 
 def _along_loops(found: Symbols, box: Box, operand: Operand) -> Symbols:
     """Return elements of the array with a dimension for each loop of the nest."""
+    if operand.dims == box.axes == _in_turn(found.ndim):
+        return found
     still = tuple(dim for dim in range(found.ndim) if dim not in box.axes)
     found = found.transpose((*box.axes, *still))
     found = found.reshape(found.shape[: len(box.axes)])
@@ -213,13 +216,20 @@ def _along_loops(found: Symbols, box: Box, operand: Operand) -> Symbols:
 
 def _along_dims(values: Symbols, operand: Operand, box: Box) -> Symbols:
     """Return values with a dimension for each loop as the array has them."""
+    if operand.dims == box.axes == _in_turn(len(box.index)):
+        return values
     moving = [n for n, dim in enumerate(operand.dims) if dim >= 0]
     repeated = [n for n, dim in enumerate(operand.dims) if dim < 0]
     values = values.transpose((*moving, *repeated))
     values = values.reshape(values.shape[: len(moving)])
-    order = np.argsort(np.array(box.axes, dtype=int), kind="stable")
-    values = values.transpose(tuple(int(n) for n in order))
+    order = sorted(range(len(box.axes)), key=box.axes.__getitem__)
+    values = values.transpose(order)
     shape = iter(values.shape)
     return values.reshape(
         [next(shape) if dim in box.axes else 1 for dim in range(len(box.index))]
     )
+
+
+@cache
+def _in_turn(count: int) -> tuple[int, ...]:
+    return tuple(range(count))
