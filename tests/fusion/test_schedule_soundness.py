@@ -25,6 +25,7 @@ from random_nests import (
     nests_of,
     random_steps,
 )
+from tiers import examples
 
 from legate_diffuse.fusion import axis, in_place, schedule
 from legate_diffuse.ir import Privilege, distance, landmarks, region
@@ -32,7 +33,7 @@ from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
 from legate_diffuse.stores import layout, outline
 
-PROGRAMS: Final = 150
+PROGRAMS: Final = examples(70, 150)
 
 # Small numbers make small arrays have all that large ones have.
 SMALL: Final = {
