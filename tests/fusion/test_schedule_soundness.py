@@ -466,4 +466,4 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_rule_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutate(*BROKEN[name], monkeypatch, (schedule, axis, in_place))
-    assert is_noticed(lambda number: any(map(fails, programs_of(number))), 900)
+    assert is_noticed(lambda number: any(map(fails, programs_of(number))), 1_200)
