@@ -15,15 +15,14 @@ from test_gpu_reductions import sums
 from test_gpu_row_sums import CASES
 from test_gpu_rows import DTYPES, WHERE
 from test_gpu_values import all_kernels
-from test_operations import ELEMENT_WISE, operation
 from test_operations import kernel_of as kernel_of_kind
+from test_operations import some_kinds
 from tiers import examples, some
 
 from legate_diffuse.codegen.gpu import libraries
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
 from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.codegen.gpu.shape import THREADS
-from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import FLOATS
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
@@ -58,20 +57,7 @@ def maths() -> str:
 
 @functools.cache
 def element_wise() -> str:
-    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds())))
-
-
-def some_kinds() -> list[OperationKind]:
-    """Return kinds of all operations; in the first tier some types of each."""
-    groups: dict[str, list[OperationKind]] = {}
-    for kind in ELEMENT_WISE:
-        groups.setdefault(operation(kind), []).append(kind)
-    step = examples(4, 1)
-    return [
-        kind
-        for number, kinds in enumerate(groups.values())
-        for kind in kinds[number % min(step, len(kinds)) :: step]
-    ]
+    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(4, 1)))))
 
 
 @functools.cache
