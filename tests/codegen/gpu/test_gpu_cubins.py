@@ -57,7 +57,7 @@ def maths() -> str:
 
 @functools.cache
 def element_wise() -> str:
-    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(4, 1)))))
+    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(8, 1)))))
 
 
 @functools.cache
