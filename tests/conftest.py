@@ -35,15 +35,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.all:
+    if config.option.all or any("::" in argument for argument in config.args):
         os.environ[tiers.VARIABLE] = "1"
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what is thorough, unless all is asked for, or a test by its name."""
-    if tiers.all_is_run() or any("::" in argument for argument in config.args):
+    """Leave out what is thorough, unless all is run."""
+    if tiers.all_is_run():
         return
     left = [item for item in items if item.get_closest_marker("thorough")]
     items[:] = [item for item in items if not item.get_closest_marker("thorough")]

@@ -77,14 +77,12 @@ def arrays() -> int:
     """
     from cupynumeric import ndarray
 
-    everything = gc.get_objects()
-    found = {id(each) for each in everything if type(each) is ndarray}
-    if not found:
-        return 0
+    found = [each for each in gc.get_objects() if type(each) is ndarray]
+    numbers = set(map(id, found))
     held = set()
-    for each in everything:
-        if each is not everything:
-            held |= found.intersection(map(id, gc.get_referents(each)))
+    for each in gc.get_referrers(*found):
+        if each is not found:
+            held |= numbers.intersection(map(id, gc.get_referents(each)))
     return len(held)
 
 

@@ -26,7 +26,7 @@ from typing import Any, Final
 import pytest
 
 PROCESS: Final = Path(__file__).with_name("worker_process.py")
-MOST_WORKERS: Final = 3
+MOST_WORKERS: Final = 5
 """Processes that wait for programs at the same time, as each holds memory."""
 UNFUSED: Final = "TESTS_UNFUSED"
 """Set, it leaves fusion off in all workers: what claims something of it is to fail."""

@@ -22,8 +22,7 @@ from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.messages import say
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.proof.cases import (
-    IN_ORDER,
-    IN_TILES,
+    IN_LARGE_TILES,
     ONE_WAY,
     all_ways,
     small_cases,
@@ -103,7 +102,7 @@ class Prover:
         yield from small_cases(ir, *counts, all_ways(plan.launches))
         actual = actual_instance(ir, window)
         if actual.num_elements <= _SMALL:
-            yield actual, (IN_ORDER, IN_TILES)
+            yield actual, (IN_LARGE_TILES,)
 
     def _tell(self, window: Window, plan: Plan, found: Refutation) -> None:
         """Leave a report, and say once where it is."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,11 +68,11 @@ class Ring:
 class Box:
     """The places that an operand has at the points of a box.
 
-    ``index`` has for each dimension of the array a range, or the rows of a ring;
+    ``index`` has for each dimension of the array what is there, or the rows of a ring;
     ``axes`` the dimensions of the array that move, as the loops come.
     """
 
-    index: tuple[range | Places, ...]
+    index: tuple[slice | Places, ...]
     axes: tuple[int, ...]
 
 
@@ -108,31 +109,31 @@ class Buffer:
         shape = self.elements.shape
         if len(operand.low) != len(shape):
             raise RefutedError(f"{self.name} has {len(shape)} dimensions")
-        moving = [dim for dim in operand.dims if dim >= 0]
+        moving, loops = _moving(operand.dims, len(shape))
         if len(set(moving)) != len(moving):
             raise RefutedError(f"two loops move along one dimension of {self.name}")
-        index: list[range | Places] = []
-        for dim, low in enumerate(operand.low):
-            begin, count = low, 1
-            if dim in moving:
-                loop = operand.dims.index(dim)
-                begin, count = low + first[loop], extents[loop]
-            if dim == 0 and self.ring is not None:
+        index: list[slice | Places] = []
+        for begin, loop, extent in zip(operand.low, loops, shape, strict=True):
+            end = begin + 1
+            if loop >= 0:
+                begin += first[loop]
+                end = begin + extents[loop]
+            if self.ring is not None and not index:
                 if begin < 0:
                     raise RefutedError(f"row {begin} of {self.name} is touched")
-                index.append(self.ring.places(np.arange(begin, begin + count)))
+                index.append(self.ring.places(np.arange(begin, end)))
                 continue
-            if begin < 0 or begin + count > shape[dim]:
+            if begin < 0 or end > extent:
                 raise RefutedError(
-                    f"{self.name} has {shape[dim]} places along dimension {dim}, and "
-                    f"those from {begin} to {begin + count} are touched"
+                    f"{self.name} has {extent} places along dimension {len(index)}, "
+                    f"and those from {begin} to {end} are touched"
                 )
-            index.append(range(begin, begin + count))
-        return Box(tuple(index), tuple(moving))
+            index.append(slice(begin, end))
+        return Box(tuple(index), moving)
 
     def all_of_it(self) -> Box:
         """Return all places."""
-        return Box(tuple(range(extent) for extent in self.elements.shape), ())
+        return Box(tuple(slice(0, extent) for extent in self.elements.shape), ())
 
     def from_place(self, low: int) -> Symbols:
         """Return the elements of a row from a place on, which need not be there."""
@@ -160,28 +161,22 @@ class Buffer:
         self._put(box, self._seen(box) + _along_dims(total, operand, box))
 
     def _seen(self, box: Box) -> Symbols:
-        if self.ring is None:
-            # with the ellipsis it is an array, also without dimensions
-            index: tuple[Any, ...] = (*_slices(box.index), ...)
-            found: Symbols = self.elements[index]
-            return found
-        rows, *rest = box.index
-        return self.elements[(rows, *_slices(rest))]
+        # with the ellipsis it is an array, also without dimensions
+        index: tuple[Any, ...] = (*box.index, ...)
+        found: Symbols = self.elements[index]
+        return found
 
     def _put(self, box: Box, values: Symbols) -> None:
-        if self.ring is None:
-            self.elements[_slices(box.index)] = values
-        else:
-            rows, *rest = box.index
-            self.elements[(rows, *_slices(rest))] = values
+        index: Any = box.index
+        self.elements[index] = values
 
 
 def overlap(one: Box, other: Box) -> bool:
     """Whether two boxes of a buffer share an element."""
     return all(
         max(a.start, b.start) < min(a.stop, b.stop)
-        if isinstance(a, range) and isinstance(b, range)
-        else bool(np.isin(np.asarray(a), np.asarray(b)).any())
+        if isinstance(a, slice) and isinstance(b, slice)
+        else bool(np.isin(_places(a), _places(b)).any())
         for a, b in zip(one.index, other.index, strict=True)
     )
 
@@ -189,21 +184,28 @@ def overlap(one: Box, other: Box) -> bool:
 def alike(one: Box, other: Box) -> bool:
     """Whether two boxes have the same place at every point."""
     return one.axes == other.axes and all(
-        np.array_equal(np.asarray(a), np.asarray(b))
-        if isinstance(a, np.ndarray)
-        else a == b
+        a == b
+        if isinstance(a, slice) and isinstance(b, slice)
+        else np.array_equal(_places(a), _places(b))
         for a, b in zip(one.index, other.index, strict=True)
     )
 
 
-def _slices(index: Sequence[range | Places]) -> tuple[slice, ...]:
-    return tuple(
-        slice(each.start, each.stop) for each in index if isinstance(each, range)
-    )
+def _places(each: slice | Places) -> Places:
+    return np.arange(each.start, each.stop) if isinstance(each, slice) else each
+
+
+@cache
+def _moving(dims: tuple[int, ...], rank: int) -> tuple[tuple[int, ...], list[int]]:
+    """Return the dimensions of an array that move, and the loop along each, or -1."""
+    loops = [dims.index(dim) if dim in dims else -1 for dim in range(rank)]
+    return tuple(dim for dim in dims if dim >= 0), loops
 
 
 def _along_loops(found: Symbols, box: Box, operand: Operand) -> Symbols:
     """Return elements of the array with a dimension for each loop of the nest."""
+    if operand.dims == box.axes == _in_turn(found.ndim):
+        return found
     still = tuple(dim for dim in range(found.ndim) if dim not in box.axes)
     found = found.transpose((*box.axes, *still))
     found = found.reshape(found.shape[: len(box.axes)])
@@ -213,13 +215,20 @@ def _along_loops(found: Symbols, box: Box, operand: Operand) -> Symbols:
 
 def _along_dims(values: Symbols, operand: Operand, box: Box) -> Symbols:
     """Return values with a dimension for each loop as the array has them."""
+    if operand.dims == box.axes == _in_turn(len(box.index)):
+        return values
     moving = [n for n, dim in enumerate(operand.dims) if dim >= 0]
     repeated = [n for n, dim in enumerate(operand.dims) if dim < 0]
     values = values.transpose((*moving, *repeated))
     values = values.reshape(values.shape[: len(moving)])
-    order = np.argsort(np.array(box.axes, dtype=int), kind="stable")
-    values = values.transpose(tuple(int(n) for n in order))
+    order = sorted(range(len(box.axes)), key=box.axes.__getitem__)
+    values = values.transpose(order)
     shape = iter(values.shape)
     return values.reshape(
         [next(shape) if dim in box.axes else 1 for dim in range(len(box.index))]
     )
+
+
+@cache
+def _in_turn(count: int) -> tuple[int, ...]:
+    return tuple(range(count))

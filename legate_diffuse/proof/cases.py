@@ -18,6 +18,8 @@ BY_ROWS: Final = Way(block=1, defers=True)
 IN_TILES: Final = Way(block=3, tiles=3)
 IN_TILES_BACKWARDS: Final = Way(block=5, tiles=2, backwards=True)
 IN_SHORT_BANDS: Final = Way(block=4, most_nests=2)
+IN_LARGE_TILES: Final = Way(block=16, tiles=3)
+"""What costs little with many rows."""
 
 # Of any two of six launches each is replayed once where the other one is not.
 REPLAYED: Final = tuple(

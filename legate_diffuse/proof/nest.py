@@ -10,6 +10,7 @@ import numpy as np
 
 from legate_diffuse.proof.buffers import Box, Buffer, RefutedError, alike, overlap
 from legate_diffuse.proof.kernels import Body, Numbers
+from legate_diffuse.proof.symbols import spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,9 +70,9 @@ class Machine:
         )
         for number, values in results.written.items():
             buffer = self.buffers[nest.operands[number].base]
-            buffer.store(boxes[number], nest.operands[number], _over(values, extents))
+            buffer.store(boxes[number], nest.operands[number], spread(values, extents))
         for number, values in results.reduced.items():
-            everywhere = _over(values, extents)
+            everywhere = spread(values, extents)
             if partials is not None and number in partials:
                 partials[number][...] += everywhere.sum(dtype=np.uint64)
                 continue
@@ -138,7 +139,3 @@ class Machine:
                     theirs.whole or overlap(boxes[number], boxes[other])
                 ):
                     raise RefutedError(f"points use one element of {buffer.name}")
-
-
-def _over(values: Symbols, extents: Sequence[int]) -> Symbols:
-    return np.broadcast_to(values, tuple(extents))

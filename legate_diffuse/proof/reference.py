@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +20,7 @@ from legate_diffuse.proof.symbols import (
     digest,
     mixed,
     numbered,
+    spread,
     tag,
 )
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from legate_diffuse.ir.kind import OperationKind
     from legate_diffuse.ir.task import Access, IndexTask
+    from legate_diffuse.ir.window import Window
     from legate_diffuse.proof.instance import Instance, Layout
     from legate_diffuse.proof.symbols import Symbols
 
@@ -55,7 +58,7 @@ class Memory:
     Attributes:
         elements: by store.
         known: which of them have been written, or follow from such ones; only the
-            reference has it.
+            reference has it, and None if all have been.
     """
 
     elements: dict[int, Symbols]
@@ -66,26 +69,93 @@ KERNELS: WeakKeyDictionary[Meanings, dict[object, Body | None]] = WeakKeyDiction
 """The kernels of operations, by what they depend on."""
 
 
+class Tasks:
+    """The tasks of a window, for all extents.
+
+    Args:
+        window: the window.
+        meanings: of its operations.
+
+    Attributes:
+        tasks: as they were recorded.
+        orders: of each task its accesses, in the order of its kernel's arguments.
+        kernels: of each task, None if its meaning is not known.
+    """
+
+    def __init__(self, window: Window, meanings: Meanings) -> None:
+        self.tasks = window.tasks
+        self._meanings = meanings
+        self._kernels = KERNELS.setdefault(meanings, {})
+        self.orders = [_in_order(task) for task in self.tasks]
+        self.kernels = [self._kernel(task) for task in self.tasks]
+
+    def _kernel(self, task: IndexTask) -> Body | None:
+        # what the kernel depends on
+        key = (
+            task.kind,
+            tuple(
+                (a.privilege, a.operator, a.view.store.dtype, a.view.affine)
+                for a in task.accesses
+            ),
+        )
+        if key not in self._kernels:
+            self._kernels[key] = self._lowered(task)
+        return self._kernels[key]
+
+    def _lowered(self, task: IndexTask) -> Body | None:
+        affine = all(access.view.affine for access in task.accesses)
+        if not affine or not self._meanings.covers(task.kind):
+            return None
+        order = _in_order(task)
+        count = len(task.reads)
+        dtypes = (*task.kind.inputs, *task.kind.scalars)[count:]
+        arguments = tuple(
+            Argument(
+                access.view.store.dtype,
+                reads=access.privilege is READ,
+                writes=access.privilege is WRITE,
+                reduces=access.operator if access.privilege is REDUCE else None,
+                whole=access.whole,
+            )
+            for access in order
+        )
+        builder = Builder(arguments, dtypes)
+        operands = [builder.load(n) for n in range(len(order) - count, len(order))]
+        operands += [builder.scalar(n) for n in range(len(dtypes))]
+        results = self._meanings.lower(task.kind, builder, operands)
+        for place, result in enumerate(results):
+            if order[place].privilege is WRITE:
+                builder.store(place, result)
+            else:
+                builder.reduce(place, result)
+        return Body(builder.build())
+
+
+def _in_order(task: IndexTask) -> list[Access]:
+    changed = [a for a in task.accesses if a.privilege is WRITE]
+    changed += [a for a in task.accesses if a.privilege is REDUCE]
+    return [*changed, *(a for a in task.accesses if a.privilege is READ)]
+
+
 class Reference:
     """The tasks of a window over some extents.
 
     Args:
         instance: the window.
-        meanings: of its operations.
+        tasks: of the window.
     """
 
-    def __init__(self, instance: Instance, meanings: Meanings) -> None:
+    def __init__(self, instance: Instance, tasks: Tasks) -> None:
         self.instance = instance
-        self.tasks = instance.window.tasks
+        self.tasks = tasks.tasks
         self.numbers = Numbers()
-        self._meanings = meanings
-        self._kernels = KERNELS.setdefault(meanings, {})
+        self._of_all = tasks
         self._first = self._initial()
 
     def memory(self, poison: Poison, *, knows: bool = False) -> Memory:
         """Return what stores hold before the window."""
-        found = Memory({}, {} if knows else None)
         undefined = {s.id for s in self.instance.window.stores if s.undefined}
+        found = Memory({}, {} if knows and undefined else None)
         for store, elements in self._first.items():
             fresh = store in undefined
             found.elements[store] = (
@@ -99,15 +169,14 @@ class Reference:
         """Run a task."""
         task = self.tasks[number]
         shape = tuple(self.instance.shapes[task.shape])
-        kernel = self._kernel(number)
+        kernel = self._of_all.kernels[number]
         if kernel is None:
             self._run_unknown(memory, number)
             return
         if 0 in shape:
             return
-        count = len(task.accesses)
-        order = self._order(task)
-        views = [self._view(memory.elements, order[n], shape) for n in range(count)]
+        order = self._of_all.orders[number]
+        views = [self._view(memory.elements, access, shape) for access in order]
         scalars = [
             np.asarray(scalar_symbol("task", number, n - kernel.num_scalars))
             for n in range(kernel.num_scalars)
@@ -115,14 +184,14 @@ class Reference:
         results = kernel.run(
             lambda n: views[n], scalars, (0,) * len(shape), shape, self.numbers
         )
-        known = self._is_known(memory, order, kernel, shape)
+        known = None
+        if memory.known is not None:
+            known = self._is_known(memory.known, order, kernel, shape)
         for place, values in results.written.items():
-            views[place][...] = np.broadcast_to(values, shape).reshape(
-                views[place].shape
-            )
+            views[place][...] = spread(values, shape).reshape(views[place].shape)
             self._note(memory, order[place], shape, known, combines=False)
         for place, values in results.reduced.items():
-            self._add(views[place], np.broadcast_to(values, shape))
+            self._add(views[place], spread(values, shape))
             self._note(memory, order[place], shape, known, combines=True)
 
     # -- what is known before the window -------------------------------------------
@@ -160,54 +229,6 @@ class Reference:
                 self.numbers.of.setdefault(int(symbol), (column,))
 
     # -- tasks whose meaning is known ----------------------------------------------
-    def _kernel(self, number: int) -> Body | None:
-        """Return the kernel of a task; its arguments come as in ``_order``."""
-        task = self.tasks[number]
-        # what the kernel depends on
-        key = (
-            task.kind,
-            tuple(
-                (a.privilege, a.operator, a.view.store.dtype, a.view.affine)
-                for a in task.accesses
-            ),
-        )
-        if key not in self._kernels:
-            self._kernels[key] = self._lowered(task)
-        return self._kernels[key]
-
-    def _order(self, task: IndexTask) -> list[Access]:
-        changed = [a for a in task.accesses if a.privilege is WRITE]
-        changed += [a for a in task.accesses if a.privilege is REDUCE]
-        return [*changed, *(a for a in task.accesses if a.privilege is READ)]
-
-    def _lowered(self, task: IndexTask) -> Body | None:
-        affine = all(access.view.affine for access in task.accesses)
-        if not affine or not self._meanings.covers(task.kind):
-            return None
-        order = self._order(task)
-        count = len(task.reads)
-        dtypes = (*task.kind.inputs, *task.kind.scalars)[count:]
-        arguments = tuple(
-            Argument(
-                access.view.store.dtype,
-                reads=access.privilege is READ,
-                writes=access.privilege is WRITE,
-                reduces=access.operator if access.privilege is REDUCE else None,
-                whole=access.whole,
-            )
-            for access in order
-        )
-        builder = Builder(arguments, dtypes)
-        operands = [builder.load(n) for n in range(len(order) - count, len(order))]
-        operands += [builder.scalar(n) for n in range(len(dtypes))]
-        results = self._meanings.lower(task.kind, builder, operands)
-        for place, result in enumerate(results):
-            if order[place].privilege is WRITE:
-                builder.store(place, result)
-            else:
-                builder.reduce(place, result)
-        return Body(builder.build())
-
     def _view(
         self, memory: dict[int, NDArray[T]], access: Access, shape: Sequence[int]
     ) -> NDArray[T]:
@@ -226,17 +247,15 @@ class Reference:
 
     def _is_known(
         self,
-        memory: Memory,
+        memory: dict[int, NDArray[np.bool_]],
         order: Sequence[Access],
         kernel: Body,
         shape: Sequence[int],
     ) -> NDArray[np.bool_]:
         found = np.full(tuple(shape), True)
-        if memory.known is None:
-            return found
         for access, argument in zip(order, kernel.arguments, strict=True):
             if argument.reads:
-                known = self._view(memory.known, access, shape)
+                known = self._view(memory, access, shape)
                 found &= known.all() if access.whole else known
         return found
 
@@ -245,11 +264,11 @@ class Reference:
         memory: Memory,
         access: Access,
         shape: Sequence[int],
-        known: NDArray[np.bool_],
+        known: NDArray[np.bool_] | None,
         *,
         combines: bool,
     ) -> None:
-        if memory.known is None:
+        if memory.known is None or known is None:
             return
         view = self._view(memory.known, access, shape)
         if combines:
@@ -315,19 +334,23 @@ def scalar_symbol(*name: object) -> np.uint64:
 
 def shown(elements: NDArray[T], layout: Layout) -> NDArray[T]:
     """Return what a layout shows of a store, with one element where it repeats."""
-    dims = layout.dims
-    box = elements[
-        tuple(
-            slice(first, first + (count if dim in dims else 1))
-            for dim, (first, count) in enumerate(
-                zip(layout.low, layout.extents, strict=True)
-            )
-        )
-    ]
-    moving: list[int] = [dim for dim in dims if dim >= 0]
-    still: list[int] = [dim for dim in range(elements.ndim) if dim not in moving]
-    box = box.transpose((*moving, *still))
+    box, axes, index = _steps_to(layout.dims, layout.low, layout.extents)
+    found: NDArray[T] = elements[box].transpose(axes)[index]
+    return found
+
+
+@lru_cache(1 << 12)
+def _steps_to(
+    dims: tuple[int, ...], low: tuple[int, ...], extents: tuple[int, ...]
+) -> tuple[Any, tuple[int, ...], Any]:
+    """Return how to get from a store to a view: a box of it, its axes, an index."""
+    box = tuple(
+        slice(first, first + (count if dim in dims else 1))
+        for dim, (first, count) in enumerate(zip(low, extents, strict=True))
+    )
+    moving = [dim for dim in dims if dim >= 0]
+    still = [dim for dim in range(len(low)) if dim not in moving]
     index: list[Any] = [slice(None) if dim >= 0 else None for dim in dims]
     index += [0] * len(still)
     # with the ellipsis it is an array, also without dimensions
-    return box[(*index, ...)]
+    return (*box, ...), (*moving, *still), (*index, ...)

@@ -66,6 +66,8 @@ class Relations:
     zero: dict[Sum, None] = field(default_factory=dict)
     positive: dict[Sum, None] = field(default_factory=dict)
     different: dict[Sum, None] = field(default_factory=dict)
+    # what is left of bounds before anything is chosen, by variables and what is most
+    _left: dict[object, _Bounds | None] = field(default_factory=dict)
 
     def equal(self, one: Sum, other: Sum | int) -> None:
         """Let two sums be equal."""
@@ -89,13 +91,12 @@ class Relations:
                 are chosen.
             most: what none exceeds.
         """
-        bounds = {name: (0, most) for name in wanted}
         search = _Search(self, dict(wanted))
-        try:
-            search.propagate(bounds)
-        except _NoneError:
-            return None
-        return search.find(bounds)
+        key = (*wanted, most, len(self.zero), len(self.positive), len(self.different))
+        if key not in self._left:
+            self._left[key] = search.first({name: (0, most) for name in wanted})
+        bounds = self._left[key]
+        return None if bounds is None else search.find(bounds)
 
 
 class _Search:
@@ -105,19 +106,31 @@ class _Search:
         self.left = _MOST_TRIES + len(wanted)
         self.sums = [(each, True) for each in relations.zero]
         self.sums += [(each, False) for each in relations.positive]
-        self.by_variable: dict[Hashable, list[tuple[Sum, bool]]] = {}
-        for each in self.sums:
-            for name, _ in each[0].terms:
-                self.by_variable.setdefault(name, []).append(each)
+        # the places of the sums that have a variable
+        self.by_variable: dict[Hashable, list[int]] = {}
+        for place, (total, _) in enumerate(self.sums):
+            for name, _ in total.terms:
+                self.by_variable.setdefault(name, []).append(place)
         self.different: dict[Hashable, list[Sum]] = {}
         for apart in relations.different:
             for name, _ in apart.terms:
                 self.different.setdefault(name, []).append(apart)
 
+    def first(self, bounds: _Bounds) -> _Bounds | None:
+        """Return what is left of bounds before anything is chosen."""
+        try:
+            self.propagate(bounds)
+        except _NoneError:
+            return None
+        return bounds
+
     def find(self, bounds: _Bounds) -> dict[Hashable, int] | None:
         """Choose one variable after the other, and go back where nothing is left."""
         names = list(bounds)
-        pending = [(0, bounds, self._values(names, 0, bounds))]
+        first = self._next(names, 0, bounds)
+        if first == len(names):
+            return {name: low for name, (low, _) in bounds.items()}
+        pending = [(first, bounds, self._values(names, first, bounds))]
         while pending:
             place, bounds, values = pending[-1]
             value = next(values, None)
@@ -128,13 +141,12 @@ class _Search:
             if self.left < 0:
                 return None
             tried = dict(bounds)
-            if place < len(names):
-                name = names[place]
-                tried[name] = value, value
-                try:
-                    self.propagate(tried, name)
-                except _NoneError:
-                    continue
+            name = names[place]
+            tried[name] = value, value
+            try:
+                self.propagate(tried, name)
+            except _NoneError:
+                continue
             following = self._next(names, place, tried)
             if following == len(names):
                 return {name: low for name, (low, _) in tried.items()}
@@ -154,9 +166,6 @@ class _Search:
         self, names: Sequence[Hashable], place: int, bounds: _Bounds
     ) -> Iterator[int]:
         """Yield what a variable may be, from what is wanted on, and then downwards."""
-        if not names:
-            yield 0
-            return
         low, high = bounds[names[place]]
         first = min(max(low, self.wanted[names[place]]), high)
         yield from range(first, high + 1)
@@ -168,14 +177,16 @@ class _Search:
         Raises:
             _NoneError: nothing is left of them.
         """
+        every = range(len(self.sums))
         pending = dict.fromkeys(
-            self.sums if changed is None else self.by_variable.get(changed, ())
+            every if changed is None else self.by_variable.get(changed, ())
         )
         narrowed = dict.fromkeys(bounds if changed is None else (changed,))
         rounds = 0
         while pending:
-            total, is_zero = each = next(iter(pending))
-            del pending[each]
+            place = next(iter(pending))
+            del pending[place]
+            total, is_zero = self.sums[place]
             rounds += 1
             if rounds > 20 * len(self.sums) + 1000:
                 raise _NoneError

@@ -57,6 +57,12 @@ def applied(operation: np.uint64, operands: Sequence[Symbols]) -> Symbols:
     return found ^ (found >> _U64(29))
 
 
+def spread(values: Symbols, shape: Sequence[int]) -> Symbols:
+    """Return symbols that repeat over a box, with an element for each of its points."""
+    extents = tuple(shape)
+    return values if values.shape == extents else np.broadcast_to(values, extents)
+
+
 def numbered(name: np.uint64, first: int, shape: Sequence[int]) -> Symbols:
     """Return different symbols for all elements of an array."""
     count = prod(shape)
@@ -79,6 +85,17 @@ class Poison:
 
     def fresh(self, shape: Sequence[int]) -> Symbols:
         """Return an array of symbols that stand nowhere else."""
-        found = numbered(self._name, self._used, shape)
+        begin = self._used
         self._used += prod(shape)
-        return found
+        if self._used <= _MADE_AT_ONCE:
+            return _poison(self._name)[begin : self._used].reshape(tuple(shape)).copy()
+        return numbered(self._name, begin, shape)
+
+
+# How many symbols of poison are made together, as most is for a few elements.
+_MADE_AT_ONCE: Final = 1 << 16
+
+
+@cache
+def _poison(name: np.uint64) -> Symbols:
+    return numbered(name, 0, (_MADE_AT_ONCE,))

@@ -19,6 +19,7 @@ from legate_diffuse.proof.words import (
     NEAR,
     TOLD,
     Nest,
+    Operand,
     Part,
     Program,
     Scratch,
@@ -312,12 +313,19 @@ class _TiledRun:
             if -len(origins) <= operand.base < 0:
                 origin = origins[~operand.base]
                 low = [a - b for a, b in zip(low, origin, strict=True)]
-            operands.append(replace(operand, low=tuple(low)))
-        return replace(
-            nest,
-            extents=tuple(extents if runs else [0] * len(extents)),
-            first=tuple(first),
-            operands=tuple(operands),
+            operands.append(Operand(operand.base, operand.dims, tuple(low)))
+        return Nest(
+            nest.kernel,
+            nest.num_written,
+            nest.rows,
+            nest.shift,
+            nest.before,
+            nest.after,
+            nest.distances,
+            tuple(extents if runs else [0] * len(extents)),
+            tuple(first),
+            nest.scalars,
+            tuple(operands),
         )
 
     def _between(

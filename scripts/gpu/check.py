@@ -163,7 +163,8 @@ def main() -> int:
         if not options.quick:
             command += ["-n", str(len(names)), "--dist", "loadfile"]
         files = [str(folder / name) for name in names]
-        return Step("tests", [*command, *files], 150)
+        # in full, as ``scripts/test --all`` runs them (tests/tiers.py)
+        return Step("tests", [*command, *files], 150, {"TESTS_ALL": "1"})
 
     def peer(package: str, warm: bool) -> Step:
         name = f"{'warm' if warm else 'peer'}_{package}"

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -123,6 +124,10 @@ class Mode:
         """Return the settings of Legate and legate_diffuse."""
         # else small arrays stand for large ones
         limits = {} if self.small_apart else {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+        # its plans are proven where another mode makes them
+        again = self.check or self.maths == "libm" or self.iterations > 2
+        if (again or (self.cpus or 1) > 2) and not tiers.all_is_run():
+            limits |= {"LEGATE_DIFFUSE_PROOF": "1"}
         return limits | {
             "LEGATE_CONFIG": f"--cpus {self.cpus} --gpus 0 --sysmem 500",
             "LEGATE_TEST": str(int(not self.small_apart)),

@@ -7,6 +7,7 @@ from compiled_kernels import MANY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
+from tiers import examples
 
 from legate_diffuse.kernel import Argument, Builder
 
@@ -41,7 +42,7 @@ def expected(x, shape):
 shapes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3, 16, 17, 130, 300]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50, 200), deadline=None)
 @given(st.data(), shapes, st.booleans(), st.sampled_from(["int64", "int16", "float64"]))
 def test_any_layout(run, data, shape, broadcast, dtype):
     x = view("int64", shape, data.draw(layouts(shape)))

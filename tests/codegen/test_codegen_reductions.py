@@ -11,6 +11,7 @@ from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_codegen_strides import layouts, view
+from tiers import examples
 
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.codegen.cache import ObjectCache
@@ -101,7 +102,7 @@ shapes = st.tuples(st.integers(1, 5), st.sampled_from([1, 3, 16, 17, 130, 300]))
 SOME = [("add", "float64"), ("max", "int8"), ("add", "complex64"), ("or", "bool")]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50, 200), deadline=None)
 @given(st.data(), st.sampled_from(SOME), shapes, st.booleans())
 def test_reduces_in_any_layout(run, data, which, shape, broadcast):
     """A wrong hint costs time, but is correct."""

@@ -14,6 +14,7 @@ from compiled_kernels import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from tiers import examples
 
 from legate_diffuse.codegen import machine
 from legate_diffuse.codegen.target import host_target
@@ -94,7 +95,7 @@ alike = st.integers(0, 5).flatmap(
 structures = st.one_of(st.lists(row, min_size=1, max_size=40), alike)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15, 40), deadline=None)
 @given(structures, st.booleans())
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX])

@@ -3,6 +3,7 @@ import numpy as np
 from every import every
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import examples
 
 from legate_diffuse.kernel import Argument, Builder
 
@@ -65,7 +66,7 @@ def view(dtype, shape, layout):
 shapes = st.tuples(st.integers(0, 5), st.sampled_from([0, 1, 3, 16, 17, 130, 300]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(st.data(), st.sampled_from(DTYPES), shapes)
 def test_copies_between_any_layouts(run, data, dtype, shape):
     source = view(dtype, shape, data.draw(layouts(shape)))
@@ -74,7 +75,7 @@ def test_copies_between_any_layouts(run, data, dtype, shape):
     assert np.array_equal(target, source)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(st.data(), shapes)
 def test_updates_in_place_in_any_layout(run, data, shape):
     x = view("float32", shape, data.draw(layouts(shape)))

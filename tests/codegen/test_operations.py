@@ -418,6 +418,18 @@ ELEMENT_WISE = [
 ]
 
 
+def some_kinds(one_in):
+    """Return kinds of all operations: one in so many types of each."""
+    groups = {}
+    for kind in ELEMENT_WISE:
+        groups.setdefault(operation(kind), []).append(kind)
+    return [
+        kind
+        for number, kinds in enumerate(groups.values())
+        for kind in kinds[number % min(one_in, len(kinds)) :: one_in]
+    ]
+
+
 @every("kind", ELEMENT_WISE, ids=name, by=operation)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_agrees_with_numpy(run, kind):

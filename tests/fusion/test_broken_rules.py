@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from concrete_programs import Program
+from noticed import is_noticed
 from plan_checks import fails
 from random_programs import random_program
+from tiers import examples
 
 from legate_diffuse.fusion import (
     arguments,
@@ -43,17 +44,13 @@ from legate_diffuse.ir.relations import covers_store, may_overlap
 WINDOWS = 4_000
 
 
-def counterexample(windows: int = WINDOWS) -> Program | None:
-    """Return a program that the analyses get wrong, if one is found."""
-    for number in range(windows):
-        program = random_program(number)
-        if fails(program):
-            return program
-    return None
+def is_wrong(number: int) -> bool:
+    """Whether the analyses get a random program wrong."""
+    return fails(random_program(number))
 
 
 def test_nothing_is_noticed_where_nothing_is_broken() -> None:
-    assert counterexample(500) is None
+    assert not any(map(is_wrong, range(examples(100, 500))))
 
 
 # -- legality ------------------------------------------------------------------
@@ -80,7 +77,7 @@ def without(reason: Refusal) -> Callable[[Group, IndexTask], Refusal | None]:
 )
 def test_each_rule_is_needed(reason: Refusal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grouping, "refuse", without(reason))
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +95,7 @@ def test_each_rule_for_a_task_alone_is_needed(
         return None if found is reason else found
 
     monkeypatch.setattr(grouping, "refuse_alone", refuse_less)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def _never(*_: Any) -> bool:
@@ -138,7 +135,7 @@ def test_a_broken_part_is_noticed(
     broken: tuple[Any, str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*broken)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 # -- liveness --------------------------------------------------------------------
@@ -281,7 +278,7 @@ def test_what_late_tasks_read_is_not_reduced_to(
         group.read_late.clear()
 
     monkeypatch.setattr(Group, "add", forget)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def test_what_was_read_before_is_not_computed_by_the_launch(
@@ -293,7 +290,7 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
         return {view.store.id for view in views if not view.store.live}
 
     monkeypatch.setattr(liveness, "_computed", computed)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def test_results_that_begin_elsewhere_have_tiles_that_do(
@@ -301,12 +298,12 @@ def test_results_that_begin_elsewhere_have_tiles_that_do(
 ) -> None:
     for user in (reach, tiles, localize):
         monkeypatch.setattr(user, "own_of", lambda *_: reach.OWN)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def test_the_leaders_tiles_hold_all_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TileAxis, "fits", lambda *_: True)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def test_points_reduce_what_they_compute_for_others_once(
@@ -316,7 +313,7 @@ def test_points_reduce_what_they_compute_for_others_once(
         return replace(reach.reaches(*given), shared=False)
 
     monkeypatch.setattr(tiles, "reaches", not_shared)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +364,7 @@ def test_wrong_liveness_is_noticed(
         )
 
     monkeypatch.setattr(pipeline, "analyse_liveness", worse)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def _writes_are_disjoint(later: Any, task: IndexTask) -> bool:
@@ -388,7 +385,7 @@ def test_each_condition_of_waiting_is_needed(
     can_wait: Callable[[Any, IndexTask], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(liveness._Later, "can_wait", can_wait)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def _forget_deferred(later: Any, task: IndexTask, *, waits: bool, folded: bool) -> None:
@@ -412,7 +409,7 @@ def _forget_folded(later: Any, task: IndexTask, *, waits: bool, folded: bool) ->
 def test_what_waits_is_remembered(add: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(liveness._Later, "add", add)
     # it takes scalar work that waits in one task, and its operand in an earlier one
-    assert counterexample(3 * WINDOWS) is not None
+    assert is_noticed(is_wrong, 3 * WINDOWS)
 
 
 def test_a_reduction_needs_its_fill_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,7 +425,7 @@ def test_a_reduction_needs_its_fill_at_once(monkeypatch: pytest.MonkeyPatch) -> 
         return deferrable(Window(tasks), launch, hoisted, later)
 
     monkeypatch.setattr(liveness, "_deferrable", without_reductions)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 # -- new names -------------------------------------------------------------------
@@ -491,7 +488,7 @@ def test_broken_names_are_noticed(
     broken: tuple[Any, str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*broken)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def _cover_what_they_overlap(views: Any, parts: Any) -> bool:
@@ -510,7 +507,7 @@ def test_names_depend_on_relations_of_views(
     broken: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(renaming, *broken)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 # -- privileges of programs ------------------------------------------------------
@@ -529,7 +526,7 @@ def test_programs_need_their_privileges(
         return launch
 
     monkeypatch.setattr(arguments, "_plan_whole", with_less)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)
 
 
 def test_a_root_that_is_written_in_part_is_read(
@@ -545,4 +542,4 @@ def test_a_root_that_is_written_in_part_is_read(
             use(argument, *rest)
 
     monkeypatch.setattr(root_users, "_use", as_if_covered)
-    assert counterexample() is not None
+    assert is_noticed(is_wrong, WINDOWS)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from random_programs import random_program
+from tiers import examples
 from window_golden import covered
 from window_reader import parse
 
@@ -88,7 +89,7 @@ def reason(window: Window, before: Grouping, group: Grouping) -> bool:
 
 def test_what_moved_leaves_no_group_without_a_reason() -> None:
     moved = 0
-    for number in range(4_000):
+    for number in range(examples(1_000, 4_000)):
         window = random_program(number).window
         groups = group_window(window, covered)
         after = sink(window, groups)
@@ -106,4 +107,4 @@ def test_what_moved_leaves_no_group_without_a_reason() -> None:
             assert group.refusal is not Refusal.OTHER_TASK
             kept_apart = reason(window, before, group)
             assert kept_apart is not (group.refusal is Refusal.MOVED)
-    assert moved > 20
+    assert moved > examples(5, 20)

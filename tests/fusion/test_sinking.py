@@ -10,8 +10,10 @@ from typing import Any, Final
 import pytest
 from concrete_programs import Program
 from mutants import mutate
+from noticed import is_noticed
 from plan_checks import fails
 from random_programs import random_program
+from tiers import examples
 from window_golden import covered
 from window_reader import parse
 
@@ -94,11 +96,14 @@ def test_points_keep_their_tasks() -> None:
     assert sink(window, groups) == groups
 
 
+WINDOWS = examples(2_000, 8_000)
+
+
 @cache
 def _sunk() -> tuple[Program, ...]:
     """Return random programs in which something moves."""
     found = []
-    for number in range(8_000):
+    for number in range(WINDOWS):
         program = random_program(number)
         groups = group_window(program.window, covered)
         if sink(program.window, groups) != groups:
@@ -107,7 +112,7 @@ def _sunk() -> tuple[Program, ...]:
 
 
 def test_random_programs_give_the_same_values() -> None:
-    assert len(_sunk()) > 100
+    assert len(_sunk()) > WINDOWS / 80
     assert not any(map(fails, _sunk()))
 
 
@@ -130,4 +135,4 @@ def test_a_broken_rule_is_noticed(
     broken: tuple[Callable[..., Any], str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mutate(*broken, monkeypatch)
-    assert any(fails(random_program(number)) for number in range(8_000))
+    assert is_noticed(lambda number: fails(random_program(number)), 8_000)

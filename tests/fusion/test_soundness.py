@@ -10,6 +10,7 @@ from concrete_programs import Footprint, Program, smallest
 from launch_forms import ORIGINAL, PARTITIONED, WHOLE, Form, form_of
 from plan_checks import check, fails
 from random_programs import random_program
+from tiers import examples
 from window_golden import covered
 from window_reader import parse
 
@@ -18,7 +19,7 @@ from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
 from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.ir.text import render
 
-WINDOWS = 4_000
+WINDOWS = examples(1_000, 4_000)
 
 
 def test_random_windows_run_as_planned() -> None:

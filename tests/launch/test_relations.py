@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from key_windows import array, read
 from recorder import elements_of
+from tiers import examples
 
 from legate_diffuse.ir import relations
 from legate_diffuse.stores.layout import Layout, whole
@@ -50,7 +51,11 @@ def transformed(draw: st.DrawFn, shape: tuple[int, ...]) -> Layout:
     return layout
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(200, 600),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(windows())
 def test_claims_hold_for_the_elements(views: list[View]) -> None:
     _, described = read(views)
@@ -68,7 +73,11 @@ def test_claims_hold_for_the_elements(views: list[View]) -> None:
             assert same or one.id != other.id, "one number, two patterns"
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=examples(100, 300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(windows())
 def test_distances_hold_at_every_point(views: list[View]) -> None:
     _, described = read(views)

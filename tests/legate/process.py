@@ -65,6 +65,8 @@ def run_in_worker(
     """Run the text of a program after others: see ``workers.py``. Fusion is on."""
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
     environment.setdefault("LEGATE_DIFFUSE", "1")
+    # where helpers are; for all programs, so that they share processes
+    environment.setdefault("PYTHONPATH", str(Path(__file__).parent))
     return workers.run_in_worker(
         program, *arguments, environment=_environment(environment), fresh=fresh
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from process import run_python
+from process import run_in_worker
 
 BEGIN = """
 import copy
@@ -47,7 +47,7 @@ except AttributeError as error:
 
 
 def test_a_subclass_may_set_attributes_its_own_way() -> None:
-    done = run_python(BEGIN + SUBCLASS)
+    done = run_in_worker(BEGIN + SUBCLASS)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         f"X {[2.0] * 4}\n['name'] False\n2 [1.0, 2.0, 3.0, 4.0]\nno note\n"
@@ -65,7 +65,7 @@ other = Other("other", "CUPYNUMERIC_OTHER", default=False)
 other.note = 1
 print(other.note)
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
@@ -102,7 +102,7 @@ for n in range(40):
     assert not hasattr(c, "note")
 print(legate_diffuse.stats()["failures"])
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
@@ -119,7 +119,7 @@ for n in range(40):
     del a
     assert (cn.ones(3) * n).tolist() == [float(n)] * 3
 """
-    done = run_python(BEGIN + program, MALLOC_PERTURB_="165")
+    done = run_in_worker(BEGIN + program, MALLOC_PERTURB_="165")
     assert done.returncode == 0, done.stderr
 
 
@@ -137,5 +137,5 @@ for n in range(40):
     del b
 print(len(found) <= 16)
 """
-    done = run_python(BEGIN + program)
+    done = run_in_worker(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")

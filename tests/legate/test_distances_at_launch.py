@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops take turns on rows at distances that the program chooses.
 
-Each test runs in a process of its own, see ``test_small_arrays.py``.
+Tests that count plans run in processes of their own, see ``test_small_arrays.py``.
 """
 
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_fresh
+from test_small_arrays import run_fresh, run_here
 
 # Distances near, far and beyond the end, in one order and the other; the arrays have
 # several rows of a block, or many blocks.
@@ -37,7 +37,7 @@ def test_values(rows: int, columns: int, cache_bytes: int, cpus: int) -> None:
     near = [3, 4, 7, 31, 60, 5]
     far = [rows // 3, 3, rows - 4, rows // 2, 9, rows // 2 + 40, 200]
     for distances in (near, far, near + far):
-        run_fresh(
+        run_here(
             PROGRAM.replace("ROWS", str(rows))
             .replace("COLUMNS", str(columns))
             .replace("DISTANCES", str(distances))

@@ -15,7 +15,7 @@ from numpy_programs import FAILED
 from process import run_checks
 from tiers import examples
 
-PROGRAMS = int(os.environ.get("PROGRAMS") or examples(30, 200))
+PROGRAMS = int(os.environ.get("PROGRAMS") or examples(15, 200))
 # CPUs, threads that share loops, whether small arrays are divided too, bytes of arrays
 # that live in the process, and of the cache that loops are blocked for.
 _ALL, _TINY, _LARGE = 2**30, 1500, 2**20

@@ -16,6 +16,7 @@ from comparison import counts, differential
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from process import run
+from tiers import examples
 
 from legate_diffuse.kernel.dtypes import ALL
 
@@ -110,7 +111,7 @@ def test_plans_do_not_depend_on_the_place() -> None:
 places = st.integers(-4, 3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25, 60), deadline=None)
 @given(st.lists(st.tuples(places, places, places), min_size=1, max_size=12))
 def test_places_that_meet(statements: list[tuple[int, int, int]]) -> None:
     def program(n: Any) -> Any:

@@ -10,6 +10,7 @@ from textwrap import indent
 
 import pytest
 from process import run_in_worker
+from tiers import examples
 
 INJECT = Path(__file__).parents[2] / "scripts" / "inject.py"
 
@@ -121,7 +122,7 @@ def output_of(program: str, fresh: bool = False, **environment: str) -> str:
 )
 def test_a_sample_of_injections(options: tuple[str, ...]) -> None:
     """Everything is injected by ``scripts/inject.py``, which takes an hour."""
-    command = (sys.executable, str(INJECT), *options, "--sample", "60")
+    command = (sys.executable, str(INJECT), *options, "--sample", str(examples(20, 60)))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1].endswith("injections, 0 wrong"), done.stdout
 

@@ -12,6 +12,7 @@ import pytest
 from comparison import N, counts, differential, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import examples
 
 from legate_diffuse.interpose.window import window
 
@@ -218,7 +219,7 @@ STATEMENTS = (
     "x[m] = y[k]",
     "del t",
 )
-EXAMPLES = int(os.environ.get("PROGRAMS", "150"))
+EXAMPLES = int(os.environ.get("PROGRAMS") or examples(50, 150))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

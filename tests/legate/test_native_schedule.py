@@ -31,6 +31,7 @@ from native_programs import (
     values_of,
     whole,
 )
+from tiers import examples
 
 from legate_diffuse import _native
 
@@ -210,7 +211,7 @@ def indices(part: Part, shape: tuple[int, ...]) -> tuple[Any, ...]:
     )
 
 
-@settings(max_examples=900, deadline=None)
+@settings(max_examples=examples(250, 900), deadline=None)
 @given(
     st.data(),
     st.sampled_from((0, 40, 200, 700, 2000)),

@@ -352,6 +352,12 @@ def three(package: Path | None, **environment: str) -> tuple[int, str]:
     return int(tasks), results
 
 
+@pytest.fixture(scope="module")
+def expected() -> str:
+    """What the program gives unfused."""
+    return three(None)[1]
+
+
 @pytest.mark.parametrize(
     ("environment", "tasks"),
     [
@@ -369,9 +375,11 @@ def three(package: Path | None, **environment: str) -> tuple[int, str]:
     ],
 )
 def test_programs_of_three_libraries(
-    installed: Path, environment: dict[str, str], tasks: tuple[int, int]
+    installed: Path,
+    expected: str,
+    environment: dict[str, str],
+    tasks: tuple[int, int],
 ) -> None:
-    _, expected = three(None)
     off, without = three(None, LEGATE_DIFFUSE="1", **environment)
     assert without == expected
     _, not_fused = three(installed / "off", LEGATE_DIFFUSE="1", **environment)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from process import run_python
+from tiers import examples
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts import apply, calls
@@ -141,7 +142,7 @@ def test_shortcuts_are_off_one_by_one_and_a_line_says_which(
     assert done.stderr == (message if off else "")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(130, 400), deadline=None)
 @given(st.data())
 def test_operators_do_what_the_originals_do(data: st.DataObject) -> None:
     name = f"__{data.draw(st.sampled_from(OPERATORS))}__"
@@ -171,7 +172,7 @@ def test_operators_do_what_the_originals_do(data: st.DataObject) -> None:
     assert after(getattr(cn.ndarray, name)) == after(original(cn.ndarray, name))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70, 200), deadline=None)
 @given(st.data())
 def test_universal_functions_do_what_the_originals_do(data: st.DataObject) -> None:
     name = data.draw(
@@ -221,7 +222,7 @@ def draw_index(data: st.DataObject) -> Any:
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.data())
 def test_indexing_does_what_the_original_does(data: st.DataObject) -> None:
     array = cn.array(values((4, 5), "float64", 1)) + 0.0
@@ -243,7 +244,7 @@ def test_indexing_does_what_the_original_does(data: st.DataObject) -> None:
     assert after(operator.setitem) == after(original(cn.ndarray, "__setitem__"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.data())
 def test_reductions_do_what_the_original_does(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(("sum", "prod", "max", "min", "any", "all")))
@@ -280,7 +281,7 @@ def test_reductions_take_the_short_way(name: str, submissions: list[Any]) -> Non
     assert len(submissions) == 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40, 100), deadline=None)
 @given(st.data())
 def test_assignments_within_one_array_do_what_the_original_does(
     data: st.DataObject,

@@ -64,7 +64,7 @@ def run_here(
     Unless it says otherwise something must be fused, or run in the process. A program
     that measures memory needs a ``fresh`` process.
     """
-    done = run_in_worker(BEGIN + program, fresh=fresh, **PATH, **environment)
+    done = run_in_worker(BEGIN + program, fresh=fresh, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.counters["failures"] == 0
     assert not fuses or done.counters["groups"] > 0, "nothing was fused"

@@ -7,6 +7,7 @@ import legate.core as lc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import examples
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
@@ -50,7 +51,7 @@ def draw_view(
     return stand_in, real_store
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70, 200), deadline=None)
 @given(st.data())
 def test_views_describe_themselves_like_legate(data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from every import every
 from maths_operands import function_kernel, operands_of
+from tiers import examples
 
 from legate_diffuse.codegen import Compiler, machine
 from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO
@@ -16,8 +17,8 @@ from legate_diffuse.maths.libm import MathMode, c_name
 from legate_diffuse.maths.registry import ROUTINES
 
 PRECISION = 140
-POINTS = 1200
-"""About a third of the operands of each function and type."""
+POINTS = examples(400, 1200)
+"""About a third of the operands of each function and type in the second tier."""
 
 EXACT = {"fmod", "nextafter"}
 FUNCTIONS = sorted((MATHS_OF_ONE | MATHS_OF_TWO) - EXACT)

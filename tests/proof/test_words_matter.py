@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from noticed import is_noticed
 from proven import refuted
+from tiers import examples
 from word_mutants import MUTANTS, Mutate, packed
 
 from legate_diffuse.fusion.pipeline import make_plan
@@ -86,8 +88,7 @@ def _window(number: int) -> Window:
     return random_program(number - WRAPPING).window
 
 
-def _cases() -> Iterator[_Case]:
-    return map(_case, range(len(RECORDED) + 1 + WRAPPING + RANDOM))
+CASES: Final = len(RECORDED) + 1 + WRAPPING + RANDOM
 
 
 def _wrong(mutate: Mutate, launch: PlannedLaunch, place: int) -> Write:
@@ -124,23 +125,23 @@ def _count(mutate: Mutate, case: _Case, launch: PlannedLaunch) -> int:
     return max(found, default=0)
 
 
-def _is_noticed(mutate: Mutate) -> bool:
-    rng = random.Random(0)
-    for case in _cases():
-        for launch in case.plan.launches:
-            if not launch.fused or not launch.nests:
-                continue
-            count = _count(mutate, case, launch)
-            for place in rng.sample(range(count), min(count, PLACES)):
-                write = _wrong(mutate, launch, place)
-                if refuted(case.window, case.plan.launches, write=write):
-                    return True
+def _is_refuted(mutate: Mutate, number: int) -> bool:
+    rng = random.Random(number)
+    case = _case(number)
+    for launch in case.plan.launches:
+        if not launch.fused or not launch.nests:
+            continue
+        count = _count(mutate, case, launch)
+        for place in rng.sample(range(count), min(count, PLACES)):
+            write = _wrong(mutate, launch, place)
+            if refuted(case.window, case.plan.launches, write=write):
+                return True
     return False
 
 
 @pytest.mark.parametrize("mutate", MUTANTS.values(), ids=MUTANTS)
 def test_a_wrong_word_is_noticed(mutate: Mutate) -> None:
-    assert _is_noticed(mutate)
+    assert is_noticed(lambda number: _is_refuted(mutate, number), CASES)
 
 
 # -- what a launch says beside its words -------------------------------------------
@@ -201,16 +202,18 @@ CHANGES: Final[dict[str, Change]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_wrong_launch_is_noticed(change: Change) -> None:
-    for case in _cases():
-        for place, launch in enumerate(case.plan.launches):
-            if not launch.fused:
-                continue
-            for other in change(launch):
-                launches = list(case.plan.launches)
-                launches[place] = other
-                if refuted(case.window, launches):
-                    return
-    raise AssertionError("nothing was noticed")
+    def changed(number: int) -> Iterator[list[PlannedLaunch]]:
+        launches = _case(number).plan.launches
+        for place, launch in enumerate(launches):
+            if launch.fused:
+                for other in change(launch):
+                    yield [*launches[:place], other, *launches[place + 1 :]]
+
+    def is_refuted(number: int) -> bool:
+        window = _case(number).window
+        return any(refuted(window, launches) for launches in changed(number))
+
+    assert is_noticed(is_refuted, CASES)
 
 
 WRITERS: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
@@ -225,10 +228,15 @@ def test_a_broken_writer_is_noticed(
     writer: tuple[Callable[..., Any], str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mutate(*writer, monkeypatch, (program,))
-    assert any(refuted(case.window, case.plan.launches) for case in _cases())
+
+    def is_refuted(number: int) -> bool:
+        case = _case(number)
+        return refuted(case.window, case.plan.launches) is not None
+
+    assert is_noticed(is_refuted, CASES)
 
 
 def test_nothing_is_noticed_where_nothing_is_wrong() -> None:
-    for case in _cases():
+    for case in map(_case, range(examples(150, CASES))):
         found = refuted(case.window, case.plan.launches)
         assert found is None, found.reason

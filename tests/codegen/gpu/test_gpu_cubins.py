@@ -15,8 +15,9 @@ from test_gpu_reductions import sums
 from test_gpu_row_sums import CASES
 from test_gpu_rows import DTYPES, WHERE
 from test_gpu_values import all_kernels
-from test_operations import ELEMENT_WISE
 from test_operations import kernel_of as kernel_of_kind
+from test_operations import some_kinds
+from tiers import examples, some
 
 from legate_diffuse.codegen.gpu import libraries
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
@@ -56,7 +57,7 @@ def maths() -> str:
 
 @functools.cache
 def element_wise() -> str:
-    return joined(dict.fromkeys(map(kernel_of_kind, ELEMENT_WISE)))
+    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(8, 1)))))
 
 
 @functools.cache
@@ -71,7 +72,7 @@ def rows() -> str:
     return joined([*programs, *(kernel_of(*case) for case in CASES)])
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("architecture", some(["sm_90", "sm_80", "sm_100"], 3))
 @pytest.mark.parametrize("text", [maths, element_wise, others, rows])
 def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
     assembler = CubinAssembler(architecture)

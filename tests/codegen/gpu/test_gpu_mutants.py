@@ -8,14 +8,13 @@ error in one of a few runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 from emulated import EmulatedAssembler
 from launches import Image, aligned, launch
 from test_codegen_reductions import reduction_kernel
-from tiers import some
 
 from legate_diffuse.codegen.gpu.combining import BARRIER
 from legate_diffuse.codegen.gpu.module import gpu_module
@@ -125,10 +124,9 @@ MUTANTS |= {
 }
 
 
-def failures(text: str, cases=CASES) -> int:
-    """Return in how many runs a module's results are wrong."""
+def failures(text: str, cases=CASES) -> Iterator[bool]:
+    """Yield of each run whether a module's results are wrong."""
     image = Image(EmulatedAssembler(passes=False).image(text))
-    found = 0
     for shape, small, inner in cases:
         random = np.random.default_rng(shape[0])
         # rows start at multiples of 16 bytes
@@ -142,11 +140,10 @@ def failures(text: str, cases=CASES) -> int:
             try:
                 launch(image, "k", KERNEL, [x, result], seed=seed, inner=inner, deep=2)
             except (RuntimeError, AssertionError):
-                found += 1
+                yield True
                 continue
             wrong = result != 5 + x.sum(axis=axes, keepdims=True)
-            found += bool(wrong.any())
-    return found
+            yield bool(wrong.any())
 
 
 def module(kernel: Kernel) -> str:
@@ -154,12 +151,12 @@ def module(kernel: Kernel) -> str:
 
 
 def test_what_is_not_changed_is_right() -> None:
-    assert failures(module(KERNEL)) == 0
+    assert not any(failures(module(KERNEL)))
 
 
-@pytest.mark.parametrize("name", some(MUTANTS, 4))
+@pytest.mark.parametrize("name", MUTANTS)
 def test_is_noticed(name) -> None:
     text = module(KERNEL)
     changed = MUTANTS[name](text)
     assert changed != text
-    assert failures(changed)
+    assert any(failures(changed))

@@ -9,17 +9,20 @@ from batches import Batch
 from every import every
 from launches import aligned
 from test_operations import (
-    ELEMENT_WISE,
     assert_same,
     kernel_of,
     name,
     operands_of,
     operation,
     scalars_of,
+    some_kinds,
 )
+from tiers import examples
 
 from legate_diffuse.kernel import Kernel, Op
 from legate_diffuse.kernel.dtypes import FLOATS, HALF, INTEGERS
+
+KINDS = some_kinds(examples(2, 1))
 
 
 def converts_floats(kernel: Kernel) -> bool:
@@ -35,7 +38,7 @@ def converts_floats(kernel: Kernel) -> bool:
 
 @pytest.fixture
 def batch(group: str) -> Batch:
-    return Batch([kernel_of(kind) for kind in ELEMENT_WISE if operation(kind) == group])
+    return Batch([kernel_of(kind) for kind in KINDS if operation(kind) == group])
 
 
 def placed(array: np.ndarray, layout: str) -> np.ndarray:
@@ -68,7 +71,7 @@ def moderate(kind, operands):
 
 
 @every("layout", ["aligned", "shifted", "strided"])
-@every("kind", ELEMENT_WISE, ids=name, by=operation)
+@every("kind", KINDS, ids=name, by=operation)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_agrees_with_the_cpu(run, batch, kind, layout) -> None:
     kernel = kernel_of(kind)

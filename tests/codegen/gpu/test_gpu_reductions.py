@@ -11,11 +11,12 @@ from batches import Batch
 from every import every
 from launches import aligned
 from test_codegen_reductions import EVERY, reduced, reduction_kernel, values
+from tiers import examples
 
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
 
-SEEDS = (0, 1, 2)
+SEEDS = (1, 0, 2)[: examples(1, 3)]
 SOME = [("add", "float64"), ("max", "int8"), ("mul", "complex64"), ("or", "bool")]
 SOME += [("min", "float16"), ("add", "complex128"), ("add", "int32")]
 
@@ -73,7 +74,7 @@ def test_all_points(batch, operator, dtype, offset) -> None:
     "kept",
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)],
 )
-@every("shape", [(3, 5, 70), (40, 37, 2), (2, 700, 3)])
+@every("shape", [(3, 5, 70), (40, 37, 2), (2, 700, 3)][: examples(2, 3)])
 def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     """Whatever the inner loop is: a block reduces a row, or threads columns."""
     kernel = reduction_kernel(operator, dtype, broadcast=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,6 @@ from launches import Image, aligned
 from row_programs import Step, binary, centred, launch_rows, program_of
 from test_gpu_mutants import Change, replaced, without
 from test_gpu_rows import arrays_of, small_numbers
-from tiers import some
 
 from legate_diffuse.codegen.gpu.combining import BARRIER
 from legate_diffuse.codegen.gpu.module import gpu_module
@@ -55,10 +55,9 @@ MUTANTS: dict[str, Change] = {
 }
 
 
-def failures(text: str) -> int:
-    """Return in how many runs a module's results are wrong."""
+def failures(text: str) -> Iterator[bool]:
+    """Yield of each run whether a module's results are wrong."""
     image = Image(EmulatedAssembler(passes=False).image(text))
-    found = 0
     for shape, across in (((9, 700), 0), ((11, 40), 0), ((40, 3), 0), ((7, 300), 128)):
         x = aligned(shape, "int64")
         x[...] = np.random.default_rng(2).integers(0, 10**6, shape)
@@ -71,10 +70,9 @@ def failures(text: str) -> int:
                     image, "k", STEPS, arrays, LOCAL, seed=seed, across=across, blocks=2
                 )
             except RuntimeError:
-                found += 1
+                yield True
                 continue
-            found += bool((arrays["y"] != expected).any())
-    return found
+            yield bool((arrays["y"] != expected).any())
 
 
 def module() -> str:
@@ -82,15 +80,15 @@ def module() -> str:
 
 
 def test_what_is_not_changed_is_right() -> None:
-    assert failures(module()) == 0
+    assert not any(failures(module()))
 
 
-@pytest.mark.parametrize("name", some(MUTANTS, 4))
+@pytest.mark.parametrize("name", MUTANTS)
 def test_is_noticed(name) -> None:
     text = module()
     changed = MUTANTS[name](text)
     assert changed != text
-    assert failures(changed)
+    assert any(failures(changed))
 
 
 @pytest.mark.parametrize("number", [0, 1])

@@ -17,6 +17,7 @@ from row_programs import (
     numbered,
     program_of,
 )
+from tiers import some
 
 from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.kernel.dtypes import COMPLEX, FLOATS
@@ -62,7 +63,7 @@ def one_after_the_other(run, steps, arrays) -> None:
             run(step.kernel, [arrays[name][row] for name in step.names])
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", some(DTYPES, 2))
 @pytest.mark.parametrize("local", WHERE)
 def test_rows_give_what_loops_give(run, dtype, local) -> None:
     steps = centred(dtype)
