@@ -189,7 +189,7 @@ for _ in range(4):
     z = y + s
     s -= 1.0
     x = x + z * s
-    print(x.tolist(), y.tolist(), z.tolist(), float(s))
+    print(*(a.__array__().tolist() for a in (x, y, z)), float(s))
 assert calls >= {call}, calls
 """)
     lines = []
