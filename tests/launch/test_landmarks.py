@@ -317,16 +317,16 @@ def is_covered(views: list[View]) -> bool:
     return relations.are_covered(views[:1], {part.id: part for part in views[1:]})
 
 
-def wrong_covers() -> Iterator[str]:
+def wrong_covers(largest: int) -> Iterator[str]:
     """Yield what the IR claims to be covered although it is not in all arrays."""
-    for views, members in windows(triples(6)):
+    for views, members in windows(triples(largest)):
         if is_covered(views) and not all(map(shown_by_parts, members)):
             yield f"{[view.region for view in views]} as in {members[0]}"
 
 
 @pytest.mark.usefixtures("small_offsets")
 def test_what_is_covered_is_covered_in_every_array() -> None:
-    assert list(wrong_covers()) == []
+    assert list(wrong_covers(largest=6)) == []
 
 
 @pytest.mark.usefixtures("small_offsets")
@@ -386,4 +386,5 @@ def test_a_broken_rule_of_covers_is_noticed(
     broken: tuple[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(relations, *broken)
-    assert next(wrong_covers(), None) is not None
+    # most are noticed in small arrays
+    assert next(chain(wrong_covers(4), wrong_covers(6)), None) is not None
