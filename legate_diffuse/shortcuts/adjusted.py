@@ -83,6 +83,21 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return np.convolve(a, v, "same")
 
 
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
+    """Refuse whole turns, which show the elements themselves."""
+    if type(k) is not int or k % 4 == 0:
+        raise UnsuitableError
+    return np.rot90(m, k, axes)
+
+
+def einsum(expression: Any, *operands: Any) -> Any:
+    """Refuse one operand, which may be shown, and operands that are no arrays."""
+    arrays = [isinstance(each, np.ndarray) for each in operands]
+    if len(arrays) < 2 or not all(arrays):
+        raise UnsuitableError
+    return np.einsum(expression, *operands)
+
+
 def where(a: Any) -> Any:
     """Return where elements are not zero."""
     return np.nonzero(a)

@@ -63,6 +63,13 @@ class Hosted:
             for dtype in self._dtypes.values()
         }
 
+    def are_arrays(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether arguments are arrays, of cuPyNumeric's or of NumPy's."""
+        ndarray = self._ndarray
+        return all(
+            [type(each) is ndarray or type(each) is np.ndarray for each in arguments]
+        )
+
     def run(
         self,
         function: Callable[..., Any],
@@ -86,11 +93,12 @@ class Hosted:
             return None
         try:
             given = [self._plain(each, kinds, brings) for each in arguments]
-            for key, each in named.items():
-                named[key] = self._plain(each, kinds, brings)
+            options = {
+                key: self._plain(each, kinds, brings) for key, each in named.items()
+            }
         except UnsuitableError:
             return None
-        return self._made(lambda: function(*given, **named), label, computes)
+        return self._made(lambda: function(*given, **options), label, computes)
 
     def _made(self, call: Callable[[], Any], label: str, computes: bool) -> Any:
         """Return new arrays of what a call of NumPy's returns; None if it refuses."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.adjusted import Function, refuse_nan
+from legate_diffuse.shortcuts.adjusted import Function, ordered, refuse_nan
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -30,7 +30,7 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     hosted, name = submission.hosted, recipe.name
     most, keywords = recipe.positional, frozenset(recipe.keywords.split())
     kinds, least, brings = recipe.kinds, recipe.least, not recipe.is_loop
-    computes = recipe.may_warn
+    computes, arrays = recipe.may_warn, recipe.arrays
     numpy = getattr(np, recipe.package) if recipe.package else np
     function = recipe.function or getattr(numpy, name)
 
@@ -38,8 +38,9 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
         made = None
         if (
             least <= len(arguments) + len(named)
-            and len(arguments) <= most
+            and arrays <= len(arguments) <= most
             and named.keys() <= keywords
+            and hosted.are_arrays(arguments[:arrays])
         ):
             made = hosted.run(
                 function,
@@ -102,7 +103,7 @@ def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
     hosted, client = submission.hosted, submission.client
     functions = {
-        ufunc: getattr(np, ufunc._name).reduce
+        ufunc: ordered(getattr(np, ufunc._name).reduce)
         for ufunc in vars(client.ufuncs).values()
         if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
     }
@@ -112,7 +113,8 @@ def _replace_reduce(submission: Submission) -> None:
     ) -> Any:
         made = None
         function = functions.get(self)
-        if function is not None and not options and not named:
+        is_plain = not options and not named and hosted.are_arrays((array,))
+        if function is not None and is_plain:
             made = hosted.run(function, (array, axis), {}, "reduce", "f", brings=False)
         return original(self, array, axis, *options, **named) if made is None else made
 

@@ -22,10 +22,12 @@ from legate_diffuse.shortcuts.adjusted import (
     array_equal,
     as_type,
     convolve,
+    einsum,
     in_doubles,
     in_own_type,
     ordered,
     repeat,
+    rot90,
     where,
 )
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
@@ -51,6 +53,8 @@ class Recipe:
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
             its arguments.
+        arrays: how many arguments, the first ones, must be arrays: of which type
+            another one becomes is the original's affair.
         computes: whether there are sums, products or the like; None if that follows
             from the kinds of types, as it does where all of them are possible.
     """
@@ -65,6 +69,7 @@ class Recipe:
     package: str = ""
     least: int = 0
     is_loop: bool = False
+    arrays: int = 1
     computes: bool | None = None
 
     @property
@@ -90,12 +95,12 @@ _LINALG: Final = "linalg.linalg"
 
 FUNCTIONS: Final = (
     # what moves elements
-    Recipe("concatenate", _JOINING, "3e711883cfc1f35c", 2, "axis"),
-    Recipe("stack", _JOINING, "e7fd3b62e29bd7dc", 2, "axis"),
-    Recipe("vstack", _JOINING, "86916c5dcbf2cc3e"),
-    Recipe("hstack", _JOINING, "fce94368b7040c1f"),
-    Recipe("dstack", _JOINING, "1409f2a85f38079a"),
-    Recipe("column_stack", _JOINING, "f269813a18438436"),
+    Recipe("concatenate", _JOINING, "3e711883cfc1f35c", 2, "axis", arrays=0),
+    Recipe("stack", _JOINING, "e7fd3b62e29bd7dc", 2, "axis", arrays=0),
+    Recipe("vstack", _JOINING, "86916c5dcbf2cc3e", arrays=0),
+    Recipe("hstack", _JOINING, "fce94368b7040c1f", arrays=0),
+    Recipe("dstack", _JOINING, "1409f2a85f38079a", arrays=0),
+    Recipe("column_stack", _JOINING, "f269813a18438436", arrays=0),
     Recipe("append", _JOINING, "261e9c0153aa2509", 3, "axis"),
     Recipe("insert", _JOINING, "080fa44ebaaaab2f", 4, "axis"),
     Recipe("delete", "_module.array_delete", "84f7432854c7cc79", 3, "axis"),
@@ -105,19 +110,19 @@ FUNCTIONS: Final = (
     Recipe("flip", _TURNING, "43d9febca875961d", 2, "axis"),
     Recipe("flipud", _TURNING, "278a5fc60c67556b"),
     Recipe("fliplr", _TURNING, "832505fa49a63e5f"),
-    Recipe("rot90", _TURNING, "adbd650e2c4978e6", 3, "k axes"),
+    Recipe("rot90", _TURNING, "adbd650e2c4978e6", 3, "k axes", function=rot90),
     Recipe("take", _INDEXING, "21f604798d4fc707", 3, "axis"),
-    Recipe("take_along_axis", _INDEXING, "c209790d041196b4", 3, "axis"),
+    Recipe("take_along_axis", _INDEXING, "c209790d041196b4", 3, "axis", arrays=2),
     Recipe("compress", _INDEXING, "500e033929696069", 3, "axis"),
     Recipe("choose", _INDEXING, "6cecc1d52585dae2", 2),
-    Recipe("select", _INDEXING, "d5448a58f2e33ed5", 3, "default"),
+    Recipe("select", _INDEXING, "d5448a58f2e33ed5", 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, "aa9a3f390dcebe37", 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, "e5b36e47500322a3", 2, "k"),
     Recipe("tril", _MATRICES, "d3d607aed8972f51", 2, "k", is_loop=True),
     Recipe("triu", _MATRICES, "0ab2395be50e773e", 2, "k", is_loop=True),
-    Recipe("tri", _MATRICES, "dae1a8abb563fbdf", 3, "M k", is_loop=True),
-    Recipe("eye", _SHAPES, "4927311455753e24", 3, "M k dtype", is_loop=True),
-    Recipe("identity", _SHAPES, "1cb0b81c11b1d16b", 1, "dtype", is_loop=True),
+    Recipe("tri", _MATRICES, "dae1a8abb563fbdf", 3, "M k", is_loop=True, arrays=0),
+    Recipe("eye", _SHAPES, "4927311455753e24", 3, "M k dtype", is_loop=True, arrays=0),
+    Recipe("identity", _SHAPES, "1cb0b81c11b1d16b", 1, "dtype", is_loop=True, arrays=0),
     Recipe("zeros_like", _SHAPES, "59eb36aeae04ae18", 2, "dtype", is_loop=True),
     Recipe("ones_like", _SHAPES, "cb37e4aec5e9d2df", 2, "dtype", is_loop=True),
     Recipe("full_like", _SHAPES, "9a3eb77dbcd98049", 2, "", is_loop=True),
@@ -131,8 +136,8 @@ FUNCTIONS: Final = (
         is_loop=True,
     ),
     Recipe("copy", "_module.creation_data", "2abd102bab5d659a", is_loop=True),
-    Recipe("tril_indices", _INDEXING, "a9b2c52a9a88cffa", 3, "k m"),
-    Recipe("triu_indices", _INDEXING, "8d9947d1fd0bdadc", 3, "k m"),
+    Recipe("tril_indices", _INDEXING, "a9b2c52a9a88cffa", 3, "k m", arrays=0),
+    Recipe("triu_indices", _INDEXING, "8d9947d1fd0bdadc", 3, "k m", arrays=0),
     Recipe(
         "packbits", "_module.binary_bit_packing", "09c514386a6e2930", 2, "axis bitorder"
     ),
@@ -148,7 +153,7 @@ FUNCTIONS: Final = (
     Recipe("nonzero", _SEARCHING, "7a578009eeb83ce0"),
     Recipe("flatnonzero", _SEARCHING, "aef836e247110275"),
     Recipe("argwhere", _SEARCHING, "86b7e9d81888007f"),
-    Recipe("extract", _SEARCHING, "e73c3bf359916b16", 2),
+    Recipe("extract", _SEARCHING, "e73c3bf359916b16", 2, arrays=2),
     Recipe(
         "count_nonzero",
         "_module.ssc_counting",
@@ -272,7 +277,9 @@ FUNCTIONS: Final = (
         in_own_type(np.nancumprod, "u"),
     ),
     Recipe("diff", _SUMS, "43a0f51962098ae5", 3, "n axis", _NUMBERS, is_loop=True),
-    Recipe("cross", _SUMS, "10d882a008804ad8", 2, "axis", _NUMBERS, is_loop=True),
+    Recipe(
+        "cross", _SUMS, "10d882a008804ad8", 2, "axis", _NUMBERS, is_loop=True, arrays=2
+    ),
     Recipe(
         "mean",
         _AVERAGES,
@@ -312,6 +319,7 @@ FUNCTIONS: Final = (
         "",
         function=array_equal,
         is_loop=True,
+        arrays=2,
     ),
     Recipe(
         "isclose",
@@ -341,15 +349,30 @@ FUNCTIONS: Final = (
         is_loop=True,
     ),
     Recipe(
-        "convolve", "_module.math_misc", "e5229d92d6b6f9e8", 3, "mode", _REAL, convolve
+        "convolve",
+        "_module.math_misc",
+        "e5229d92d6b6f9e8",
+        3,
+        "mode",
+        _REAL,
+        convolve,
+        arrays=2,
     ),
     # products and solvers
-    Recipe("matmul", _PRODUCTS, "73b190c66f199cfa", 2, kinds=INEXACT),
-    Recipe("inner", _PRODUCTS, "b209b1b673507d96", 2, kinds=INEXACT),
-    Recipe("vdot", _PRODUCTS, "5fb633b043f41d31", 2, kinds=INEXACT),
+    Recipe("matmul", _PRODUCTS, "73b190c66f199cfa", 2, kinds=INEXACT, arrays=2),
+    Recipe("inner", _PRODUCTS, "b209b1b673507d96", 2, kinds=INEXACT, arrays=2),
+    Recipe("vdot", _PRODUCTS, "5fb633b043f41d31", 2, kinds=INEXACT, arrays=2),
     Recipe("outer", _PRODUCTS, "3441bb5f311d584a", 2, is_loop=True),
-    Recipe("tensordot", _PRODUCTS, "688cbab2a1ac80f4", 3, "axes", INEXACT),
-    Recipe("einsum", _PRODUCTS, "cc0487e4205fd062", 4, kinds=INEXACT),
+    Recipe("tensordot", _PRODUCTS, "688cbab2a1ac80f4", 3, "axes", INEXACT, arrays=2),
+    Recipe(
+        "einsum",
+        _PRODUCTS,
+        "cc0487e4205fd062",
+        4,
+        kinds=INEXACT,
+        function=einsum,
+        arrays=0,
+    ),
     Recipe(
         "trace",
         _PRODUCTS,
@@ -368,7 +391,15 @@ FUNCTIONS: Final = (
         package="linalg",
         is_loop=True,
     ),
-    Recipe("solve", _LINALG, "44d1b4f9750d122c", 2, kinds=INEXACT, package="linalg"),
+    Recipe(
+        "solve",
+        _LINALG,
+        "44d1b4f9750d122c",
+        2,
+        kinds=INEXACT,
+        package="linalg",
+        arrays=2,
+    ),
     Recipe("inv", _LINALG, "c047b7bd569ab5c2", 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, "42015c67889de9e5", 1, kinds=INEXACT, package="linalg"),
     Recipe("eigh", _LINALG, "7aca7165f87230dd", 1, kinds=INEXACT, package="linalg"),
@@ -379,7 +410,13 @@ FUNCTIONS: Final = (
         "matrix_power", _LINALG, "b0fa50bb9ddacef4", 2, kinds=INEXACT, package="linalg"
     ),
     Recipe(
-        "multi_dot", _LINALG, "3926ade43413d235", 1, kinds=INEXACT, package="linalg"
+        "multi_dot",
+        _LINALG,
+        "3926ade43413d235",
+        1,
+        kinds=INEXACT,
+        package="linalg",
+        arrays=0,
     ),
 )
 # Methods that do the same, with the array as their first argument, and their digests.
