@@ -293,3 +293,21 @@ def largest_difference(left: Path, right: Path) -> float:
             scale = float(np.max(np.abs(a), initial=0.0)) or 1.0
             worst = max(worst, float(np.max(np.abs(a - b), initial=0.0)) / scale)
     return worst
+
+
+def run_package(
+    side: str, script: Path, arguments: list[str], *, cpus: int, sysmem: int
+) -> dict[str, Any]:
+    """Run a script that takes a package, on one of ``SIDES``; return its line of JSON.
+
+    Raises:
+        subprocess.CalledProcessError: it has failed.
+    """
+    package = "numpy" if side == NUMPY else "cupynumeric"
+    settings = {
+        "GLIBC_TUNABLES": TUNABLES,
+        "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem {sysmem}",
+        "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
+        "OPENBLAS_NUM_THREADS": str(cpus),
+    }
+    return run_side([sys.executable, str(script), package, *arguments], settings)

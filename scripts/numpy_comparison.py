@@ -13,7 +13,6 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,9 +22,8 @@ from typing import Any
 import machine
 import numpy as np
 from applications import chosen_programs
-from measurement import FUSED, NUMPY, SIDES, TUNABLES, UNFUSED
+from measurement import FUSED, NUMPY, SIDES, UNFUSED, run_package
 from numpy_programs import PROGRAMS
-from records import run_side
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "numpy_side.py"
@@ -172,17 +170,10 @@ def _agree(name: str, found: dict[str, Any]) -> bool:
 def _run(
     side: str, size: str, options: argparse.Namespace, folder: str
 ) -> dict[str, Any]:
-    package = "numpy" if side == NUMPY else "cupynumeric"
-    command = [sys.executable, str(SIDE), package, size, *options.programs]
-    command += ["--output", str(Path(folder) / f"{side}.npz")]
-    command += ["--seconds", str(options.seconds)]
-    settings = {
-        "GLIBC_TUNABLES": TUNABLES,
-        "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
-        "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
-        "OPENBLAS_NUM_THREADS": str(options.cpus),
-    }
-    return run_side(command, settings)
+    arguments = [size, *options.programs]
+    arguments += ["--output", str(Path(folder) / f"{side}.npz")]
+    arguments += ["--seconds", str(options.seconds)]
+    return run_package(side, SIDE, arguments, cpus=options.cpus, sysmem=options.sysmem)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

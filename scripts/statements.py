@@ -12,15 +12,12 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import machine
-from measurement import FUSED, NUMPY, SIDES, TUNABLES, UNFUSED
-from records import run_side
+from measurement import FUSED, NUMPY, SIDES, UNFUSED, run_package
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "statements_side.py"
@@ -110,7 +107,13 @@ def _measure(options: argparse.Namespace, console: Console) -> list[Result]:
     for repeat in range(options.repeat):
         for side in SIDES if repeat % 2 == 0 else SIDES[::-1]:
             with console.status(f"{side}, run {repeat + 1}"):
-                run = _run(side, options)
+                run = run_package(
+                    side,
+                    SIDE,
+                    [str(options.elements)],
+                    cpus=options.cpus,
+                    sysmem=options.sysmem,
+                )
             for name, time in run["times"].items():
                 times[side].setdefault(name, []).append(time)
     results = []
@@ -120,18 +123,6 @@ def _measure(options: argparse.Namespace, console: Console) -> list[Result]:
         if all(known):
             results.append(Result(name, *map(statistics.median, known)))
     return results
-
-
-def _run(side: str, options: argparse.Namespace) -> dict[str, Any]:
-    package = "numpy" if side == NUMPY else "cupynumeric"
-    command = [sys.executable, str(SIDE), package, str(options.elements)]
-    settings = {
-        "GLIBC_TUNABLES": TUNABLES,
-        "LEGATE_CONFIG": f"--cpus {options.cpus} --gpus 0 --sysmem {options.sysmem}",
-        "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
-        "OPENBLAS_NUM_THREADS": str(options.cpus),
-    }
-    return run_side(command, settings)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

@@ -98,22 +98,13 @@ def einsum(expression: Any, *operands: Any) -> Any:
     return np.einsum(expression, *operands)
 
 
-def where(a: Any) -> Any:
-    """Return where elements are not zero."""
-    return np.nonzero(a)
-
-
-def double(function: Function) -> Function:
-    """Refuse what becomes a float64, unless it is of that size."""
+def in_doubles(function: Function) -> Function:
+    """Refuse NaN, and what becomes a float64 that it was not."""
+    checked = ordered(function)
 
     def of_doubles(a: Any, *options: Any, **named: Any) -> Any:
         if a.dtype.itemsize != 8:
             raise UnsuitableError
-        return function(a, *options, **named)
+        return checked(a, *options, **named)
 
     return of_doubles
-
-
-def in_doubles(function: Function) -> Function:
-    """Refuse NaN, and what becomes a float64 that it was not."""
-    return double(ordered(function))

@@ -28,7 +28,6 @@ from legate_diffuse.shortcuts.adjusted import (
     ordered,
     repeat,
     rot90,
-    where,
 )
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 
@@ -149,7 +148,7 @@ FUNCTIONS: Final = (
         "axis bitorder",
     ),
     # what searches and sorts
-    Recipe("where", _SEARCHING, "674c97eeaa6f735f", 1, function=where),
+    Recipe("where", _SEARCHING, "674c97eeaa6f735f", 1, function=np.nonzero),
     Recipe("nonzero", _SEARCHING, "7a578009eeb83ce0"),
     Recipe("flatnonzero", _SEARCHING, "aef836e247110275"),
     Recipe("argwhere", _SEARCHING, "86b7e9d81888007f"),
