@@ -32,7 +32,8 @@ def record(commands: dict[str, list[str]], output: Path) -> None:
     Raises:
         RuntimeError: an application ended with an error.
     """
-    sys.path.insert(0, str(CHECKOUT / "tests" / "gpu"))
+    tests = CHECKOUT / "tests"
+    sys.path[:0] = [str(tests / "gpu"), str(tests)]
     import fake_gpus
 
     vars(fake_gpus)["_TIMEOUT_SECONDS"] = None
