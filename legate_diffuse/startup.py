@@ -92,12 +92,14 @@ def after_core(core: ModuleType) -> None:
 
 def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
     """Load the native part; None if it cannot be used, which the user is told."""
-    on_gpus = runtime.machine.count(core.TaskTarget.GPU) > 0
-    if on_gpus and not settings.flag("LEGATE_DIFFUSE_GPU"):
-        say(
-            "no GPU has run fused tasks yet, so the program runs unfused; "
-            "LEGATE_DIFFUSE_GPU=1 lets it run fused, or use --gpus 0"
-        )
+    gpus = runtime.machine.count(core.TaskTarget.GPU)
+    on_gpus = gpus > 0
+    if on_gpus and not settings.flag("LEGATE_DIFFUSE_GPU", default=gpus == 1):
+        if not os.environ.get("LEGATE_DIFFUSE_GPU"):
+            say(
+                "several GPUs have not run fused tasks yet, so the program runs "
+                "unfused; LEGATE_DIFFUSE_GPU=1 lets it run fused, or use --gpus 1"
+            )
         return None
     # of Legate 26.1 nobody can ask
     if getattr(runtime.config(), "enable_inline_task_launch", False):

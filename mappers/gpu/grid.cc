@@ -73,27 +73,13 @@ class Parameters {
     std::memcpy(words_.data() + words_.size() - 2 * count, scalars, count * sizeof(ScalarBlock));
   }
 
+  [[nodiscard]] const std::int64_t* words() const { return words_.data(); }
   std::vector<std::int64_t> take() { return std::move(words_); }
 
  private:
   std::int64_t count_;
   std::vector<std::int64_t> words_;
 };
-
-GridLayout find_layout(const GpuKernelCode& code, Parameters& parameters) {
-  for (std::int64_t index = 0; index < code.num_arguments; ++index) {
-    const auto& argument = code.arguments[index];
-
-    if (!is_element(argument)) continue;
-    if (parameters.stride(index, 0) != unit_stride(argument)) return GridLayout::STRIDED;
-    if (has(argument, KernelArgument::INVARIANT)) continue;
-
-    auto offsets = parameters.pointer(index);
-    for (std::int64_t loop = 1; loop < LOOPS; ++loop) offsets |= parameters.stride(index, loop);
-    if (offsets % VECTOR_BYTES != 0) return GridLayout::STRIDED;
-  }
-  return GridLayout::ALIGNED;
-}
 
 // Sets the grid and the block of a launch, and whether it folds.
 void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layout,
@@ -131,6 +117,24 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
 }
 
 }  // namespace
+
+GridLayout find_layout(const GpuKernelCode& code, const std::int64_t* words) {
+  const auto* const pointers = words + GpuKernelCode::HEAD;
+
+  for (std::int64_t index = 0; index < code.num_arguments; ++index) {
+    const auto& argument = code.arguments[index];
+    const auto* const strides = pointers + code.num_arguments + index * LOOPS;
+
+    if (!is_element(argument)) continue;
+    if (strides[0] != unit_stride(argument)) return GridLayout::STRIDED;
+    if (has(argument, KernelArgument::INVARIANT)) continue;
+
+    auto offsets = pointers[index];
+    for (std::int64_t loop = 1; loop < LOOPS; ++loop) offsets |= strides[loop];
+    if (offsets % VECTOR_BYTES != 0) return GridLayout::STRIDED;
+  }
+  return GridLayout::ALIGNED;
+}
 
 std::vector<GridLaunch> GridNest::launches(const GpuKernelCode& code, const ScalarBlock* scalars) {
   std::vector<GridLaunch> found;
@@ -244,8 +248,8 @@ GridLaunch GridNest::launch(const GpuKernelCode& code, const ScalarBlock* scalar
   parameters.stores() = stores ? 1 : 0;
   parameters.set_scalars(scalars, code.num_scalars);
 
-  const auto layout =
-      !loops.empty() && kept[loops.front()] ? GridLayout::COLUMNS : find_layout(code, parameters);
+  const auto layout = !loops.empty() && kept[loops.front()] ? GridLayout::COLUMNS
+                                                            : find_layout(code, parameters.words());
 
   parameters.layout() = static_cast<std::int64_t>(layout);
   set_grid(code, parameters, layout, launch);

@@ -32,6 +32,10 @@ struct GridLaunch {
   std::vector<std::int64_t> parameters;
 };
 
+// How the arguments of a launch lie whose parameter block has all extents, pointers and strides; by
+// columns is another's choice.
+GridLayout find_layout(const GpuKernelCode& code, const std::int64_t* words);
+
 // A loop nest that runs on a GPU.
 class GridNest : public Loops<LEGATE_MAX_DIM> {
  public:

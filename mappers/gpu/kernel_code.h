@@ -28,6 +28,7 @@ struct GpuKernelCode {
   static constexpr std::int64_t HEAD = LOOPS + 6;
   static constexpr std::int64_t PARTIALS = LOOPS + 3;
   static constexpr std::int64_t TICKETS = LOOPS + 4;
+  static constexpr std::int64_t LAYOUT = LOOPS + 5;
   static constexpr std::int64_t ROW_HEAD = 2;
 
   // What the driver loads.

@@ -21,6 +21,10 @@ constexpr std::int64_t SHARED_BYTES = 48 * 1024;
 constexpr std::int64_t FOLD_BYTES = 8 * 8;
 // Points of a row.
 constexpr std::int64_t LONG_ROW = 1 << 16;
+// Threads that share a row at least if it has as many points: they exchange values at once.
+constexpr std::int64_t WARP = 32;
+// Threads of a grid that keep a GPU busy. The same for all, as sums depend on it.
+constexpr std::int64_t BUSY = 1 << 18;
 constexpr std::int64_t MAX_GRID_X = INT32_MAX;
 
 // Which rows a nest has, on the axis of the run.
@@ -144,6 +148,8 @@ class RowNest : public Loops<LEGATE_MAX_DIM> {
       }
       words.push_back(row_strides_[index]);
     }
+    words[begin + GpuKernelCode::LAYOUT] =
+        static_cast<std::int64_t>(find_layout(code_, words.data() + begin));
     words.resize(words.size() + words.size() % 2);
     words.insert(words.end(), head_.scalars, head_.scalars + 2 * head_.num_scalars);
   }
@@ -229,35 +235,37 @@ class LocalRows {
   std::vector<std::int64_t> row_bytes_;
 };
 
-// The threads of a block: so many share a row, and so many rows are beside each other. None if the
-// rows do not fit into its memory, or are too long for one block.
+// The threads of a block: so many share a row, and so many rows are beside each other. They are
+// more than a warp where there are few rows. None if the rows do not fit into the block's memory,
+// or are too long for one block.
 std::optional<std::array<std::int64_t, 2>> find_block(const GpuKernelCode& code,
                                                       const std::vector<RowNest>& placed,
+                                                      std::int64_t num_rows,
                                                       std::int64_t row_bytes) {
   const auto most = SHARED_BYTES - FOLD_BYTES * code.partial_words;
   std::int64_t points = 1;
   std::int64_t x = 1;
 
   for (const auto& nest : placed) points = std::max(points, nest.num_points());
-  while (x < code.threads && (x < points || row_bytes * (code.threads / x) > most)) x *= 2;
+
+  const auto has_work = [&] { return x < points && (x < WARP || x * num_rows < BUSY); };
+
+  while (x < code.threads && (has_work() || row_bytes * (code.threads / x) > most)) x *= 2;
 
   const auto y = code.threads / x;
   if (points == LONG_ROW || row_bytes * y > most) return {};
   return std::array{x, y};
 }
 
-// Appends the parameters of all nests. Returns how many rows the run has.
-std::int64_t write_parameters(const std::vector<RowNest>& placed,
-                              std::vector<std::int64_t>& words) {
-  auto first = placed.front().rows().first;
-  auto end = placed.front().rows().end;
+// The rows of a run.
+RowRange find_rows(const std::vector<RowNest>& placed) {
+  auto found = placed.front().rows();
 
   for (const auto& nest : placed) {
-    first = std::min(first, nest.rows().first);
-    end = std::max(end, nest.rows().end);
+    found.first = std::min(found.first, nest.rows().first);
+    found.end = std::max(found.end, nest.rows().end);
   }
-  for (const auto& nest : placed) nest.write(first, words);
-  return end - first;
+  return found;
 }
 
 }  // namespace
@@ -268,7 +276,9 @@ std::optional<GridLaunch> launch_rows(const GpuKernelCode& code,
   if (placed.empty()) return {};
 
   const LocalRows local{code, nests, bases};
-  const auto block = find_block(code, placed, local.row_bytes());
+  const auto rows = find_rows(placed);
+  const auto num_rows = rows.end - rows.first;
+  const auto block = find_block(code, placed, num_rows, local.row_bytes());
   if (!block) return {};
 
   const auto [block_x, block_y] = *block;
@@ -277,7 +287,8 @@ std::optional<GridLaunch> launch_rows(const GpuKernelCode& code,
   local.place(block_y, placed);
   launch.parameters.resize(GpuKernelCode::ROW_HEAD);
 
-  const auto num_rows = write_parameters(placed, launch.parameters);
+  for (const auto& nest : placed) nest.write(rows.first, launch.parameters);
+
   const auto num_blocks = (num_rows + block_y - 1) / block_y;
 
   launch.parameters[0] = num_rows;

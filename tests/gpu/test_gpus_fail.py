@@ -34,11 +34,6 @@ def expected() -> list[float]:
     ("settings", "sentence"),
     [
         (
-            {"LEGATE_DIFFUSE_GPU": ""},
-            "no GPU has run fused tasks yet, so the program runs unfused; "
-            "LEGATE_DIFFUSE_GPU=1 lets it run fused, or use --gpus 0",
-        ),
-        (
             {"FAKE_CUDA_VERSION": "11080"},
             "the driver of CUDA is too old, install one for CUDA 12 or newer, so the "
             "program runs unfused; --gpus 0 lets it run fused",
@@ -58,6 +53,24 @@ def test_what_is_missing_is_one_sentence(
     assert values(done.output) == pytest.approx(expected(), rel=1e-12)
     assert done.errors == f"legate_diffuse: {sentence}\n"
     assert done.counters["groups"] == done.counters["launches"] == 0
+
+
+def test_several_gpus_wait_to_be_asked_for() -> None:
+    done = run(PROGRAM, gpus=2, LEGATE_DIFFUSE_GPU="")
+    assert done.status == 0
+    assert done.errors == (
+        "legate_diffuse: several GPUs have not run fused tasks yet, so the program "
+        "runs unfused; LEGATE_DIFFUSE_GPU=1 lets it run fused, or use --gpus 1\n"
+    )
+    assert done.counters["groups"] == done.counters["launches"] == 0
+
+
+@pytest.mark.parametrize(("asked", "fused"), [("", True), ("0", False)])
+def test_one_gpu_runs_fused_tasks_unless_told_not_to(asked: str, fused: bool) -> None:
+    done = run(PROGRAM, LEGATE_DIFFUSE_GPU=asked)
+    assert values(done.output) == pytest.approx(expected(), rel=1e-12)
+    assert done.errors == ""
+    assert bool(done.counters["launches"]) == fused
 
 
 def test_two_architectures_are_one_sentence() -> None:

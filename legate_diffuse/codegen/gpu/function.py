@@ -156,9 +156,7 @@ class Function:
             if self._folds:
                 name_word(lines, name, POINTER, word)
         layout = emit_word(lines, LAYOUT)
-        aligned, columns = Layout.ALIGNED.value, Layout.COLUMNS.value
-        lines.do(f"%in.vectors = icmp eq i64 {layout}, {aligned}")
-        lines.do(f"%by.column = icmp eq i64 {layout}, {columns}")
+        lines.do(f"%by.column = icmp eq i64 {layout}, {Layout.COLUMNS.value}")
         # a column has one thread; else the points of a block lie beside each other
         for name, of_column, of_group in (
             ("count", "1", str(self._groups)),
@@ -170,15 +168,22 @@ class Function:
         begin = lines.let(f"mul i64 {begin}, %group.count")
         lines.do(f"%group.first = add i64 {begin}, %tid.x")
         lines.do("%group.stride = mul i64 %nctaid.x, %group.count")
-        if self._vectors:
-            whole = lines.let(f"and i64 %extent, {-self._lanes}")
-            lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
+        self._find_vectors(lines)
         for number in range(count_of(self._kernel)):
             kind = self._kind(number)
             name_word(lines, f"base{number}", kind, POINTERS + number)
         if not self._folds:
             lines.do("%slice.first = add i64 0, 0")
         return lines.text
+
+    def _find_vectors(self, lines: Lines) -> None:
+        """Emit whether there are vectors, and how many points of a row are in them."""
+        if not self._vectors:
+            return
+        layout = emit_word(lines, LAYOUT)
+        lines.do(f"%in.vectors = icmp eq i64 {layout}, {Layout.ALIGNED.value}")
+        whole = lines.let(f"and i64 %extent, {-self._lanes}")
+        lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
 
     def _row(self) -> list[str]:
         """Return the loops over the points of a row, from block `row.start` on."""

@@ -58,7 +58,8 @@ class Memory:
         count = (1 + (dtype in COMPONENT)) * lines.lanes
         kind = f"<{count} x {memory_type(part)}>"
         align = lines.lanes * ITEMSIZE[dtype]
-        loaded = lines.let(f"load {kind}, {POINTER} {place}, align {align}")
+        pointer = pointer_to(argument, self._local)
+        loaded = lines.let(f"load {kind}, {pointer} {place}, align {align}")
         if dtype not in COMPONENT:
             return (_from_memory(lines, dtype, loaded),)
         return tuple(

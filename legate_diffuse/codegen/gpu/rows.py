@@ -32,7 +32,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     stride_word,
     words_of,
 )
-from legate_diffuse.codegen.gpu.shape import WARP
+from legate_diffuse.codegen.gpu.shape import WARP, has_vectors
 from legate_diffuse.kernel.ir import RowProgram
 from legate_diffuse.llvm.lines import Lines
 
@@ -83,7 +83,7 @@ class RowFunction:
                 for argument, place in enumerate(self._program.local[number])
                 if place is not None
             }
-            part = _Part(kernel, self._maths, vectors=False, local=local)
+            part = _Part(kernel, self._maths, has_vectors(kernel), local)
             own = f"part{number}"
             texts.append(part.emit(own))
             self.declarations |= part.declarations
@@ -167,6 +167,7 @@ class _Part(Function):
         for name, word in {"extent": 0, "rows": ROWS}.items():
             count = emit_word(lines, word)
             lines.do(f"%{name} = select i1 %there, i64 {count}, i64 0")
+        self._find_vectors(lines)
         for number in range(count_of(self._kernel)):
             stride = emit_word(lines, stride_word(self._kernel, number) + LOOPS - 1)
             kind, base = self._kind(number), f"%base{number}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from launches import Image, parameter_of
+from launches import Image, layout_of, parameter_of
 
 from legate_diffuse.codegen.gpu.parameters import LOOPS
 from legate_diffuse.codegen.gpu.rows import words_of_rows
@@ -123,12 +123,14 @@ def launch_rows(
     origins, offset = {}, 0
     for each in local:
         origins[each] = arrays[each].ctypes.data - offset
-        offset += arrays[each].strides[0] * y
+        offset += -(-arrays[each].strides[0] * y // 16) * 16
     assert offset <= 6144 * 8
     rows = max(s.first + own[0].shape[0] for s, own in zip(steps, views, strict=True))
     words = [rows, 0]
     for step, own in zip(steps, views, strict=True):
+        layout = layout_of(step.kernel, own)
         count, *inner = own[0].shape
+        own_rows = step.first, step.first + count
         missing = [0] * (LOOPS - 1 - len(inner))
         shape = (count, *[1] * len(missing), *inner)
         block = parameter_of(
@@ -147,7 +149,7 @@ def launch_rows(
             ],
             tuple(reversed(range(LOOPS))),
             (),
-            [math.prod(inner[:-1]), step.first, step.first + count, 0, 0, 0],
+            [math.prod(inner[:-1]), *own_rows, 0, 0, layout.value],
         )
         words += block.tolist()
     parameter = np.zeros(len(words) + 2, np.int64)

@@ -12,7 +12,7 @@ from emulated import EmulatedAssembler
 from launches import Image, aligned
 from row_programs import Step, binary, centred, launch_rows, program_of
 from test_gpu_mutants import Change, replaced, without
-from test_gpu_rows import arrays_of, small_numbers
+from test_gpu_rows import arrays_of, padded, small_numbers
 
 from legate_diffuse.codegen.gpu.combining import BARRIER
 from legate_diffuse.codegen.gpu.module import gpu_module
@@ -36,6 +36,12 @@ MUTANTS: dict[str, Change] = {
         "%point.last = add i64 %point, %point.step\n"
         "  %point.more = icmp slt i64 %point.last, %extent",
     ),
+    "vectors beyond the row": replaced(
+        r"(%whole = select i1 %in\.vectors, i64) \S+,", r"\1 %extent,"
+    ),
+    "vectors where there are none": replaced(
+        r"%in\.vectors = icmp eq", "%in.vectors = icmp ne"
+    ),
     "rows of other blocks": replaced(
         "%step = mul i64 %nctaid.x, %ntid.y", "%step = mul i64 %nctaid.x, %ntid.x"
     ),
@@ -58,8 +64,8 @@ MUTANTS: dict[str, Change] = {
 def failures(text: str) -> Iterator[bool]:
     """Yield of each run whether a module's results are wrong."""
     image = Image(EmulatedAssembler(passes=False).image(text))
-    for shape, across in (((9, 700), 0), ((11, 40), 0), ((40, 3), 0), ((7, 300), 128)):
-        x = aligned(shape, "int64")
+    for shape, across in (((9, 701), 0), ((11, 40), 0), ((40, 3), 0), ((7, 300), 128)):
+        x = padded(shape, "int64")
         x[...] = np.random.default_rng(2).integers(0, 10**6, shape)
         t = x - x.max(axis=1, keepdims=True)
         expected = t + t.sum(axis=1, keepdims=True)

@@ -50,10 +50,16 @@ def layouts(shape: Sequence[int], dtype: str) -> list[np.ndarray]:
     ]
 
 
+def padded(shape: Sequence[int], dtype: str) -> np.ndarray:
+    """Return an array whose rows begin at multiples of 16 bytes."""
+    *outer, length = shape
+    return aligned((*outer, length + -length % 16), dtype)[..., :length]
+
+
 def arrays_of(x: np.ndarray) -> dict[str, np.ndarray]:
     single = (x.shape[0], *[1] * (x.ndim - 1))
     dtype = x.dtype.name
-    found = {name: aligned(x.shape, dtype) for name in "ty"}
+    found = {name: padded(x.shape, dtype) for name in "ty"}
     return found | {name: aligned(single, dtype) for name in "ms"} | {"x": x}
 
 
