@@ -57,7 +57,7 @@ TINY: Final = {
         ("softmax", "--size 64"),
     )
 }
-TIMED: Final = ["--package", "cupynumeric", "--batches", "3", "--iterations"]
+TIMED: Final = ["--package", "cupynumeric", "--batches", "5", "--iterations"]
 
 
 @dataclass

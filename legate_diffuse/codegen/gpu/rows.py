@@ -32,7 +32,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     stride_word,
     words_of,
 )
-from legate_diffuse.codegen.gpu.shape import WARP, has_vectors
+from legate_diffuse.codegen.gpu.shape import WARP, has_row_vectors
 from legate_diffuse.kernel.ir import RowProgram
 from legate_diffuse.llvm.lines import Lines
 
@@ -83,7 +83,7 @@ class RowFunction:
                 for argument, place in enumerate(self._program.local[number])
                 if place is not None
             }
-            part = _Part(kernel, self._maths, has_vectors(kernel), local)
+            part = _Part(kernel, self._maths, has_row_vectors(kernel), local)
             own = f"part{number}"
             texts.append(part.emit(own))
             self.declarations |= part.declarations

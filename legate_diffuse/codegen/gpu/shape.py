@@ -76,6 +76,14 @@ def has_vectors(kernel: Kernel) -> bool:
     )
 
 
+def has_row_vectors(kernel: Kernel) -> bool:
+    """Return whether a thread may take 16 bytes at a time of a row.
+
+    Two elements of 8 bytes took an H200 longer than one: scripts/gpu/README.md.
+    """
+    return lanes_of(kernel) > 2
+
+
 def block_x(kernel: Kernel) -> int:
     """Return how many threads of a block lie along the inner loop, at most.
 
