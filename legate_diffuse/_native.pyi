@@ -151,7 +151,16 @@ class SmallArray:
         """
 
     def drop(self) -> None:
-        """Free the elements; the array's value is elsewhere."""
+        """Free the elements; the array's value is elsewhere.
+
+        Memory that is mapped stays in use.
+        """
+
+    def map(self, address: int) -> None:
+        """Use memory of Legate's, which it has mapped for this process."""
+
+    def unmap(self) -> None:
+        """Stop using such memory; the array's value is elsewhere."""
 
 class Answer:
     """Whether an operation has run at once.

@@ -226,6 +226,8 @@ class LogicalStore(metaclass=_AcceptsReal):
             # a copy: Legate does not keep a future's physical store up to date
             return physical
         window.lend(root, physical)
+        if window.runs_at_once:
+            window.submitter.small.map(root)
         return PhysicalStore(physical, root)
 
     def detach(self) -> None:

@@ -180,8 +180,27 @@ class SmallArrays:
             and (root.scalar_storage or root.shape != ())
             and not root.escaped
             and not root.held
-            and not (root.shared and root.is_shared())
+            and (root.mapped is not None or not (root.shared and root.is_shared()))
         )
+
+    def map(self, root: Root) -> None:
+        """Use the memory of Legate's that the application has got hold of.
+
+        What runs in this process then sees what the application writes there, and the
+        application sees what it writes.
+        """
+        if (
+            root.mapped is not None
+            or not 0 < root.nbytes <= self.limit
+            or not root.fusable
+            or root.escaped
+            or root.held
+        ):
+            return
+        physical = self._native.call(root.real.get_physical_store)
+        elements = np.asarray(physical.get_inline_allocation())
+        if elements.flags.c_contiguous and elements.shape == root.shape:
+            root.map(physical, elements.ctypes.data)
 
     def bring(self, root: Root) -> bool:
         """Put the elements of a small array that Legate has into this process; waits.

@@ -62,6 +62,7 @@ class Root:
         "initial",
         "legate",
         "lent",
+        "mapped",
         "moves",
         "owner",
         "places",
@@ -124,6 +125,8 @@ class Root:
         self.was_lent = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
+        # the real physical store whose memory ``small`` uses
+        self.mapped: Any = None
         # where the elements lie: see ``launch.choice``
         self.places = 0
         # stands for the future behind a single element, if other elements may lie in
@@ -233,11 +236,32 @@ class Root:
         For whom only writes, nothing is stored that it writes over.
         """
         self._make()
-        if reads:
+        if self.mapped is not None:
+            self._unmap()
+        elif reads:
             store_array = self.legate.native.store_array
             store_array(self.small, int(self.real.raw_handle), not writes)
         else:
             self.small.drop()
+
+    def map(self, physical: Any, address: int) -> None:
+        """Use the memory that a real physical store has mapped for this process.
+
+        It has all elements in row-major order. Legate keeps it up to date: whatever
+        uses the store has done so when its submission returns.
+        """
+        self.small_array().map(address)
+        self.constant = None
+        self.mapped = physical
+
+    def _unmap(self) -> None:
+        """Let Legate have its memory for itself, unless the application holds it, too.
+
+        With memory that is mapped a task waits until those before it have ended.
+        """
+        if not self.is_shared():
+            self.small.unmap()
+            self.mapped = None
 
     def _make(self) -> None:
         found = self.real

@@ -269,6 +269,13 @@ void bind_submission(nb::module_& module) {
       .def_prop_ro("valid", &SmallArray::is_valid)
       .def("drop", &SmallArray::drop)
       .def(
+          "map",
+          [](SmallArray& array, std::uintptr_t address) {
+            array.map(reinterpret_cast<char*>(address));
+          },
+          nb::arg("address"))
+      .def("unmap", &SmallArray::unmap)
+      .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
       .def("value",

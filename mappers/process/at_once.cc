@@ -47,6 +47,11 @@ bool is_set(PyObject* value) {
   return value && value != Py_None;
 }
 
+// Whether the elements of a root are in memory of Legate's that is mapped for this process.
+bool is_mapped(PyObject* small) {
+  return is_set(small) && nb::inst_ptr<SmallArray>(small)->is_mapped();
+}
+
 // Makes room for the elements of a root to which nothing was written; null if it is not small.
 PyObject* make_room(const StoreFields& fields, PyObject* root) {
   auto* const shape = fields.shape.of(root);
@@ -172,8 +177,10 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   root = fields.view_root.of(view);
   layout = fields.view_layout.of(view);
   if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
-      fields.held.of(root) != Py_False || fields.shared.of(root) != Py_False ||
-      is_waited_for(root)) {
+      fields.held.of(root) != Py_False || is_waited_for(root)) {
+    return Answer::IMPOSSIBLE;
+  }
+  if (fields.shared.of(root) != Py_False && !is_mapped(fields.small.of(root))) {
     return Answer::IMPOSSIBLE;
   }
   if (is_set(fields.constant.of(root))) {

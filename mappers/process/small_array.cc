@@ -75,6 +75,7 @@ SmallArray::SmallArray(RootShape shape)
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
 char* SmallArray::elements() {
+  if (mapped_) return mapped_;
   if (is_stale_) std::memset(memory_.get(), 0, num_bytes_);
   is_stale_ = false;
   if (memory_) return memory_.get();
@@ -89,7 +90,7 @@ char* SmallArray::elements() {
 
 void SmallArray::reserve() {
   is_stale_ = false;
-  if (memory_) return;
+  if (memory_ || mapped_) return;
   if (!SpareMemory::takes(num_bytes_)) {
     keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
   } else if (auto* const spare = SpareMemory::instance().take(num_bytes_)) {
@@ -116,6 +117,19 @@ void SmallArray::fill(const char* element) {
   set_changed();
 }
 
+void SmallArray::map(char* memory) {
+  unmap();
+  drop();
+  mapped_ = memory;
+  set_stored();
+}
+
+void SmallArray::unmap() {
+  if (!mapped_) return;
+  mapped_ = nullptr;
+  is_valid_ = is_stored_ = false;
+}
+
 void SmallArray::take(SmallArray& other) {
   drop();
   memory_ = std::move(other.memory_);
@@ -125,6 +139,7 @@ void SmallArray::take(SmallArray& other) {
 }
 
 void SmallArray::drop() {
+  if (mapped_) return;
   if (memory_) total -= num_bytes_;
   if (memory_ && SpareMemory::takes(num_bytes_)) {
     SpareMemory::instance().give(num_bytes_, memory_.release());

@@ -14,8 +14,10 @@
 namespace legate_diffuse {
 
 // The elements of a small array in memory of this process, in row-major order. They are the array's
-// value while it is valid; Legate's store has the same value while it is stored as well. Used with
-// the GIL held, or while the thread that uses arrays waits.
+// value while it is valid; Legate's store has the same value while it is stored as well. The memory
+// may be Legate's, who maps it for this process and keeps it up to date: then the array is valid
+// and stored until the memory is given back. Used with the GIL held, or while the thread that uses
+// arrays waits.
 class SmallArray {
  public:
   explicit SmallArray(RootShape shape);
@@ -37,7 +39,7 @@ class SmallArray {
   // Makes all elements equal to one.
   void fill(const char* element);
 
-  void set_changed() { is_valid_ = true, is_stored_ = false; }
+  void set_changed() { is_valid_ = true, is_stored_ = is_mapped(); }
   void set_stored() { is_valid_ = true, is_stored_ = true; }
 
   // Has no value any more, and keeps its memory.
@@ -46,10 +48,16 @@ class SmallArray {
     is_stale_ = memory_ != nullptr;
   }
 
-  // Takes over the memory of another array of this shape, which has no value then.
+  // Uses memory that Legate has mapped, with all elements, until it is given back.
+  void map(char* memory);
+  void unmap();
+  [[nodiscard]] bool is_mapped() const { return mapped_ != nullptr; }
+
+  // Takes over the memory of another array of this shape, which has no value then. Neither is
+  // mapped.
   void take(SmallArray& other);
 
-  // The memory is freed, and the array's value is elsewhere.
+  // The memory is freed, and the array's value is elsewhere. What is mapped stays.
   void drop();
 
   // The same, but somebody else frees the memory, with std::free.
@@ -67,6 +75,7 @@ class SmallArray {
   RootShape shape_;
   std::size_t num_bytes_;
   std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
+  char* mapped_{};
   bool is_valid_{};
   bool is_stored_{};
   bool is_stale_{};  // the memory holds what it held before
