@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import forked
 import pytest
 import tiers
 import workers
@@ -37,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.all or any("::" in argument for argument in config.args):
         os.environ[tiers.VARIABLE] = "1"
+    if config.option.all:
+        os.environ.setdefault(forked.STARTED, "1")
 
 
 def pytest_collection_modifyitems(

@@ -15,7 +15,6 @@ import os
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final
 
+import forked
 import pytest
 
 PROCESS: Final = Path(__file__).with_name("worker_process.py")
@@ -56,13 +56,13 @@ class Worker:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         arguments = [str(requests), str(replies), str(self._folder)]
-        with self.log.open("w") as log:
-            self._process = subprocess.Popen(
+        with self.log.open("w") as log, Path(os.devnull).open() as nothing:
+            self._process = forked.start(
                 [*command, *arguments],
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                environment,
+                stdin=nothing.fileno(),
+                stdout=log.fileno(),
+                stderr=log.fileno(),
                 pass_fds=(requests, replies),
             )
         os.close(requests)
@@ -134,10 +134,10 @@ def run_in_worker(
     program: str,
     *arguments: str,
     environment: Mapping[str, str],
-    command: tuple[str, ...] = (sys.executable, str(PROCESS)),
+    command: tuple[str, ...] = (str(PROCESS),),
     fresh: bool = False,
 ) -> Done:
-    """Run the text of a program in a process of a command and an environment.
+    """Run the text of a program in a process of Python's arguments and an environment.
 
     A ``fresh`` process runs this program alone. Fails the test if the program leaves
     the process in another state.
