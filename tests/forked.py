@@ -18,10 +18,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from fork_server import BYTES_OF_NUMBERS
 
@@ -161,32 +161,34 @@ def run(
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments, nothing to read; return what it has printed."""
-    with (
-        Path(os.devnull).open() as nothing,
-        tempfile.TemporaryFile("w+") as stdout,
-        tempfile.TemporaryFile("w+") as stderr,
-    ):
-        process = start(
-            arguments,
-            environment,
-            stdin=nothing.fileno(),
-            stdout=stdout.fileno(),
-            stderr=stderr.fileno(),
-            pass_fds=pass_fds,
-        )
+    (stdout, write), (stderr, write_errors) = os.pipe(), os.pipe()
+    with Path(os.devnull).open() as nothing:
+        try:
+            process = start(
+                arguments,
+                environment,
+                stdin=nothing.fileno(),
+                stdout=write,
+                stderr=write_errors,
+                pass_fds=pass_fds,
+            )
+        finally:
+            os.close(write)
+            os.close(write_errors)
+    with ThreadPoolExecutor() as pool:
+        printed = [pool.submit(_read, one) for one in (stdout, stderr)]
         try:
             status = process.wait(timeout)
-        except BaseException:
+        finally:
             process.kill()
-            raise
-        return subprocess.CompletedProcess(
-            [sys.executable, *arguments], status, _written(stdout), _written(stderr)
-        )
+    return subprocess.CompletedProcess(
+        [sys.executable, *arguments], status, *(each.result() for each in printed)
+    )
 
 
-def _written(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read()
+def _read(pipe: int) -> str:
+    with os.fdopen(pipe) as file:
+        return file.read()
 
 
 def end_all() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from process import run_in_worker, run_python
+from process import run_alone, run_in_worker
 
 BEGIN = "import cupynumeric as cn\nimport legate_diffuse\n"
 
@@ -26,7 +26,7 @@ print(int(quotient), int(remainder), (x + quotient + remainder)[:4].tolist())
 one = cn.array([3]) // cn.array([0])
 print(one.tolist())
 """
-    done = run_python(
+    done = run_alone(
         BEGIN + program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_SYNC_COMPILE=sync,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from process import run_python
+from process import run_alone
 
 # In a function of Python's a call has one reference more than in one of C.
 COUNTS = {
@@ -51,7 +51,7 @@ print(legate_diffuse.stats()["failures"])
 @pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
 def test_it_makes_no_difference_what_is_counted(counts: str, small_bytes: str) -> None:
     usual, done = (
-        run_python(BEGIN.format(each) + PROGRAM, LEGATE_DIFFUSE_SMALL_BYTES=small_bytes)
+        run_alone(BEGIN.format(each) + PROGRAM, LEGATE_DIFFUSE_SMALL_BYTES=small_bytes)
         for each in ("count(held) - 1", counts)
     )
     assert (usual.returncode, usual.stderr) == (0, "")
@@ -62,5 +62,5 @@ def test_no_buffer_is_taken_over_where_it_cannot_be_told_who_has_it() -> None:
     """As in a version that counts no parameters of what is kept by a caller."""
     program = "from legate_diffuse.interpose import runtime as r\n"
     printed = "print(r._references(object()) <= r._SOLE_REFERENCES)\n"
-    done = run_python(BEGIN.format("1") + program + printed)
+    done = run_alone(BEGIN.format("1") + program + printed)
     assert (done.returncode, done.stdout, done.stderr) == (0, "False\n", "")

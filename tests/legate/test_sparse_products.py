@@ -16,7 +16,7 @@ import pytest
 from comparison import agree, counts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from process import run_checks, run_python
+from process import run_alone, run_checks
 from scipy.sparse import csr_array
 
 import legate_diffuse
@@ -248,7 +248,7 @@ def solve(side: int = 40, **environment: str) -> tuple[float, float]:
     """Return the tasks of an iteration of conjugate gradients, and the result."""
     folder = {"PYTHONPATH": str(Path(__file__).parent)}
     environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
-    done = run_python(CG, SIDE=str(side), **folder, **environment)
+    done = run_alone(CG, SIDE=str(side), **folder, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     tasks, result = done.stdout.splitlines()
     return float(tasks), float(result)
@@ -361,7 +361,7 @@ def test_points_compute_again_what_is_near_their_tiles(
         "LEGATE_DIFFUSE_SMALL_BYTES": "0",
         "PYTHONPATH": str(Path(__file__).parent),
     }
-    done = run_python(FAR, LEGATE_DIFFUSE="1", CASES=cases, **setting)
+    done = run_alone(FAR, LEGATE_DIFFUSE="1", CASES=cases, **setting)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == list(map(str, tasks))
 
@@ -392,6 +392,6 @@ def test_a_wrong_kernel_is_found_in_check_mode() -> None:
     """Although x is uncertain, as it follows from a sum."""
     folder = str(Path(__file__).parent)
     setting = {"LEGATE_DIFFUSE_CHECK": "1", "PYTHONPATH": folder}
-    done = run_python(WRONG, LEGATE_DIFFUSE="1", **setting)
+    done = run_alone(WRONG, LEGATE_DIFFUSE="1", **setting)
     assert done.returncode == 1
     assert "found a wrong result" in done.stderr

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from process import run_python
+from process import run_alone
 
 SETTINGS = {
     "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500",
@@ -67,7 +67,7 @@ print(json.dumps(tasks))
 
 def tasks_of_steps(step: str, explanation: Path, **settings: str) -> list[int]:
     """Return how many tasks each step of a program has, but for the first one."""
-    done = run_python(
+    done = run_alone(
         PROGRAM.replace("STEP", STEPS[step]),
         LEGATE_DIFFUSE_EXPLAIN=str(explanation),
         **SETTINGS | settings,
