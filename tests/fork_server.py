@@ -99,12 +99,24 @@ def own_modules() -> Iterator[str]:
             yield found.name
 
 
+def has_driver() -> bool:
+    """Whether there is a driver of CUDA, which reads variables when it is loaded."""
+    process = os.fork()
+    if not process:
+        with suppress(OSError):
+            ctypes.CDLL("libcuda.so.1")
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 1
+
+
 def prepare() -> list[Any]:
     """Import and load what processes need; return what is to be kept."""
     for name in (*PACKAGES, *own_modules()):
         importlib.import_module(name)
     kept = []
-    for pattern in LIBRARIES:
+    # some of these load it
+    for pattern in () if has_driver() else LIBRARIES:
         for folder in map(Path, sys.path):
             for library in sorted(folder.glob(pattern)):
                 # what needs something from elsewhere is Legate's to load

@@ -103,6 +103,7 @@ class _Server:
 
 
 _servers: dict[frozenset[tuple[str, str]], _Server] = {}
+_asked: set[frozenset[tuple[str, str]]] = set()
 
 
 def is_forked() -> bool:
@@ -122,8 +123,13 @@ def start(
     """Start Python with arguments: ``-c`` and a program, or a file, and the program's.
 
     The standard files are descriptors. The process inherits those of ``pass_fds``.
+    The first one with such variables is started, as the only one may be.
     """
-    if not is_forked():
+    key = _key(environment)
+    if is_forked() and key in _asked:
+        prepare(environment)
+    _asked.add(key)
+    if not is_forked() or key not in _servers:
         return subprocess.Popen(
             [sys.executable, *arguments],
             env=dict(environment),
@@ -132,19 +138,6 @@ def start(
             stderr=stderr,
             pass_fds=pass_fds,
         )
-    before = {
-        name: value
-        for name, value in environment.items()
-        if name.startswith(_AT_START) and name != _LATER
-    }
-    key = frozenset(before.items())
-    if key not in _servers:
-        others = {
-            name: value
-            for name, value in environment.items()
-            if not name.startswith(_OWN) and name != _LATER
-        }
-        _servers[key] = _Server(others)
     request = {
         "arguments": [*arguments],
         "environment": dict(environment),
@@ -152,6 +145,27 @@ def start(
         "inherited": [*pass_fds],
     }
     return _servers[key].fork(request, [stdin, stdout, stderr, *pass_fds])
+
+
+def _key(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Return what is read before Python runs."""
+    return frozenset(
+        (name, value)
+        for name, value in environment.items()
+        if name.startswith(_AT_START) and name != _LATER
+    )
+
+
+def prepare(environment: Mapping[str, str]) -> None:
+    """Let processes with such variables be forked."""
+    key = _key(environment)
+    if key not in _servers:
+        others = {
+            name: value
+            for name, value in environment.items()
+            if not name.startswith(_OWN) and name != _LATER
+        }
+        _servers[key] = _Server(others)
 
 
 def run(

@@ -67,9 +67,11 @@ def both(
         "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
     }
     found = []
+    variables = inherited | settings | environment
+    forked.prepare(variables)
     for started in ("0", "1"):
         monkeypatch.setenv(forked.STARTED, started)
-        done = forked.run(arguments, inherited | settings | environment, 100)
+        done = forked.run(arguments, variables, 100)
         done.stdout, done.stderr = without_addresses(done.stdout, done.stderr)
         found.append(done)
     return found
@@ -104,6 +106,13 @@ def test_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.stderr == expected.stderr
 
 
+@pytest.fixture
+def _is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(forked.STARTED, "0")
+    forked.prepare(os.environ)
+
+
+@pytest.mark.usefixtures("_is_forked")
 def test_descriptors_keep_their_numbers() -> None:
     read, write = os.pipe()
     program = f"import os\nos.write({write}, b'told')\nos.read({write}, 1)\n"
@@ -114,6 +123,7 @@ def test_descriptors_keep_their_numbers() -> None:
     assert "Bad file descriptor" in done.stderr
 
 
+@pytest.mark.usefixtures("_is_forked")
 def test_one_that_takes_too_long_is_ended() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         forked.run(["-c", "import time\ntime.sleep(100)"], os.environ, 0.2)
