@@ -13,6 +13,7 @@ import forked
 import pytest
 import tiers
 import workers
+from fork_server import UNFUSED
 
 ROOT: Final = Path(__file__).parents[1]
 # Files like this one of folders start Legate before pytest has read its options.
@@ -87,6 +88,7 @@ def pytest_runtest_setup() -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
     """Say of a test that fails what its programs do in processes of their own."""
     report = yield
-    if report.when == "call" and report.failed:
+    # those that fail as fusion is off are many
+    if report.when == "call" and report.failed and UNFUSED not in os.environ:
         report.sections += workers.programs_alone()
     return report

@@ -33,6 +33,8 @@ from typing import Any, Final
 LARGEST_MESSAGE: Final = 1 << 20
 MOST_DESCRIPTORS: Final = 32
 BYTES_OF_NUMBERS: Final = 4
+UNFUSED: Final = "TESTS_UNFUSED"
+"""Set, it leaves fusion off in all programs: what claims something of it is to fail."""
 # What cuPyNumeric imports beside Legate, and what runs files of tests; hypothesis reads
 # variables when it is imported.
 PACKAGES: Final = (
@@ -201,6 +203,8 @@ def begin(request: Request, received: list[int]) -> None:
     sys.orig_argv = [sys.executable, *request.arguments]
     # as site-packages' .pth does when Python starts
     importlib.import_module("legate_diffuse.boot")._start()
+    if UNFUSED in request.environment:
+        importlib.import_module("legate_diffuse").enable = lambda: None
 
 
 def run(arguments: tuple[str, ...]) -> int:

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from fork_server import BYTES_OF_NUMBERS
+from fork_server import BYTES_OF_NUMBERS, UNFUSED
 
 SERVER: Final = Path(__file__).with_name("fork_server.py")
 STARTED: Final = "TESTS_STARTED"
@@ -126,7 +126,9 @@ def start(
     The first one with such variables is started, as the only one may be.
     """
     key = _key(environment)
-    if is_forked() and key in _asked:
+    if os.environ.get(UNFUSED):
+        environment = {**environment, "LEGATE_DIFFUSE": "0"}
+    if is_forked() and (key in _asked or UNFUSED in os.environ):
         prepare(environment)
     _asked.add(key)
     if not is_forked() or key not in _servers:

@@ -28,8 +28,6 @@ import pytest
 PROCESS: Final = Path(__file__).with_name("worker_process.py")
 MOST_WORKERS: Final = 5
 """Processes that wait for programs at the same time, as each holds memory."""
-UNFUSED: Final = "TESTS_UNFUSED"
-"""Set, it leaves fusion off in all workers: what claims something of it is to fail."""
 _TIMEOUT_SECONDS: Final = 300
 
 
@@ -149,8 +147,6 @@ def run_in_worker(
         for name, value in environment.items()
         if not name.startswith("PYTEST_")
     }
-    if os.environ.get(UNFUSED):
-        environment["LEGATE_DIFFUSE"] = "0"
     key = command, frozenset(environment.items())
     worker = (None if fresh else _workers.pop(key, None)) or (
         Worker(command, environment)
