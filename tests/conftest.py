@@ -34,6 +34,18 @@ SHARE: Final = {
     "tests/apps/test_bench.py": "tests/apps/test_apps.py",
     "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
 }
+# Files that take longest begin first, so that no process ends long after the others.
+LONGEST: Final = (
+    "tests/apps/test_apps.py",
+    "tests/legate/test_sparse_products.py",
+    "tests/legate/test_several_ranks.py",
+    "tests/gpu/test_check_on_fake_gpu.py",
+    "tests/codegen/gpu/test_gpu_reductions.py",
+    "tests/codegen/gpu/test_gpu_cubins.py",
+    "tests/codegen/gpu/test_gpu_operations.py",
+    "tests/legate/test_programs.py",
+    "tests/gpu/test_applications_on_gpus.py",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,7 +62,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what is thorough, unless all is run."""
+    """Sort files, and leave out what is thorough, unless all is run."""
+    places = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONGEST))
+    )
     if tiers.all_is_run():
         return
     left = [item for item in items if item.get_closest_marker("thorough")]
@@ -60,7 +76,7 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Return what hands out files, in the order in which they were collected."""
+    """Return what hands out files, in their order."""
     if config.getvalue("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadScopeScheduling
