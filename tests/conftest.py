@@ -9,14 +9,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import forked
 import pytest
 import tiers
 import workers
+from fork_server import UNFUSED
 
 ROOT: Final = Path(__file__).parents[1]
+# Files like this one of folders start Legate before pytest has read its options.
+if "--all" in sys.argv or any("::" in argument for argument in sys.argv):
+    os.environ[tiers.VARIABLE] = "1"
 # Every plan is proven before it is used, so that all programs are cases of the proof;
-# processes that tests start do the same.
-os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")
+# processes that tests start do the same. In the first tier random programs do
+# (``process.run_checks``), and others prove what users' programs do.
+os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all" if tiers.all_is_run() else "1")
 
 # ``python -m pytest`` puts the checkout first, which has no compiled part; the folder
 # that ``scripts/gpu/prepare`` makes has one
@@ -28,6 +34,18 @@ SHARE: Final = {
     "tests/apps/test_bench.py": "tests/apps/test_apps.py",
     "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
 }
+# Files that take longest begin first, so that no process ends long after the others.
+LONGEST: Final = (
+    "tests/apps/test_apps.py",
+    "tests/legate/test_sparse_products.py",
+    "tests/legate/test_several_ranks.py",
+    "tests/gpu/test_check_on_fake_gpu.py",
+    "tests/codegen/gpu/test_gpu_reductions.py",
+    "tests/codegen/gpu/test_gpu_cubins.py",
+    "tests/codegen/gpu/test_gpu_operations.py",
+    "tests/legate/test_programs.py",
+    "tests/gpu/test_applications_on_gpus.py",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,12 +55,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.all or any("::" in argument for argument in config.args):
         os.environ[tiers.VARIABLE] = "1"
+    if config.option.all:
+        os.environ.setdefault(forked.STARTED, "1")
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what is thorough, unless all is run."""
+    """Sort files, and leave out what is thorough, unless all is run."""
+    places = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: places.get(item.nodeid.partition("::")[0], len(LONGEST))
+    )
     if tiers.all_is_run():
         return
     left = [item for item in items if item.get_closest_marker("thorough")]
@@ -52,7 +76,7 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Return what hands out files, in the order in which they were collected."""
+    """Return what hands out files, in their order."""
     if config.getvalue("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadScopeScheduling
@@ -80,6 +104,7 @@ def pytest_runtest_setup() -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
     """Say of a test that fails what its programs do in processes of their own."""
     report = yield
-    if report.when == "call" and report.failed:
+    # those that fail as fusion is off are many
+    if report.when == "call" and report.failed and UNFUSED not in os.environ:
         report.sections += workers.programs_alone()
     return report

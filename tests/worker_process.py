@@ -233,6 +233,8 @@ def serve(
     """
     import cupynumeric  # noqa: F401
 
+    # what holds an array may be an object of the process that was forked
+    gc.unfreeze()
     if "legate_diffuse.interpose.window" in sys.modules:
         # what is not imported yet has no state
         import_module("legate_diffuse.codegen")

@@ -15,7 +15,6 @@ import os
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,13 +22,12 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final
 
+import forked
 import pytest
 
 PROCESS: Final = Path(__file__).with_name("worker_process.py")
 MOST_WORKERS: Final = 5
 """Processes that wait for programs at the same time, as each holds memory."""
-UNFUSED: Final = "TESTS_UNFUSED"
-"""Set, it leaves fusion off in all workers: what claims something of it is to fail."""
 _TIMEOUT_SECONDS: Final = 300
 
 
@@ -56,13 +54,13 @@ class Worker:
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         arguments = [str(requests), str(replies), str(self._folder)]
-        with self.log.open("w") as log:
-            self._process = subprocess.Popen(
+        with self.log.open("w") as log, Path(os.devnull).open() as nothing:
+            self._process = forked.start(
                 [*command, *arguments],
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                environment,
+                stdin=nothing.fileno(),
+                stdout=log.fileno(),
+                stderr=log.fileno(),
                 pass_fds=(requests, replies),
             )
         os.close(requests)
@@ -134,10 +132,10 @@ def run_in_worker(
     program: str,
     *arguments: str,
     environment: Mapping[str, str],
-    command: tuple[str, ...] = (sys.executable, str(PROCESS)),
+    command: tuple[str, ...] = (str(PROCESS),),
     fresh: bool = False,
 ) -> Done:
-    """Run the text of a program in a process of a command and an environment.
+    """Run the text of a program in a process of Python's arguments and an environment.
 
     A ``fresh`` process runs this program alone. Fails the test if the program leaves
     the process in another state.
@@ -149,8 +147,6 @@ def run_in_worker(
         for name, value in environment.items()
         if not name.startswith("PYTEST_")
     }
-    if os.environ.get(UNFUSED):
-        environment["LEGATE_DIFFUSE"] = "0"
     key = command, frozenset(environment.items())
     worker = (None if fresh else _workers.pop(key, None)) or (
         Worker(command, environment)

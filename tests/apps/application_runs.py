@@ -11,12 +11,12 @@ import functools
 import importlib.util
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forked
 import numpy as np
 import pytest
 import tiers
@@ -172,13 +172,11 @@ class Runs:
         outputs = {case: folder / f"{case}.npz" for case in commands}
         for case, command in commands.items():
             command += ["--output", str(outputs[case])]
-        done = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("in_one_process.py"))],
-            env=os.environ | mode.environment(),
-            input=json.dumps(commands),
-            check=False,
-            capture_output=True,
-            text=True,
+        file = folder / "commands.json"
+        file.write_text(json.dumps(commands))
+        done = forked.run(
+            [str(Path(__file__).with_name("in_one_process.py")), str(file)],
+            os.environ | mode.environment(),
             timeout=500,
         )
         # Realm prints to the standard output, too

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs several applications one after the other: a process of its own.
 
-Reads JSON from the standard input, the command line of each application by case, and
-writes a line of JSON for each case that ends: what the application printed, and how
+Its argument is a file of JSON, the command line of each application by case. It writes
+a line of JSON for each case that ends: what the application printed, and how
 legate_diffuse's counters grew.
 """
 
@@ -23,7 +23,8 @@ SCRIPTS = Path(__file__).parents[2] / "scripts"
 def main() -> None:
     """Run all cases, each as a program of its own but for the process."""
     sys.path.insert(0, str(SCRIPTS / "apps"))
-    for case, (app, *arguments) in json.load(sys.stdin).items():
+    commands = json.loads(Path(sys.argv[1]).read_text())
+    for case, (app, *arguments) in commands.items():
         before = _counters()
         sys.argv = [str(SCRIPTS / "apps" / f"{app}.py"), *arguments]
         with contextlib.redirect_stdout(io.StringIO()) as printed:

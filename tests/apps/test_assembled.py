@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiers import some
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("solver", ["cg", "bicgstab", "multigrid"])
+@pytest.mark.parametrize("solver", some(["cg", "bicgstab", "multigrid"], 2))
 def test_sides_agree(solver: str) -> None:
     options = (
         "--solver",

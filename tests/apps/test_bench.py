@@ -90,7 +90,7 @@ def test_more_points_run_as_many_tasks(
 
 
 @pytest.mark.parametrize(("app", "tasks"), [("cg", 2), ("bicgstab", 3)])
-@pytest.mark.parametrize("cpus", some([2, 3, 4], 2))
+@pytest.mark.parametrize("cpus", some([2, 3, 4], 3))
 def test_iterations_of_solvers_on_points_run_so_many_tasks(
     cpus: int, app: str, tasks: int, runs: Callable[[Mode], Runs]
 ) -> None:
@@ -100,7 +100,7 @@ def test_iterations_of_solvers_on_points_run_so_many_tasks(
     assert round(40 * found) == 40 * tasks + 1
 
 
-@pytest.mark.parametrize("cpus", some([2, 3, 4], 2))
+@pytest.mark.parametrize("cpus", some([2, 3, 4], 3))
 def test_coarse_grids_are_in_one_piece(cpus: int, runs: Callable[[Mode], Runs]) -> None:
     mode = Mode(cpus, small_apart=True)
     unfused, fused = (runs(replace(mode, threads=n))["multigrid"] for n in (None, 1))

@@ -14,13 +14,13 @@ import importlib.util
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import forked
 import workers
 
 HERE: Final = Path(__file__).parent
@@ -105,13 +105,10 @@ def run(program: Path | str, *arguments: str, gpus: int = 1, **settings: str) ->
             path = Path(folder) / "program.py"
             path.write_text(program)
         report = Path(folder) / "counters.json"
-        done = subprocess.run(
-            [sys.executable, str(RUNNER), "run", str(report), str(path), *arguments],
-            env=environment(gpus, **settings),
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
+        done = forked.run(
+            [str(RUNNER), "run", str(report), str(path), *arguments],
+            environment(gpus, **settings),
+            _TIMEOUT_SECONDS,
         )
         counters = json.loads(report.read_text()) if report.exists() else {}
     return Done(done.returncode, done.stdout, done.stderr, counters)
@@ -122,6 +119,6 @@ def run_in_worker(program: str, gpus: int = 1) -> Done:
     done = workers.run_in_worker(
         program,
         environment=environment(gpus),
-        command=(sys.executable, str(RUNNER), "serve"),
+        command=(str(RUNNER), "serve"),
     )
     return Done(done.returncode, done.stdout, done.stderr, done.counters)

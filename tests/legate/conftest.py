@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
+from fork_server import UNFUSED
 
 import legate_diffuse
 
@@ -24,6 +26,7 @@ os.environ.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
 legate_diffuse.enable()
 
 import cupynumeric  # noqa: E402, F401
+from comparison import unfused  # noqa: E402
 
 from legate_diffuse import _native  # noqa: E402
 from legate_diffuse.interpose.window import window  # noqa: E402
@@ -37,6 +40,13 @@ def _two_threads() -> Iterator[None]:
     yield
     window.flush("test")
     _native.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def _unfused() -> Iterator[None]:
+    """Leave fusion off, if the programs of all tests are to be without it."""
+    with unfused() if UNFUSED in os.environ else nullcontext():
+        yield
 
 
 @pytest.fixture(autouse=True)

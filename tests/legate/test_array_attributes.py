@@ -48,6 +48,7 @@ except AttributeError as error:
 
 def test_a_subclass_may_set_attributes_its_own_way() -> None:
     done = run_in_worker(BEGIN + SUBCLASS)
+    assert done.counters["ran_in_process"] > 0
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         f"X {[2.0] * 4}\n['name'] False\n2 [1.0, 2.0, 3.0, 4.0]\nno note\n"
@@ -103,6 +104,7 @@ for n in range(40):
 print(legate_diffuse.stats()["failures"])
 """
     done = run_in_worker(BEGIN + program)
+    assert done.counters["ran_in_process"] > 0
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
@@ -120,6 +122,7 @@ for n in range(40):
     assert (cn.ones(3) * n).tolist() == [float(n)] * 3
 """
     done = run_in_worker(BEGIN + program, MALLOC_PERTURB_="165")
+    assert done.counters["ran_in_process"] > 0
     assert done.returncode == 0, done.stderr
 
 
@@ -138,4 +141,5 @@ for n in range(40):
 print(len(found) <= 16)
 """
     done = run_in_worker(BEGIN + program)
+    assert done.counters["ran_in_process"] > 0
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")

@@ -8,7 +8,7 @@ import subprocess
 from textwrap import dedent
 
 import pytest
-from process import run_in_worker, run_python
+from process import run_alone, run_in_worker
 
 BEGIN = """
 import legate_diffuse
@@ -294,4 +294,4 @@ def _check(
     program: str, cpus: str, **settings: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, which ends if a result is wrong."""
-    return run_python(BEGIN + program + END, **_settings(cpus), **settings)
+    return run_alone(BEGIN + program + END, **_settings(cpus), **settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from process import run_python
+from process import run_alone
 
 BEGIN = """
 import legate_diffuse
@@ -71,7 +71,7 @@ def run(program: str, folder: Path, **environment: str) -> str:
     environment.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "0")
     # operations on small arrays would run at once
     environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
-    done = run_python(
+    done = run_alone(
         BEGIN + program, LEGATE_DIFFUSE_CACHE_DIR=str(folder), **environment
     )
     assert done.stderr == ""

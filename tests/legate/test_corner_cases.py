@@ -7,9 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from process import run_in_worker, run_python
+from process import run_alone, run_in_worker
+from workers import Done
 
 BEGIN = "import cupynumeric as cn\nimport legate_diffuse\n"
+
+
+def is_ours(done: Done) -> bool:
+    """Whether operations of a program were fused, or ran in the process."""
+    return done.counters["groups"] > 0 or done.counters["ran_in_process"] > 0
 
 
 @pytest.mark.parametrize("sync", ["0", "1"])
@@ -26,7 +32,7 @@ print(int(quotient), int(remainder), (x + quotient + remainder)[:4].tolist())
 one = cn.array([3]) // cn.array([0])
 print(one.tolist())
 """
-    done = run_python(
+    done = run_alone(
         BEGIN + program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_SYNC_COMPILE=sync,
@@ -51,6 +57,7 @@ for values in ([nan], [nan, 1.0], [1.0, nan], [1.0, nan, 2.0], [nan, inf], [-inf
     fused = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="1")
     plain = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="0")
     assert (fused.returncode, fused.stderr) == (0, "")
+    assert is_ours(fused) and not is_ours(plain)
     assert fused.stdout == plain.stdout
     assert fused.stdout.startswith("nan\n")
 
@@ -75,6 +82,7 @@ print(a.tolist(), b.tolist(), c.tolist(), d.tolist(), e.tolist())
     fused = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="1")
     plain = run_in_worker(BEGIN + program, LEGATE_DIFFUSE="0")
     assert (fused.returncode, fused.stderr) == (0, "")
+    assert is_ours(fused) and not is_ours(plain)
     assert fused.stdout == plain.stdout
     assert fused.stdout.startswith(f"{np.ones((1, 3)).tolist()} ")
 
@@ -103,6 +111,7 @@ def test_what_has_too_many_dimensions_is_refused_at_once() -> None:
             program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small
         )
         assert done.returncode == 0
+        assert is_ours(done)
         assert done.stdout.splitlines() == [
             *["refused"] * 6,
             "[1.0, 2.0, 3.0, 4.0, 5.0]",
@@ -124,3 +133,4 @@ def test_scalars_of_tasks_may_be_arrays() -> None:
             program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES=small
         )
         assert (done.returncode, done.stdout) == (0, expected.stdout)
+        assert is_ours(done)

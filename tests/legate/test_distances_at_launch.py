@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from test_small_arrays import run_fresh, run_here
+from tiers import some
 
 # Distances near, far and beyond the end, in one order and the other; the arrays have
 # several rows of a block, or many blocks.
@@ -28,11 +29,16 @@ def program(n):
 """
 
 
-@pytest.mark.parametrize("cpus", [1, 2, 3])
-@pytest.mark.parametrize(
-    ("rows", "columns", "cache_bytes"),
-    [(20_000, 1, 4096), (700, 30, 8192), (300, 1, 512), (200_000, 1, 65536)],
-)
+# rows, columns, bytes of the cache, and CPUs: the first of each line are in both tiers
+MACHINES = [
+    *((20_000, 1, 4096, cpus) for cpus in (1, 2, 3)),
+    *((700, 30, 8192, cpus) for cpus in (2, 3, 1)),
+    *((300, 1, 512, cpus) for cpus in (3, 1, 2)),
+    *((200_000, 1, 65536, cpus) for cpus in (1, 2, 3)),
+]
+
+
+@pytest.mark.parametrize(("rows", "columns", "cache_bytes", "cpus"), some(MACHINES, 3))
 def test_values(rows: int, columns: int, cache_bytes: int, cpus: int) -> None:
     near = [3, 4, 7, 31, 60, 5]
     far = [rows // 3, 3, rows - 4, rows // 2, 9, rows // 2 + 40, 200]

@@ -7,7 +7,7 @@ They are fused where arrays are in one piece.
 from __future__ import annotations
 
 import os
-import sys
+from pathlib import Path
 from typing import Any
 
 import cupynumeric as cn
@@ -15,8 +15,8 @@ import pytest
 from comparison import counts, differential
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from process import run
-from tiers import examples
+from process import run_checks
+from tiers import examples, some
 
 from legate_diffuse.kernel.dtypes import ALL
 
@@ -125,11 +125,11 @@ def test_places_that_meet(statements: list[tuple[int, int, int]]) -> None:
 
 
 @pytest.mark.skipif(IN_ONE_PIECE, reason="this is the run on one processor")
-@pytest.mark.parametrize("cache_bytes", ["0", "4096"])
+@pytest.mark.parametrize("cache_bytes", some(["4096", "0"], 2))
 def test_on_one_processor(cache_bytes: str) -> None:
-    done = run(
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__),
-        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 500",
-        LEGATE_DIFFUSE_CACHE_BYTES=cache_bytes,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    settings = {
+        "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
+        "LEGATE_DIFFUSE_CACHE_BYTES": cache_bytes,
+    }
+    status, told = run_checks(Path(__file__), settings)
+    assert status == 0, told

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from process import LEGATE, LEGATE_OPTIONS, run, run_python
+from process import LEGATE, LEGATE_OPTIONS, run, run_alone, run_python
 
 # Runs after everything that the libraries do at exit.
 AT_THE_END = """
@@ -30,7 +30,7 @@ def test_pending_work_is_done_at_exit() -> None:
 def test_exit_codes_are_kept(code: str) -> None:
     program = PENDING + f"import sys\nsys.exit({code})"
     fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
-    plain = run_python(program)
+    plain = run_alone(program)
     assert fused.returncode == plain.returncode
     assert fused.stderr == plain.stderr
     assert fused.stdout == DONE
@@ -39,7 +39,7 @@ def test_exit_codes_are_kept(code: str) -> None:
 def test_an_exception_shows_the_programs_own_traceback() -> None:
     program = PENDING + "def f():\n    raise LookupError('mine')\nf()\n"
     fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
-    plain = run_python(program)
+    plain = run_alone(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr == plain.stderr
     assert fused.stderr.endswith("LookupError: mine\n")
@@ -49,7 +49,7 @@ def test_an_exception_shows_the_programs_own_traceback() -> None:
 def test_an_exception_of_a_task_keeps_its_type_and_the_programs_traceback() -> None:
     program = PENDING + "y = x + 1.0\ncn.linalg.cholesky(-cn.eye(4))\n"
     fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
-    plain = run_python(program)
+    plain = run_alone(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr.splitlines()[:2] == plain.stderr.splitlines()[:2]
     assert fused.stderr.splitlines()[-1] == plain.stderr.splitlines()[-1]
@@ -109,6 +109,6 @@ def test_an_explicit_finish_does_pending_work() -> None:
         "get_legate_runtime().finish()\nprint('finished')\n"
     )
     fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
-    plain = run_python(program)
+    plain = run_alone(program)
     assert fused.returncode == plain.returncode
     assert fused.stdout.startswith("finished\ngroups 1 ")

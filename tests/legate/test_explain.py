@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process import LEGATE, LEGATE_OPTIONS, run
+from process import LEGATE, LEGATE_OPTIONS, run, run_file
 
 PROGRAM = """\
 import sys
@@ -106,9 +106,8 @@ def test_the_launcher_has_a_flag(program: Path) -> None:
 
 def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
     target = program.parent / "explained.txt"
-    done = run(
-        sys.executable,
-        str(program),
+    done = run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN=str(target),
         **TWO,
@@ -132,9 +131,8 @@ def test_a_file_names_operations_lines_and_reasons(program: Path) -> None:
 
 def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
     target = program.parent / "explained.txt"
-    run(
-        sys.executable,
-        str(program),
+    run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN=str(target),
         **ONE,
@@ -162,9 +160,8 @@ def test_operations_that_run_at_once_are_told_by_their_lines(tmp_path: Path) -> 
 
 
 def test_a_file_that_cannot_be_written_is_one_clear_line(program: Path) -> None:
-    done = run(
-        sys.executable,
-        str(program),
+    done = run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN="/missing/folder/file",
         **ONE,
@@ -178,10 +175,9 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(program: Path) -> None:
 
 
 def test_a_full_disk_is_one_clear_line(program: Path) -> None:
-    plain = run(sys.executable, str(program), LEGATE_DIFFUSE="1", **ONE)
-    done = run(
-        sys.executable,
-        str(program),
+    plain = run_file(program, LEGATE_DIFFUSE="1", **ONE)
+    done = run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN="/dev/full",
         **ONE,
@@ -195,9 +191,8 @@ def test_a_full_disk_is_one_clear_line(program: Path) -> None:
 
 def test_one_turns_the_explanation_on(program: Path) -> None:
     """As it does with the other variables; a file of that name is ./1."""
-    done = run(
-        sys.executable,
-        str(program),
+    done = run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN="1",
         **ONE,
@@ -212,13 +207,13 @@ def test_an_explanation_replaces_an_explanation_and_nothing_else(
 ) -> None:
     file = tmp_path / "file"
     options = {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_EXPLAIN": str(file), **ONE}
-    assert run(sys.executable, str(program), **options).returncode == 0
+    assert run_file(program, **options).returncode == 0
     first = file.read_text()
     file.write_text(first + "more\n")
-    assert run(sys.executable, str(program), **options).returncode == 0
+    assert run_file(program, **options).returncode == 0
     assert file.read_text() == first
     file.write_text("a program's results\n")
-    done = run(sys.executable, str(program), **options)
+    done = run_file(program, **options)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"legate_diffuse: {file} is no explanation, and would be overwritten; name "
@@ -231,8 +226,7 @@ def test_a_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
     program = os.fsencode(tmp_path) + b"/app\xff.py"
     Path(os.fsdecode(program)).write_text(PROGRAM)
     file = tmp_path / "file"
-    done = run(
-        sys.executable,
+    done = run_file(
         os.fsdecode(program),
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN=str(file),

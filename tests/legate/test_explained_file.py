@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from process import run_python
+from process import run_alone
 
 # Does something to the name of the explanation, given as the first argument.
 PROGRAM = """
@@ -24,7 +24,7 @@ OWN = "576.0\n"
 def explain(
     file: Path | str, statements: str = "", **environment: str
 ) -> tuple[str, str]:
-    done = run_python(
+    done = run_alone(
         PROGRAM.format(statements),
         str(file),
         LEGATE_DIFFUSE="1",

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from process import LEGATE_OPTIONS, run, run_python
+from process import LEGATE_OPTIONS, run, run_alone, run_file
 
 PROGRAM = """\
 import colorsys
@@ -39,9 +39,12 @@ def explain(program: Path, *options: str, **environment: str) -> str:
     """Return the text of a program's page; its small arrays stand for large ones."""
     environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
     target = program.parent / "report.html"
-    arguments = ["--html", str(target), *options, str(program)]
-    command = (sys.executable, "-m", "legate_diffuse", "explain")
-    done = run(*command, *arguments, **environment)
+    done = run_alone(
+        "import sys\nfrom legate_diffuse.cli import main\nsys.exit(main())",
+        *("explain", "--html", str(target), str(program)),
+        LEGATE_CONFIG=" ".join(options),
+        **environment,
+    )
     assert done.returncode == 0, done.stderr
     assert "What legate_diffuse makes of" not in done.stdout
     text = target.read_text()
@@ -214,9 +217,8 @@ def test_an_iteration_is_counted(program: Path) -> None:
 
 def test_the_variable_asks_for_a_page_too(program: Path) -> None:
     target = program.parent / "other.html"
-    done = run(
-        sys.executable,
-        str(program),
+    done = run_file(
+        program,
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_EXPLAIN=str(target),
         LEGATE_DIFFUSE_SMALL_BYTES="0",
@@ -228,7 +230,7 @@ def test_the_variable_asks_for_a_page_too(program: Path) -> None:
 
 @pytest.mark.parametrize("explained", ["", "-"])
 def test_without_a_page_nothing_is_measured(explained: str) -> None:
-    done = run_python(
+    done = run_alone(
         """
         import legate_diffuse
         import cupynumeric as cn
@@ -281,6 +283,6 @@ assert numpy.array_equal(x, [3] * 10), x
 
 
 def test_who_stops_while_a_place_is_found_stops_before_the_operation() -> None:
-    done = run_python(STOPPED, LEGATE_DIFFUSE="1")
+    done = run_alone(STOPPED, LEGATE_DIFFUSE="1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["add", "write"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from process import run_python
+from process import run_alone, run_python
 
 from legate_diffuse import startup
 
@@ -87,7 +87,7 @@ def numpy_output() -> str:
 def test_a_failure_runs_the_original_tasks(stage: str) -> None:
     told, inject = STAGES[stage]
     after = "first = calls\n" + PROGRAM + "print(first > 0, calls == first)"
-    done = run_python(BEGIN + inject + PROGRAM + after)
+    done = run_alone(BEGIN + inject + PROGRAM + after)
     assert done.returncode == 0
     assert done.stderr == (
         f"legate_diffuse: {told} of a group of operations failed "
@@ -99,7 +99,7 @@ def test_a_failure_runs_the_original_tasks(stage: str) -> None:
 
 def test_a_failure_is_counted() -> None:
     report = "counts = legate_diffuse.stats()\nprint(counts['failures'] > 0)\n"
-    done = run_python(
+    done = run_alone(
         BEGIN + STAGES["lowering"][1] + "\nprint((cn.ones(4) * 2.0).sum())\n" + report
     )
     assert done.stdout == "8.0\nTrue\n"
@@ -123,19 +123,19 @@ print((x + 1.0).sum())
 counts = legate_diffuse.stats()
 print(counts["failures"], counts["groups"])
 """
-    done = run_python(BEGIN + inject + program, **IN_LEGATE)
+    done = run_alone(BEGIN + inject + program, **IN_LEGATE)
     assert done.stdout == "4.0\n8.0\n1 1\n"
 
 
 def test_warnings_as_errors_lose_no_work() -> None:
     warnings = "import warnings\nwarnings.simplefilter('error')\n"
-    done = run_python(BEGIN + STAGES["lowering"][1] + "\n" + warnings + PROGRAM)
+    done = run_alone(BEGIN + STAGES["lowering"][1] + "\n" + warnings + PROGRAM)
     assert done.stdout == numpy_output()
 
 
 @pytest.mark.parametrize("closed", ["sys.stderr.close()", "sys.stderr = None"])
 def test_nobody_who_listens_loses_no_work(closed: str) -> None:
-    done = run_python(
+    done = run_alone(
         BEGIN + STAGES["lowering"][1] + f"\nimport sys\n{closed}\n" + PROGRAM
     )
     assert done.stdout == numpy_output()
@@ -143,7 +143,7 @@ def test_nobody_who_listens_loses_no_work(closed: str) -> None:
 
 def test_a_full_standard_error_loses_no_work() -> None:
     full = "\nimport sys\nsys.stderr = open('/dev/full', 'w', buffering=1)\n"
-    done = run_python(BEGIN + STAGES["lowering"][1] + full + PROGRAM)
+    done = run_alone(BEGIN + STAGES["lowering"][1] + full + PROGRAM)
     assert done.stdout == numpy_output()
 
 
@@ -179,7 +179,7 @@ except KeyboardInterrupt:
 x += 1.0
 print(x.tolist())
 """
-    done = run_python(
+    done = run_alone(
         BEGIN + INTERRUPTS[stage] + inject + program, LEGATE_DIFFUSE_SMALL_BYTES="0"
     )
     assert done.stdout == f"interrupted\n{[4.0] * 8}\n"
@@ -202,6 +202,7 @@ RIGHT = f"{[3.0] * 8}\n"
 
 def test_kernels_are_found_on_disk(tmp_path: Path) -> None:
     cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path / "cache")}
+    # the orders of their sets differ
     assert run_python(SMALL, **cache).stdout == RIGHT + "1 1 0\n"
     assert run_python(SMALL, **cache).stdout == RIGHT + "1 0 1\n"
 
@@ -211,22 +212,22 @@ def test_a_corrupted_cache_entry_is_compiled_again(
     tmp_path: Path, content: bytes
 ) -> None:
     cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
-    run_python(SMALL, **cache)
+    run_alone(SMALL, **cache)
     entries = list(tmp_path.iterdir())
     assert entries
     for entry in entries:
         entry.write_bytes(content)
-    done = run_python(SMALL, **cache)
+    done = run_alone(SMALL, **cache)
     assert (done.stdout, done.stderr) == (RIGHT + "1 1 0\n", "")
-    assert run_python(SMALL, **cache).stdout == RIGHT + "1 0 1\n"
+    assert run_alone(SMALL, **cache).stdout == RIGHT + "1 0 1\n"
 
 
 def test_a_truncated_cache_entry_is_compiled_again(tmp_path: Path) -> None:
     cache = IN_LEGATE | {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
-    run_python(SMALL, **cache)
+    run_alone(SMALL, **cache)
     for entry in tmp_path.iterdir():
         entry.write_bytes(entry.read_bytes()[:-100])
-    done = run_python(SMALL, **cache)
+    done = run_alone(SMALL, **cache)
     assert (done.stdout, done.stderr) == (RIGHT + "1 1 0\n", "")
 
 
@@ -234,7 +235,7 @@ def test_a_cache_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> No
     file = tmp_path / "a_file"
     file.write_text("")
     folder = str(file / "cache")  # a file is no folder, not even for root
-    done = run_python(SMALL, LEGATE_DIFFUSE_CACHE_DIR=folder, **IN_LEGATE)
+    done = run_alone(SMALL, LEGATE_DIFFUSE_CACHE_DIR=folder, **IN_LEGATE)
     assert done.stdout == RIGHT + "1 1 0\n"
     assert done.stderr == (
         f"legate_diffuse: cannot keep compiled kernels in {folder} (Not a directory); "
@@ -264,7 +265,7 @@ sys.meta_path.insert(0, Finder)
 """,
         "missing module": "import sys; sys.modules['legate_diffuse._native'] = None",
     }[library]
-    done = run_python(
+    done = run_alone(
         f"""
 {inject}
 import legate_diffuse
@@ -301,7 +302,7 @@ def test_a_symbol_that_legate_lacks_is_named(
     assert known.encode() in content
     net = tmp_path / "net.so"
     net.write_bytes(content.replace(known.encode(), lacking.encode()))
-    done = run_python(
+    done = run_alone(
         f"""
 from legate_diffuse import startup
 startup.NET = {str(net)!r}
@@ -328,15 +329,15 @@ print(legate_diffuse.stats()["tasks_seen"], lc.LogicalStore.__module__)
 
 def test_what_legate_cannot_do_either_is_legates_own_error() -> None:
     program = "import cupynumeric as cn\ncn.ones(4)[::-1]\n"
-    fused = run_python(program, LEGATE_DIFFUSE="1")
-    plain = run_python(program)
+    fused = run_alone(program, LEGATE_DIFFUSE="1")
+    plain = run_alone(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr.splitlines()[-1] == plain.stderr.splitlines()[-1]
 
 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="needs two processors")
 def test_inline_launches_are_refused_in_one_line() -> None:
-    done = run_python(
+    done = run_alone(
         "import cupynumeric as cn\nprint((cn.ones(8) * 2.0 + 1.0).tolist())",
         LEGATE_DIFFUSE="1",
         LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 500 --inline-task-launch",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from process import run_python
+from process import run_alone
 
 BEGIN = """
 import legate_diffuse
@@ -33,7 +33,7 @@ for _ in range(2):
 counts = legate_diffuse.stats()
 print(most, counts["failures"], counts["plans_made"])
 """
-    done = run_python(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    done = run_alone(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stderr) == (0, "")
     # the chain that is used all the time is planned once, the others twice
     assert done.stdout == "8 0 39\n"
@@ -56,6 +56,6 @@ window.submitter.native = Native()
 chain(9)
 print(chain(1), legate_diffuse.stats()["failures"])
 """
-    done = run_python(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    done = run_alone(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "[1.0, 3.0, 5.0, 7.0]\n[1.0, 3.0, 5.0, 7.0] 0\n"

@@ -6,7 +6,7 @@ It ends such programs with a signal when they exit, fused or not, so these do no
 
 from __future__ import annotations
 
-from process import run_python
+from process import run_alone
 
 # Runs a program's function in a thread that imports Legate. Its exception is printed.
 BEGIN = """
@@ -65,7 +65,7 @@ for _ in range(3):
 worker.join()
 print(threads)
 """
-    done = run_python(BEGIN + program + END)
+    done = run_alone(BEGIN + program + END)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{['worker'] * 3}\n"
 
@@ -94,7 +94,7 @@ worker = in_thread(work)
 worker.join()
 print("the main thread goes on")
 """
-    done = run_python(BEGIN + program + END)
+    done = run_alone(BEGIN + program + END)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "raised: Stopped (3, 'in the flush')\nthe main thread goes on\n"

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
+from pathlib import Path
 
 import cupynumeric as cn
 import numpy as np
 import pytest
 from comparison import counts, differential, fused, same, unfused
 from every import every
-from process import run
+from process import run_checks
+from tiers import some
 
 from legate_diffuse import _native
 from legate_diffuse.kernel.dtypes import ALL
@@ -173,14 +174,14 @@ def test_loops_of_several_shapes():
     differential(program, np.arange(6000.0).reshape(200, 30))
 
 
-@pytest.mark.parametrize("cache_bytes", ["0", "4096"])
+@pytest.mark.parametrize("cache_bytes", some(["4096", "0"], 2))
 def test_on_one_processor(cache_bytes):
     """There, loops over whole arrays, or in turns over blocks of rows, are one task."""
     if "--cpus 1" in os.environ["LEGATE_CONFIG"]:
         pytest.skip("this is the run on one processor")
-    done = run(
-        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__),
-        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 500",
-        LEGATE_DIFFUSE_CACHE_BYTES=cache_bytes,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    settings = {
+        "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
+        "LEGATE_DIFFUSE_CACHE_BYTES": cache_bytes,
+    }
+    status, told = run_checks(Path(__file__), settings)
+    assert status == 0, told

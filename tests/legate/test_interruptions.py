@@ -10,7 +10,7 @@ from textwrap import indent
 
 import pytest
 from process import run_in_worker
-from tiers import examples
+from tiers import examples, some
 
 INJECT = Path(__file__).parents[2] / "scripts" / "inject.py"
 
@@ -68,61 +68,53 @@ def output_of(program: str, fresh: bool = False, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--program", "slices", "--kind", "interrupt", "work", "read"),
-        ("--program", "flush", "--kind", "error", "before", "after", "refuse"),
-        ("--program", "recording", "--kind", "alarm", "finalizer-low"),
-        (
-            "--program",
-            "native recording",
-            "--kind",
-            "interrupt",
-            "read",
-            "work",
-            "finalizer-low",
-        ),
-        (
-            "--program",
-            "at once",
-            "--kind",
-            "interrupt",
-            "work",
-            "read",
-            "finalizer-low",
-        ),
-        (
-            "--program",
-            "at once, cold plan",
-            "--kind",
-            "interrupt",
-            "error",
-            "work",
-        ),
-        (
-            "--program",
-            "before what waits",
-            "--kind",
-            "interrupt",
-            "work",
-            "read",
-            "after",
-        ),
-    ],
-    ids=[
-        "recording",
-        "flush",
-        "any time",
+SAMPLES = {
+    "recording": ("--program", "slices", "--kind", "interrupt", "work", "read"),
+    "flush": ("--program", "flush", "--kind", "error", "before", "after", "refuse"),
+    "any time": ("--program", "recording", "--kind", "alarm", "finalizer-low"),
+    "native recording": (
+        "--program",
         "native recording",
+        "--kind",
+        "interrupt",
+        "read",
+        "work",
+        "finalizer-low",
+    ),
+    "at once": (
+        "--program",
         "at once",
-        "planned",
-        "waiting",
-    ],
-)
-def test_a_sample_of_injections(options: tuple[str, ...]) -> None:
+        "--kind",
+        "interrupt",
+        "work",
+        "read",
+        "finalizer-low",
+    ),
+    "planned": (
+        "--program",
+        "at once, cold plan",
+        "--kind",
+        "interrupt",
+        "error",
+        "work",
+    ),
+    "waiting": (
+        "--program",
+        "before what waits",
+        "--kind",
+        "interrupt",
+        "work",
+        "read",
+        "after",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", some(SAMPLES, 2))
+def test_a_sample_of_injections(name: str) -> None:
     """Everything is injected by ``scripts/inject.py``, which takes an hour."""
-    command = (sys.executable, str(INJECT), *options, "--sample", str(examples(20, 60)))
+    sample = "--sample", str(examples(20, 60))
+    command = (sys.executable, str(INJECT), *SAMPLES[name], *sample)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1].endswith("injections, 0 wrong"), done.stdout
 

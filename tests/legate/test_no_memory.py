@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from process import run_python
+from process import run_alone
 
 # Loops run one after the other, so that what they compute in between is stored in full.
 PROGRAM = """
@@ -41,7 +41,7 @@ ON_POINTS = {
 
 
 def test_points_that_have_no_memory_are_one_sentence() -> None:
-    done = run_python(PROGRAM.replace("LEFT", "2**24"), **ON_POINTS)
+    done = run_alone(PROGRAM.replace("LEFT", "2**24"), **ON_POINTS)
     assert (done.returncode, done.stdout) == (1, "4.0\n")
     assert done.stderr == (
         "legate_diffuse: the system has no 39 MiB for the temporaries of a fused task, "
@@ -50,5 +50,5 @@ def test_points_that_have_no_memory_are_one_sentence() -> None:
 
 
 def test_points_that_have_the_memory_run() -> None:
-    done = run_python(PROGRAM.replace("LEFT", "2**30"), **ON_POINTS)
+    done = run_alone(PROGRAM.replace("LEFT", "2**30"), **ON_POINTS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "4.0\n4.0\n", "")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from process import run_python
+from process import run_alone
 
 SHELL = """
 import sys
@@ -42,7 +42,7 @@ def pages(output: str) -> list[str]:
 
 
 def test_a_page_for_each_cell() -> None:
-    done = run_python(SHELL + CELLS, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    done = run_alone(SHELL + CELLS, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert done.returncode == 0, done.stderr
     assert "12288.0" in done.stdout
     assert "ZeroDivisionError" in done.stdout
@@ -61,7 +61,7 @@ def test_a_page_for_each_cell() -> None:
 
 
 def test_it_cannot_be_loaded_too_late() -> None:
-    done = run_python(
+    done = run_alone(
         SHELL + 'cell("import cupynumeric")\ncell("%load_ext legate_diffuse")',
         LEGATE_DIFFUSE="0",
     )

@@ -169,8 +169,10 @@ def test_a_prepared_call_takes_no_more_arguments() -> None:
 def test_a_task_that_may_raise_ends_the_window() -> None:
     x, y = numbers(), cn.zeros(N)
     x += 1.0
+    before = legate_diffuse.stats()["groups"]
     with pytest.raises(ArithmeticError, match="as declared"):
         refuse(x, y)
+    assert legate_diffuse.stats()["groups"] == before + 1
     same(x, np.arange(float(N)) + 1.0)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from process import run_python
+from process import run_alone
 
 BEGIN = """
 import gc
@@ -71,5 +71,5 @@ def test_a_finalizer_may_use_new_types(
     types = FLOATS if shape == "(3, 3)" else INTEGERS + FLOATS
     program = f"TYPES = {types}\n" + NEW_TYPES.replace("OPERATION", operation)
     program = program.replace("EXPECTED", expected).replace("SHAPE", shape)
-    done = run_python(BEGIN + program, MALLOC_PERTURB_="165")
+    done = run_alone(BEGIN + program, MALLOC_PERTURB_="165")
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")

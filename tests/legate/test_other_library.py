@@ -17,7 +17,7 @@ import other_library as other
 import other_package
 import pytest
 from comparison import N, counted_differential, numbers, same
-from process import run_python
+from process import run_alone
 
 import legate_diffuse
 from legate_diffuse.interpose.originals import real
@@ -112,7 +112,7 @@ def test_a_python_task_is_fused() -> None:
     result = z[9999]
     print(float(result), legate_diffuse.stats()["tasks_submitted"] - before)
     """
-    done = run_python(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES="0")
+    done = run_alone(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "-4999.0 1\n"
 
@@ -135,7 +135,7 @@ def test_a_wrong_meaning_is_found_in_check_mode() -> None:
     path = {"LEGATE_DIFFUSE_CHECK": "1", "PYTHONPATH": str(Path(__file__).parent)}
     for back in (False, True):
         text = program.replace("BACK", str(back))
-        done = run_python(text, LEGATE_DIFFUSE="1", **path)
+        done = run_alone(text, LEGATE_DIFFUSE="1", **path)
         assert done.returncode == back, done.stderr
         assert ("found a wrong result" in done.stderr) == back
 
@@ -175,7 +175,7 @@ def test_float_functions_and_sums_have_tolerances(
     axpy: str, length: str, wrong: bool
 ) -> None:
     """What follows from an uncertain sum is still compared."""
-    done = run_python(
+    done = run_alone(
         CHECKED.replace("AXPY\n", f"{axpy}\n").replace("LENGTH\n", f"{length}\n"),
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_CHECK="1",
@@ -346,7 +346,7 @@ def three(package: Path | None, **environment: str) -> tuple[int, str]:
     """Run the program of three libraries; return its tasks and its results."""
     folders = (Path(__file__).parent, *([package] if package else []))
     path = os.pathsep.join(map(str, folders))
-    done = run_python(THREE, PYTHONPATH=path, **environment)
+    done = run_alone(THREE, PYTHONPATH=path, **environment)
     assert (done.returncode, done.stderr) == (0, "")
     tasks, results = done.stdout.splitlines()
     return int(tasks), results

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from process import run_python
+from process import run_alone
 
 BEGIN = """
 import legate_diffuse
@@ -62,7 +62,7 @@ for text, operate, expected in functions():
     assert legate_diffuse.stats()["ran_in_process"] == count, text
     assert (x.tolist(), m.tolist()) == (a.tolist(), b.tolist()), text
 """
-    done = run_python(BEGIN + program)
+    done = run_alone(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -93,7 +93,7 @@ for text, operate, expected in functions():
     assert len({place for _, place, *_ in times}) == len(times)
     assert all(place.startswith("place ") for _, place, *_ in times), times
 """
-    done = run_python(BEGIN + program)
+    done = run_alone(BEGIN + program)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -109,6 +109,6 @@ except RuntimeError as error:
 _native.watch_runs(lambda name: "")
 print(float(x[0]))
 """
-    done = run_python(BEGIN + program)
+    done = run_alone(BEGIN + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "RuntimeError\n1.0\n"

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cupynumeric as np
+import forked
 import numpy
 import pytest
 
@@ -96,18 +95,15 @@ print("made", counts["plans_made"], "proven", counts["plans_proven"])
 
 
 def _counts(times: int, proof: str) -> tuple[int, int]:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(times=times)],
-        env=os.environ
-        | {
-            "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
-            "LEGATE_DIFFUSE": "1",
-            "LEGATE_DIFFUSE_PROOF": proof,
-        },
-        check=True,
-        capture_output=True,
-        text=True,
+    settings = {
+        "LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 500",
+        "LEGATE_DIFFUSE": "1",
+        "LEGATE_DIFFUSE_PROOF": proof,
+    }
+    done = forked.run(
+        ["-c", PROGRAM.format(times=times)], os.environ | settings, timeout=300
     )
+    assert done.returncode == 0, done.stderr
     found = re.search(r"made (\d+) proven (\d+)", done.stdout)
     assert found is not None
     return int(found[1]), int(found[2])

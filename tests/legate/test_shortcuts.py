@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from process import run_python
+from process import run_alone
 from tiers import examples
 
 from legate_diffuse.interpose.window import window
@@ -132,7 +132,7 @@ def test_shortcuts_are_off_one_by_one_and_a_line_says_which(
     change: str, off: str | None, taken: str
 ) -> None:
     begin = "import legate.core\nfrom legate_diffuse.shortcuts import shortcut, task\n"
-    done = run_python(begin + change + WHICH_ARE_TAKEN, LEGATE_DIFFUSE="1")
+    done = run_alone(begin + change + WHICH_ARE_TAKEN, LEGATE_DIFFUSE="1")
     assert done.stdout == f"{taken}\n"
     message = (
         f"legate_diffuse: the shortcuts for {off} were not written for cuPyNumeric "

@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from process import run_in_worker, run_python
+from process import run_alone, run_in_worker
 
 BEGIN = """
 import gc
@@ -53,7 +53,7 @@ def run_fresh(program: str, **environment: str) -> None:
 
 def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
     """Run a program after ``BEGIN`` in a process of its own."""
-    return run_python(BEGIN + program, **PATH, **environment)
+    return run_alone(BEGIN + program, **PATH, **environment)
 
 
 def run_here(

@@ -6,11 +6,13 @@ Each program runs in a process of its own, on two processors.
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from process import run_python
+from process import run_alone
 
 SETTINGS = {
     "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500",
@@ -67,7 +69,7 @@ print(json.dumps(tasks))
 
 def tasks_of_steps(step: str, explanation: Path, **settings: str) -> list[int]:
     """Return how many tasks each step of a program has, but for the first one."""
-    done = run_python(
+    done = run_alone(
         PROGRAM.replace("STEP", STEPS[step]),
         LEGATE_DIFFUSE_EXPLAIN=str(explanation),
         **SETTINGS | settings,
@@ -77,6 +79,22 @@ def tasks_of_steps(step: str, explanation: Path, **settings: str) -> list[int]:
     return found
 
 
+Chosen = Callable[[str], tuple[list[int], Path]]
+
+
+@pytest.fixture(scope="module")
+def chosen(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Chosen:
+    """Return what runs steps as they come, once: their tasks and an explanation."""
+
+    def run(step: str) -> tuple[list[int], Path]:
+        explanation = tmp_path_factory.mktemp("chosen") / "explained.txt"
+        return tasks_of_steps(step, explanation), explanation
+
+    return functools.cache(run)
+
+
 def choices(explanation: Path) -> str:
     """Return what an explanation tells about the processors, in one line."""
     totals = explanation.read_text().split("Totals")[1]
@@ -84,10 +102,8 @@ def choices(explanation: Path) -> str:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_what_is_chosen(step: str, tmp_path: Path) -> None:
-    explanation = tmp_path / "explained.txt"
-    tasks_of_steps(step, explanation)
-    text = choices(explanation)
+def test_what_is_chosen(step: str, chosen: Chosen) -> None:
+    text = choices(chosen(step)[1])
     assert text.startswith("On 2 processors threads share the loops of fused tasks. ")
     assert text.count("points divide the large arrays") == (step in ALTERNATING)
     assert text.count("threads share the loops") == 1
@@ -95,12 +111,14 @@ def test_what_is_chosen(step: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ALTERNATING)
-def test_tasks_become_those_of_points(step: str, tmp_path: Path) -> None:
+def test_tasks_become_those_of_points(
+    step: str, chosen: Chosen, tmp_path: Path
+) -> None:
     """The choice changes once, early, and then all steps are as with that setting."""
-    explanation = tmp_path / "explained.txt"
-    found = tasks_of_steps(step, explanation)
+    found, _ = chosen(step)
+    other = tmp_path / "explained.txt"
     threads, points = (
-        tasks_of_steps(step, explanation, LEGATE_DIFFUSE_THREADS=number)[-1]
+        tasks_of_steps(step, other, LEGATE_DIFFUSE_THREADS=number)[-1]
         for number in ("2", "1")
     )
     assert found[0] == threads

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from test_small_arrays import run_here
+from tiers import some
 
 # Sweeps over arrays with ghost rows and columns. Rows of small ones are near both ends.
 PROGRAM = """
@@ -55,8 +56,11 @@ def sweeps(n, rows, columns, seed):
 """
 
 
-@pytest.mark.parametrize("cpus", [1, 2, 3])
-@pytest.mark.parametrize("cache_bytes", [0, 2048, 1_000_000])
+# each cache and each number of processors is in the first tier
+MACHINES = [(cache, cpus) for cache in (0, 2048, 1_000_000) for cpus in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(("cache_bytes", "cpus"), some(MACHINES, 4))
 def test_values(cache_bytes: int, cpus: int) -> None:
     run_here(
         PROGRAM

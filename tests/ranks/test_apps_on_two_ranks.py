@@ -37,7 +37,7 @@ import os
 import runpy
 import sys
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", "0")
-sys.stdin = open({folder!r} + f"/commands{{rank}}.json")
+sys.argv = [{script!r}, {folder!r} + f"/commands{{rank}}.json"]
 runpy.run_path({script!r}, run_name="__main__")
 """
 SETTINGS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 
 import pytest
 from batches import joined
@@ -57,7 +58,7 @@ def maths() -> str:
 
 @functools.cache
 def element_wise() -> str:
-    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(8, 1)))))
+    return joined(dict.fromkeys(map(kernel_of_kind, some_kinds(examples(16, 1)))))
 
 
 @functools.cache
@@ -72,11 +73,15 @@ def rows() -> str:
     return joined([*programs, *(kernel_of(*case) for case in CASES)])
 
 
+@functools.cache
+def ptx_of(architecture: str, text: Callable[[], str]) -> str:
+    return CubinAssembler(architecture).ptx(text())
+
+
 @pytest.mark.parametrize("architecture", some(["sm_90", "sm_80", "sm_100"], 3))
 @pytest.mark.parametrize("text", [maths, element_wise, others, rows])
 def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
-    assembler = CubinAssembler(architecture)
-    _, log = assembler.assembled(assembler.ptx(text()))
+    _, log = CubinAssembler(architecture).assembled(ptx_of(architecture, text))
     frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
     assert len(kernels) == text().count("define ptx_kernel") > 30
@@ -93,7 +98,7 @@ def test_sums_leave_registers_for_three_blocks() -> None:
 
 
 def test_arithmetic_is_rounded_after_each_operation() -> None:
-    ptx = CubinAssembler("sm_90").ptx(others())
+    ptx = ptx_of("sm_90", others)
     assert re.search(r"\bmul\.rn\.f64", ptx)
     assert re.search(r"\badd\.rn\.f64", ptx)
     steps = re.findall(r"^\s+((?:add|sub|mul|div|sqrt)\.\S*f(?:32|64))", ptx, re.M)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from itertools import product
 
 import numpy as np
 import pytest
@@ -103,9 +104,10 @@ def test_rows_and_columns_of_every_type(
         np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@every("shape", [(2, 30000), (9000, 2)])
-@every("kept", [(1, 0), (0, 1)])
-@every("inner", [0, 1])
+LARGE = list(product([(2, 30000), (9000, 2)], [(1, 0), (0, 1)], [0, 1]))
+
+
+@every(("shape", "kept", "inner"), LARGE[:: examples(3, 1)])
 def test_several_blocks_share_a_row(batch, shape, kept, inner) -> None:
     kernel = reduction_kernel("add", "int64", broadcast=False)
     x = in_memory(values("add", "int64", shape))
