@@ -20,9 +20,8 @@ ROOT: Final = Path(__file__).parents[1]
 if "--all" in sys.argv or any("::" in argument for argument in sys.argv):
     os.environ[tiers.VARIABLE] = "1"
 # Every plan is proven before it is used, so that all programs are cases of the proof;
-# processes that tests start do the same. In the first tier random programs do
-# (``process.run_checks``), and others prove what users' programs do.
-os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all" if tiers.all_is_run() else "1")
+# processes that tests start do the same.
+os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")
 
 # ``python -m pytest`` puts the checkout first, which has no compiled part; the folder
 # that ``scripts/gpu/prepare`` makes has one
