@@ -192,7 +192,10 @@ def _replace_products(submission: Submission) -> None:
         if len(one.shape) == len(other.shape) == 2:
             made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
             return of_matrices(one, other) if made is None else made
-        if min(*one.shape, *other.shape) < NARROWEST_PRODUCT and one.volume:
+        extents = *one.shape, *other.shape
+        if {len(one.shape), len(other.shape)} <= {1, 2} and 0 < min(
+            extents
+        ) < NARROWEST_PRODUCT:
             # no loop; what waits can be fused with what waits for the product
             made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT, brings=False)
             if made is not None:
