@@ -262,7 +262,12 @@ def _replace_operators_in_place(submission: Submission) -> None:
         if made is not None or type(y) is not client.ndarray or not x._writeable:
             return made
         target, source = client.view_of(x), client.view_of(y)
-        if target is None or source is None or source.root is not target.root:
+        if (
+            target is None
+            or source is None
+            or source.root is not target.root
+            or not source.overlaps(target)
+        ):
             return None
         # the original copies what overlaps, too
         made = binary(templates, x, y, False)
