@@ -192,7 +192,7 @@ class Templates(dict[str | None, Template | None]):
         # whether a Python number takes the type of the array
         self.common_type = getattr(ufunc, "_use_common_type", True)
         self.function = new_function(client, takes_numbers=self.common_type)
-        self.takes_integers = "l" in ufunc._result_dtypes
+        self.takes_integers = "l" in ufunc._result_dtypes or self.name in _IDENTITY
 
     def __missing__(self, name: str | None) -> Template | None:
         template = self[name] = None if name is None else self._make(np.dtype(name))

@@ -18,7 +18,7 @@ EXPRESSIONS = [
     "A * complex(0.0, 1.0)", "A * complex(-0.0, 1.0)", "A + complex(0.0, -0.0)",
     "z * 2", "z / 2.5", "2 - z", "z + 1", "z * 1j", "z != 0", "z * A[0]", "A[0] + z",
     "z * np.float64(2)", "A[0, 1] * np.float64(2)", "n.sqrt(50.0)", "n.sqrt(50)",
-    "n.floor(2.5)", "n.square(3.0)", "A.astype(complex)",
+    "n.floor(2.5)", "n.floor(2)", "n.ceil(2)", "n.square(3.0)", "A.astype(complex)",
 ]
 CHANGES = [
     "A[1:] = A[:-1]", "A[:-1] = A[1:]", "A[0] = A[:, 0]",
