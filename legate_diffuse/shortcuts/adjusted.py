@@ -108,3 +108,14 @@ def in_doubles(function: Function) -> Function:
         return checked(a, *options, **named)
 
     return of_doubles
+
+
+def along_one(function: Function) -> Function:
+    """Refuse several axes, as the original does."""
+
+    def reduced(a: Any, axis: Any = None, **named: Any) -> Any:
+        if type(axis) is tuple:
+            raise UnsuitableError
+        return function(a, axis, **named)
+
+    return reduced

@@ -18,12 +18,16 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import common_type
+from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
-from legate_diffuse.shortcuts.templates import INTEGERS, Templates
+from legate_diffuse.shortcuts.task import submit
+from legate_diffuse.shortcuts.templates import EXACT, INTEGERS, Templates
 from legate_diffuse.stores.view import over
 
 # Operators: the method, the universal function, whether the array comes second.
@@ -108,6 +112,9 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 )
 
 _OUT: Final = frozenset(("out",))
+# Python's numbers, and the types that are complex128 with a complex one.
+_NUMBERS: Final = frozenset((float, int, complex))
+_DOUBLED: Final = INTEGERS | {"float64"}
 
 
 def _binary(submission: Submission) -> Callable[..., Any]:
@@ -142,6 +149,12 @@ def _binary(submission: Submission) -> Callable[..., Any]:
         """
         thunk = x._thunk
         kind = type(y)
+        if issubclass(kind, np.number):
+            y = _number(y, x.dtype)
+            made = apply(templates.function, out, *((y, x) if swapped else (x, y)))
+            if made is not None:
+                return made
+            kind = type(y)
         if type(thunk) is selection or (
             kind is ndarray and type(y._thunk) is selection
         ):
@@ -172,9 +185,11 @@ def _binary(submission: Submission) -> Callable[..., Any]:
                     return None
                 shape = over_both
                 a, b = repeated(a, shape), repeated(b, shape)
-        elif (kind is float or kind is int) and templates.common_type:
+        elif templates.common_type and kind in _NUMBERS:
             if kind is float and root.dtype in INTEGERS:
                 return mixed(templates, x, y, swapped, out, "float64")
+            if kind is complex and root.dtype in _DOUBLED:
+                return mixed(templates, x, y, swapped, out, "complex128")
             number = constant(root, y)
             if number is None:
                 return None
@@ -193,6 +208,18 @@ def _binary(submission: Submission) -> Callable[..., Any]:
         return made
 
     return binary
+
+
+def _number(number: Any, dtype: Any) -> Any:
+    """Return a number of NumPy's as Python's, where an array is of its type.
+
+    It is itself where that would make another type of the result.
+    """
+    is_double = dtype == np.float64 and number.dtype.kind in "iuf"
+    if number.dtype != dtype and not is_double:
+        return number
+    found = number.item()
+    return found if type(found) in _NUMBERS else number
 
 
 def _unary(submission: Submission) -> Callable[..., Any]:
@@ -228,10 +255,33 @@ def _replace_operators(submission: Submission) -> None:
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    binary = _binary(submission)
+    binary, client, copies = _binary(submission), submission.client, submission.copies
 
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
-        return binary(templates, x, y, False, x)
+        made = binary(templates, x, y, False, x)
+        if made is not None or type(y) is not client.ndarray or not x._writeable:
+            return made
+        target, source = client.view_of(x), client.view_of(y)
+        if (
+            target is None
+            or source is None
+            or source.root is not target.root
+            or not source.overlaps(target)
+        ):
+            return None
+        # the original copies what overlaps, too
+        made = binary(templates, x, y, False)
+        result = None if made is None else client.view_of(made)
+        copy = copies[target.root.dtype]
+        if (
+            result is None
+            or copy is None
+            or result.root.dtype is not target.root.dtype
+            or result.shape != target.shape
+        ):
+            return None
+        submit(copy, [target, result])
+        return x
 
     for name, ufunc in _IN_PLACE.items():
         _replace_operator(submission, name, ufunc, in_place)
@@ -257,6 +307,31 @@ def _replace_operator(
     original = replace(submission.client.ndarray, method, operator)
 
 
+def _replace_universal_function(submission: Submission) -> None:
+    """Let numbers of NumPy's that come first take the short way, too."""
+    client = submission.client
+    known = {
+        getattr(np, ufunc._name): ufunc
+        for ufunc in vars(client.ufuncs).values()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+    }
+    ndarray = client.ndarray
+
+    def call(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        found = known.get(ufunc)
+        if (
+            found is not None
+            and method == "__call__"
+            and not options
+            and isinstance(inputs[0], np.number)
+            and type(inputs[1]) is ndarray
+        ):
+            return found(*inputs)
+        return original(self, ufunc, method, *inputs, **options)
+
+    original = replace(ndarray, "__array_ufunc__", call)
+
+
 def _replace_binary_functions(submission: Submission) -> None:
     ndarray, binary = submission.client.ndarray, _binary(submission)
 
@@ -270,11 +345,22 @@ def _replace_binary_functions(submission: Submission) -> None:
 
 def _replace_unary_functions(submission: Submission) -> None:
     ndarray, unary = submission.client.ndarray, _unary(submission)
+    hosted, apply = submission.hosted, submission.apply
 
-    def submit(templates: Templates, out: Any, x: Any) -> Any:
-        return unary(templates, x, out) if type(x) is ndarray else None
+    def found(templates: Templates, out: Any, x: Any) -> Any:
+        if type(x) is ndarray:
+            return unary(templates, x, out)
+        is_int = type(x) is int and not templates.takes_integers and abs(x) <= EXACT
+        if out is not None or not (is_int or type(x) is float):
+            return None
+        # the original computes with an array of one element, too
+        number = hosted.run(np.array, (float(x),), {}, "array", ALL_KINDS)
+        if number is None:
+            return None
+        made = apply(templates.function, None, number)
+        return unary(templates, number) if made is None else made
 
-    _replace_functions(submission, submission.client.unary_ufunc, 1, submit)
+    _replace_functions(submission, submission.client.unary_ufunc, 1, found)
 
 
 def _replace_functions(
@@ -319,6 +405,12 @@ SHORTCUTS: Final = (
         (*_methods(_UNARY), *_OF_ONE_OPERAND),
         "adf75d86f43050b1",
         _replace_unary_operators,
+    ),
+    Shortcut(
+        "functions of NumPy's",
+        (("_array.array", "ndarray.__array_ufunc__"), *_OF_TWO_OPERANDS),
+        "8de84636c67c3263",
+        _replace_universal_function,
     ),
     Shortcut(
         "functions of two operands",

@@ -22,6 +22,8 @@ from legate_diffuse.shortcuts.templates import (
 
 # What real numbers become, but for float16.
 _REAL: Final[frozenset[str | None]] = INTEGERS | FLOATS | {"bool"}
+# What these may become.
+TARGETS: Final[frozenset[str | None]] = _REAL | {"complex128"}
 
 
 class Conversions(dict[tuple[str | None, str | None], Template | None]):
@@ -41,12 +43,12 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         self._code = code
         self._make = make
         self._apply = client.legate.native.apply
-        self._functions = {name: new_function(client) for name in _REAL}
+        self._functions = {name: new_function(client) for name in TARGETS}
 
     def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
         source, target = types
         template = None
-        if source in _REAL and target in _REAL and source != target:
+        if source in _REAL and target in TARGETS and source != target:
             client = self._client
             dtype = np.dtype(target)
             template = Template(client, client.tasks.CONVERT, 1, self._code, dtype)
@@ -54,7 +56,7 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         self[types] = template
         return template
 
-    def convert(self, array: Any, target: str) -> Any:
+    def convert(self, array: Any, target: str | None) -> Any:
         """Return an array converted to a type; None if that is left to the original."""
         made = self._apply(self._functions[target], None, array)
         if made is not None:
@@ -75,10 +77,10 @@ _common: dict[tuple[str | None, str | None], str | None] = {}
 
 
 def common_type(one: str | None, other: str | None) -> str | None:
-    """Return the type of arrays of two types together, None if it is not a real one."""
+    """Return the type of arrays of two types together, None if none becomes it here."""
     types = one, other
     if types not in _common:
-        known = one in _REAL and other in _REAL
+        known = one in TARGETS and other in TARGETS
         found = np.result_type(str(one), str(other)).name if known else None
-        _common[types] = found if found in _REAL else None
+        _common[types] = found if found in TARGETS else None
     return _common[types]

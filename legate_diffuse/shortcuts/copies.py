@@ -16,15 +16,11 @@ import numpy as np
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, may_overlap, replace
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import (
-    FLOATS,
-    INTEGERS,
-    ElementTemplates,
-    NewArrays,
-)
+from legate_diffuse.shortcuts.templates import ElementTemplates, NewArrays
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.view import View
 
@@ -157,6 +153,8 @@ def _replace_set(submission: Submission) -> None:
                 original(self, key, value)
                 return
             target = _find(self._thunk, key)
+            if target is not None and value.dtype != self.dtype:
+                value = converted(value, target.root.dtype)
             base = value._thunk.base
             if (
                 target is not None
@@ -168,6 +166,13 @@ def _replace_set(submission: Submission) -> None:
                 return
         if not hosted.assign(self, key, value):
             original(self, key, value)
+
+    def converted(value: Any, name: str | None) -> Any:
+        """Return an array of a type, where that is no affair of the original's."""
+        if warn._user_value or name not in TARGETS:
+            return value
+        found = submission.conversions.convert(value, name)
+        return value if found is None else found
 
     def _put(target: View, value: float) -> bool:
         """Write a number to all elements; False if its type is to change."""
@@ -219,7 +224,12 @@ def _replace_set(submission: Submission) -> None:
             if target.equal_storage(source):
                 return True
             if source.overlaps(target):
-                return False
+                # the original copies it first, too
+                made = submission.make(template, source.shape, source)
+                copied = None if made is None else submission.client.view_of(made)
+                if copied is None:
+                    return False
+                source = copied
         submit(template, [target, source])
         return True
 
@@ -260,8 +270,9 @@ def _replace_copy(submission: Submission, name: str) -> None:
 def _replace_astype(submission: Submission) -> None:
     convert = submission.conversions.convert
     # the names of types, by what stands for them
-    names: dict[Any, str] = {float: "float64", int: "int64", bool: "bool"}
-    for known in (*INTEGERS, *FLOATS, "bool"):
+    names: dict[Any, str | None] = {float: "float64", int: "int64", bool: "bool"}
+    names[complex] = "complex128"
+    for known in TARGETS:
         dtype = np.dtype(known)
         names[known] = names[dtype] = names[dtype.type] = known
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
@@ -39,22 +40,28 @@ def _replace_all_creations(submission: Submission) -> None:
         names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
     names[float], names[int] = names[np.float64], names[np.int64]
     for name, value in _VALUES.items():
-        _replace_creation(name, value, new.fill, names)
+        _replace_creation(name, value, new.fill, names, submission.hosted)
     _replace_full(new.fill, names)
     _replace_arange(new.take, names)
     _replace_linspace(new.take, names)
-    _replace_array(client.legate.native, new)
+    _replace_array(client.legate.native, new, submission.hosted)
+    _replace_asarray(submission.hosted)
 
 
 def _replace_creation(
-    name: str, value: int, fill: Any, names: dict[Any, str | None]
+    name: str, value: int, fill: Any, names: dict[Any, str | None], hosted: Hosted
 ) -> None:
-    package = importlib.import_module("cupynumeric")
+    package, by_numpy = importlib.import_module("cupynumeric"), getattr(np, name)
 
     def create(shape: Any, dtype: Any = np.float64) -> Any:
         known = names.get(dtype) if _is_type(dtype) else None
-        layout = None if known is None else _small_layout(shape)
-        made = None if layout is None else fill(known, layout, value)
+        layout = _small_layout(shape) if _is_type(dtype) else None
+        if known is not None and layout is not None:
+            made = fill(known, layout, value)
+        elif layout is not None:
+            made = hosted.run(by_numpy, (shape, dtype), {}, name, ALL_KINDS)
+        else:
+            made = None
         return original(shape, dtype) if made is None else made
 
     original = replace(package, name, create)
@@ -76,6 +83,9 @@ def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
 _RANGES: Final = ("int64", "float64")
 _EXACT: Final = 1 << 53
 _NUMBERS: Final = frozenset((float, int))
+# What arrays are made of whose elements were anywhere, and what is said of them.
+_SEQUENCES: Final = frozenset((list, tuple))
+_DTYPE: Final = frozenset(("dtype",))
 
 
 def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
@@ -137,15 +147,32 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _replace_array(native: Any, function: Any) -> None:
+def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
     package = importlib.import_module("cupynumeric")
     collect = native.collect
 
     def array(obj: Any, *options: Any, **named: Any) -> Any:
         made = None if options or named else collect(function, obj)
+        is_plain = not options and named.keys() <= _DTYPE
+        # the original reads elements that are arrays one at a time, too
+        if made is None and is_plain and type(obj) in _SEQUENCES:
+            made = hosted.run(np.array, (obj,), named, "array", ALL_KINDS)
         return original(obj, *options, **named) if made is None else made
 
     original = replace(package, "array", array)
+
+
+def _replace_asarray(hosted: Hosted) -> None:
+    package = importlib.import_module("cupynumeric")
+
+    def asarray(a: Any, *options: Any, **named: Any) -> Any:
+        made = None
+        # of anything else the original may share the memory
+        if type(a) in _SEQUENCES and not options and named.keys() <= _DTYPE:
+            made = hosted.run(np.array, (a,), named, "array", ALL_KINDS)
+        return original(a, *options, **named) if made is None else made
+
+    original = replace(package, "asarray", asarray)
 
 
 def _is_type(dtype: Any) -> bool:
@@ -176,6 +203,7 @@ SHORTCUTS: Final = (
             ("_module.creation_ranges", "arange"),
             ("_module.creation_ranges", "linspace"),
             ("_module.creation_data", "array"),
+            ("_module.creation_data", "asarray"),
             ("_thunk.deferred", "DeferredArray.arange"),
             ("runtime", "Runtime.get_numpy_thunk"),
             ("runtime", "Runtime.find_or_create_array_thunk"),
@@ -183,7 +211,7 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.fill"),
             *ARRAYS,
         ),
-        "e16966f68ccc3b2c",
+        "2fe3a71f8fabad49",
         _replace_all_creations,
     ),
 )

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import Template, new_function
@@ -29,6 +30,9 @@ _FUNCTIONS: Final = {
     "all": ("logic_truth", "b86c900c55ca43aa"),
 }
 
+# What both take, and mean the same.
+_AXIS: Final = frozenset(("axis", "keepdims"))
+
 
 def _replace_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
@@ -36,8 +40,12 @@ def _replace_function(name: str, submission: Submission) -> None:
     ndarray = submission.client.ndarray
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
-        if type(a) is ndarray and not options and not named:
-            return getattr(a, method)()
+        if (
+            type(a) is ndarray
+            and named.keys() <= _AXIS
+            and len(options) + ("axis" in named) < 2
+        ):
+            return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
 
     original = replace(package, name, function)
@@ -48,10 +56,14 @@ def _replace_function(name: str, submission: Submission) -> None:
 # What ``where`` chooses from, and the numbers that become such an element.
 _CHOICES: Final = {"float64": (float, int), "int64": (int,)}
 
+# Two numbers of which NumPy makes the type that the original makes.
+_CHOSEN: Final = frozenset((float, int))
+
 
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
+    hosted = submission.hosted
     known = new_function(client, takes_numbers=True)
     templates: dict[str, Template] = {}
     for name in _CHOICES:
@@ -59,13 +71,27 @@ def _replace_where(submission: Submission) -> None:
         templates[name].function = known
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
-        # the type of two numbers is the original's affair
-        if type(a) is not ndarray or not (type(x) is ndarray or type(y) is ndarray):
+        made = None
+        if type(a) is not ndarray:
             return original(a, x, y)
-        made = apply(known, None, a, x, y)
-        if made is None and not doctor._user_value:
-            made = _choose(a, x, y)
+        if type(x) is ndarray or type(y) is ndarray:
+            made = apply(known, None, a, x, y)
+            if made is None and not doctor._user_value:
+                made = _choose(a, x, y)
+        if made is None and _agree(a, x, y):
+            choices = (a, x, y)
+            made = hosted.run(
+                np.where, choices, {}, "where", ALL_KINDS, brings=False, computes=False
+            )
         return original(a, x, y) if made is None else made
+
+    def _agree(mask: Any, x: Any, y: Any) -> bool:
+        """Whether NumPy chooses from the types that the original chooses from."""
+        kinds = {type(x), type(y)}
+        if ndarray not in kinds:
+            return mask.dtype == bool and kinds <= _CHOSEN
+        dtypes = {each.dtype for each in (x, y) if type(each) is ndarray}
+        return mask.dtype == bool and len(dtypes) == 1 and kinds == {ndarray}
 
     def _choose(a: Any, x: Any, y: Any) -> Any:
         mask, one, other = map(client.view_of, (a, x, y))

@@ -122,7 +122,11 @@ class Hosted:
             return None
         try:
             plain = self._key(key)
-            if type(plain) is np.ndarray and plain.dtype == bool:
+            if (
+                type(plain) is np.ndarray
+                and plain.dtype == bool
+                and plain.shape == array.shape
+            ):
                 # others select by masks
                 return None
             elements = self._elements(array)

@@ -134,6 +134,23 @@ def _replace_assignments(submission: Submission) -> None:
         if not hosted.assign(self, Ellipsis, value):
             original_fill(self, value)
 
+    def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+        # the original refuses NaN, and knows what other types become
+        if (
+            type(a) is ndarray
+            and a._writeable
+            and a.ndim == 2
+            and type(val) in _NUMBERS
+            and val == val
+            and a.dtype.kind in _NUMBERS[type(val)]
+            and type(wrap) is bool
+            and hosted.change(a, lambda found: np.fill_diagonal(found, val, wrap))
+        ):
+            return
+        original_fill_diagonal(a, val, wrap)
+
+    package = importlib.import_module("cupynumeric")
+    original_fill_diagonal = replace(package, "fill_diagonal", fill_diagonal)
     original_sort = replace(ndarray, "sort", sort)
     original_fill = replace(ndarray, "fill", fill)
 
@@ -146,6 +163,8 @@ def _sorted(axis: Any) -> Callable[[Any], None]:
     return sort
 
 
+# Numbers that diagonals are filled with, and the kinds of arrays that take them.
+_NUMBERS: Final[dict[type, str]] = {int: "if", float: "f"}
 _BY_NAME: Final = {recipe.name: recipe for recipe in FUNCTIONS}
 
 SHORTCUTS: Final = (
@@ -195,9 +214,14 @@ SHORTCUTS: Final = (
         _replace_reduce,
     ),
     Shortcut(
-        "the methods sort and fill on small arrays",
-        (("_array.array", "ndarray.sort"), ("_array.array", "ndarray.fill"), *ARRAYS),
-        "be8099e00691dafb",
+        "what changes all elements of small arrays, or a diagonal",
+        (
+            ("_array.array", "ndarray.sort"),
+            ("_array.array", "ndarray.fill"),
+            ("_module.indexing", "fill_diagonal"),
+            *ARRAYS,
+        ),
+        "8b7262ca60e30ab3",
         _replace_assignments,
     ),
 )

@@ -192,13 +192,21 @@ def _replace_products(submission: Submission) -> None:
         if len(one.shape) == len(other.shape) == 2:
             made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
             return of_matrices(one, other) if made is None else made
+        extents = *one.shape, *other.shape
+        if {len(one.shape), len(other.shape)} <= {1, 2} and 0 < min(
+            extents
+        ) < NARROWEST_PRODUCT:
+            # no loop; what waits can be fused with what waits for the product
+            made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT, brings=False)
+            if made is not None:
+                return made
         if len(one.shape) < len(other.shape):
             # a vector times a matrix is the transposed matrix times the vector
             one, other = other, one
             one = one.transpose((1, 0)) if len(one.shape) == 2 else one
         if one.shape[-1:] != other.shape:
             return None
-        if len(one.shape) == 1 and one.volume > 1:
+        if len(one.shape) == 1 and one.volume:
             return _submit(submission, vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:

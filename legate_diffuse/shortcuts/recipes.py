@@ -404,7 +404,15 @@ FUNCTIONS: Final = (
     Recipe("eigh", _LINALG, "7aca7165f87230dd", 1, kinds=INEXACT, package="linalg"),
     Recipe("eigvalsh", _LINALG, "1ad6739e3c6bab60", 1, kinds=INEXACT, package="linalg"),
     Recipe("qr", _LINALG, "06cf37e78ea60425", 1, kinds=INEXACT, package="linalg"),
-    Recipe("svd", _LINALG, "c2c9888c08be326d", 1, kinds=INEXACT, package="linalg"),
+    Recipe(
+        "svd",
+        _LINALG,
+        "c2c9888c08be326d",
+        2,
+        "full_matrices",
+        INEXACT,
+        package="linalg",
+    ),
     Recipe(
         "matrix_power", _LINALG, "b0fa50bb9ddacef4", 2, kinds=INEXACT, package="linalg"
     ),

@@ -17,6 +17,8 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.shortcuts.adjusted import Function, along_one, ordered
+from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
@@ -52,6 +54,17 @@ _WIDER: Final[dict[str | None, str]] = {
     **dict.fromkeys(("bool", "int8", "int16", "int32"), "int64"),
     **dict.fromkeys(("uint8", "uint16", "uint32"), "uint64"),
 }
+# What does the same with several axes, or keeps dimensions, and the kinds of types.
+_BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
+    "sum": (np.sum, ALL_KINDS),
+    "prod": (np.prod, "iuf"),
+    "max": (ordered(np.max), "iuf"),
+    "min": (ordered(np.min), "iuf"),
+    "any": (along_one(np.any), "b"),
+    "all": (along_one(np.all), "b"),
+}
+# The arguments that these take.
+_AXIS: Final = frozenset(("axis", "keepdims"))
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -125,6 +138,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     code, dtypes, _ = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
+    hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
     apply, function = submission.apply, new_function(client, reduces=True)
     along, convert = client.legate.native.reduce, submission.conversions.convert
     # the types that native code knows
@@ -137,14 +151,21 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             made = apply(function, None, self)
             if made is None:
                 made = reduce_all(self)
-        elif len(named) == 1 and not options and type(named.get("axis")) is int:
-            made = along(found.function, self, named["axis"])
-            if made is None:
-                made = reduce_along(self, named["axis"])
         elif not options and all(
             [named[each] is _DEFAULTS.get(each, ...) for each in named]
         ):
             made = reduce_all(self)
+        elif len(options) < 2 and named.keys() <= _AXIS:
+            axis = options[0] if options else named.get("axis")
+            if len(options) + len(named) == 1 and type(axis) is int:
+                made = along(found.function, self, axis)
+                if made is None:
+                    made = reduce_along(self, axis)
+            if made is None:
+                arguments = (self, *options)
+                made = hosted.run(by_numpy, arguments, named, name, kinds, brings=False)
+            if made is None and sums and type(axis) is tuple:
+                made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
 
     def reduce_all(array: Any) -> Any:
@@ -172,6 +193,18 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.function = function
             template.learn(root.dtype)
         return made
+
+    def reduce_truth(array: Any, *options: Any, **named: Any) -> Any:
+        """Reduce truth values along several axes, as integers from the start.
+
+        The original keeps the sums along the first axis in an array of truth values,
+        whose bytes its tasks then read as numbers.
+        """
+        view = client.view_of(array)
+        if view is None or view.root.dtype != "bool":
+            return None
+        numbers = convert(array, "int64")
+        return None if numbers is None else original(numbers, *options, **named)
 
     def reduce_along(array: Any, axis: int) -> Any:
         view = client.view_of(array)
@@ -207,12 +240,15 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
 
 def _replace_mean(submission: Submission) -> None:
-    client = submission.client
+    client, hosted = submission.client, submission.hosted
 
     def mean(self: Any, *options: Any, **named: Any) -> Any:
         view = None if options else client.view_of(self)
         if view is None or view.root.dtype not in FLOATS:
-            return original(self, *options, **named)
+            made = None
+            if not options and not named:
+                made = hosted.run(np.mean, (self,), {}, "mean", "biu", brings=False)
+            return original(self, *options, **named) if made is None else made
         if not named and view.volume > 1:
             total = self.sum()
             total /= view.volume

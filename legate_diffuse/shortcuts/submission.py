@@ -148,7 +148,9 @@ class Submission:
         if root.dtype is not template.name or not root.fusable or target.shape != shape:
             return None
         for operand in operands:
-            if operand is not target and may_overlap(operand.root, root):
+            if operand is target or not may_overlap(operand.root, root):
+                continue
+            if operand.root is not root or operand.overlaps(target):
                 return None
         submit(template, [target, *operands])
         return out

@@ -29,8 +29,11 @@ INTEGERS: Final = frozenset(
     ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 )
 FLOATS: Final = frozenset(("float32", "float64"))
+# Those that any number may become.
+COMPLEX: Final = frozenset(("complex64", "complex128"))
+_INEXACT: Final = FLOATS | COMPLEX
 # every int up to this size is a float64 (and rounds once to a float32)
-_EXACT: Final = 1 << 53
+EXACT: Final = 1 << 53
 
 # Functions that return an integer array itself.
 _IDENTITY: Final = frozenset(("ceil", "floor", "trunc"))
@@ -189,6 +192,7 @@ class Templates(dict[str | None, Template | None]):
         # whether a Python number takes the type of the array
         self.common_type = getattr(ufunc, "_use_common_type", True)
         self.function = new_function(client, takes_numbers=self.common_type)
+        self.takes_integers = "l" in ufunc._result_dtypes or self.name in _IDENTITY
 
     def __missing__(self, name: str | None) -> Template | None:
         template = self[name] = None if name is None else self._make(np.dtype(name))
@@ -261,13 +265,14 @@ class Constants:
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], LogicalStore] = {}
 
-    def find(self, like: Root, value: float) -> View | None:
-        """Return an int or a float as a constant of the type of a store.
+    def find(self, like: Root, value: complex) -> View | None:
+        """Return a Python number as a constant of the type of a store.
 
         None if the original must decide what becomes of it.
         """
         # the two zeros of a type are equal, but not the same
-        key = (like.dtype, type(value), value or repr(value))
+        is_plain = value and type(value) is not complex
+        key = (like.dtype, type(value), value if is_plain else repr(value))
         store = self._known.get(key)
         if store is None:
             store = self._make(like, value)
@@ -276,12 +281,15 @@ class Constants:
             store = remember(self._known, key, store, _MAX_CONSTANTS)
         return store._view
 
-    def _make(self, like: Root, value: float) -> LogicalStore | None:
+    def _make(self, like: Root, value: complex) -> LogicalStore | None:
         name = like.dtype
-        if type(value) is float:
-            convertible = name in FLOATS and value == value
+        if type(value) is complex:
+            convertible = name in COMPLEX and value == value
+        elif type(value) is float:
+            convertible = name in _INEXACT and value == value
         else:
-            convertible = name in INTEGERS or (name in FLOATS and abs(value) <= _EXACT)
+            is_exact = name in _INEXACT and abs(value) <= EXACT
+            convertible = name in INTEGERS or is_exact
         if not convertible:
             return None
         try:

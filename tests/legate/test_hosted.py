@@ -133,7 +133,7 @@ ASIDE = ("take(e", "x[x > 2]", "A[A", "x[(x", "nan_to_num(x", "convolve(x, x4)",
          "array_equal(x, A", "A.flatten", "roll(", "A[A[:, 0]", "unique(A)",
          "repeat(x, r", "dot(A, x4", "linalg.pinv", "einsum('ii", "einsum('ij->",
          # one element is none of an array, but a future
-         "cumsum(o", "sort(o", "searchsorted(o", "trace(o")
+         "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]
 submitted = {}
 for statement in CALLS + CHANGES:

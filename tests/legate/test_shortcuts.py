@@ -112,7 +112,8 @@ apply.Client = lack
         (OTHER_SOURCE.format("ndarray.copy"), "copies", "True True False"),
         (
             OTHER_SOURCE.format("DeferredArray.binary_op"),
-            "operators, operators in place, functions of two operands",
+            "operators, operators in place, functions of NumPy's, functions of two "
+            "operands",
             "False True True",
         ),
         (

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of all kinds, and arrays that overlap, take the short way with arrays."""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_here
+
+# Expressions of an array, and statements that change it.
+PROGRAM = """
+import warnings
+warnings.simplefilter("ignore")
+EXPRESSIONS = [
+    "A * np.float64(2.5)", "np.float64(2.5) * A", "A + np.int64(3)", "np.int64(3) - A",
+    "A * np.float32(0.1)", "np.float32(0.1) * A", "np.float64(0.3) < A",
+    "A / np.float64(3)", "np.maximum(A, np.float64(2))", "A * np.float64('nan')",
+    "A * 2j", "2j * A", "A - (1 + 2j)", "1j - A", "A / 2j", "A == 1j",
+    "A * complex(0.0, 1.0)", "A * complex(-0.0, 1.0)", "A + complex(0.0, -0.0)",
+    "z * 2", "z / 2.5", "2 - z", "z + 1", "z * 1j", "z != 0", "z * A[0]", "A[0] + z",
+    "z * np.float64(2)", "A[0, 1] * np.float64(2)", "n.sqrt(50.0)", "n.sqrt(50)",
+    "n.floor(2.5)", "n.floor(2)", "n.ceil(2)", "n.square(3.0)", "A.astype(complex)",
+]
+CHANGES = [
+    "A[1:] = A[:-1]", "A[:-1] = A[1:]", "A[0] = A[:, 0]",
+    "A[1:3, 1:3] = A[:2, :2].T", "A[1:] += A[:-1]", "A[:, 1:] -= A[:, :-1]",
+    "A += A.T", "A *= A[0]", "A[0] = i", "A[1] = n.arange(4)", "i[:] = A[0]",
+    "z[:] = i", "z[1:] = A[0, 1:]", "z[0] = 1", "z[1] = 1j", "z += 1", "z *= 2.5",
+    "z *= 1j", "A *= np.float64(2.5)", "A[1] += np.int64(2)",
+]
+def outcome(n, statement, dtype):
+    A = n.array((np.arange(16) % 7).reshape(4, 4).astype(dtype))
+    z = n.array(np.array([1 + 2j, -1j, 3.0, 0.0]))
+    i = n.array(np.array([4, 3, 2, 1]))
+    names = {"A": A, "z": z, "i": i, "n": n, "np": np if n is cn else n}
+    try:
+        if statement in CHANGES:
+            exec(statement, names)
+            return [np.array(names[name]) for name in "Azi"]
+        return [np.array(eval(statement, names))]
+    except TypeError:
+        return []
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_results_are_those_of_numpy(dtype: str) -> None:
+    run_here(
+        PROGRAM
+        + f"""
+for statement in EXPRESSIONS + CHANGES:
+    # NumPy refuses what cuPyNumeric converts
+    if {dtype!r} != "float64" and statement in CHANGES and "np." in statement:
+        continue
+    if {dtype!r} == "float32" and "j" in statement or "complex" in statement:
+        continue
+    for _ in range(3):
+        found = outcome(cn, statement, {dtype!r})
+        wanted = outcome(np, statement, {dtype!r})
+        assert len(found) == len(wanted), statement
+        for one, other in zip(found, wanted):
+            assert one.dtype == other.dtype, (statement, one.dtype, other.dtype)
+            np.testing.assert_allclose(one, other, rtol=1e-6, err_msg=statement)
+""",
+        fuses=False,
+    )
+
+
+def test_no_task_is_needed() -> None:
+    run_here(
+        PROGRAM
+        + """
+submitted = {}
+for statement in EXPRESSIONS + CHANGES:
+    for _ in range(3):
+        before = legate_diffuse.stats()["tasks_submitted"]
+        outcome(cn, statement, "float64")
+        after = legate_diffuse.stats()["tasks_submitted"]
+    if after != before:
+        submitted[statement] = after - before
+assert not submitted, submitted
+""",
+        fuses=False,
+    )
+
+
+def test_a_narrow_product_lets_nothing_wait() -> None:
+    run_here(
+        """
+X, w = cn.arange(40.0).reshape(10, 4) / 40, cn.ones(4)
+def step():
+    p = 1 / (1 + cn.exp(-X @ w))
+    return X.T @ (p - 0.5)
+for _ in range(3):
+    float(step()[0])
+before = legate_diffuse.stats()
+step()
+after = legate_diffuse.stats()
+# nothing of it waits: all but the products ran before anybody asks
+assert after["ran_in_process"] - before["ran_in_process"] >= 5
+assert after["tasks_submitted"] == before["tasks_submitted"]
+plain = np.arange(40.0).reshape(10, 4) / 40
+wanted = plain.T @ (1 / (1 + np.exp(-plain @ np.ones(4))) - 0.5)
+np.testing.assert_allclose(step(), wanted)
+""",
+        fuses=False,
+    )
+
+
+def test_truth_values_are_counted_along_several_axes() -> None:
+    run_here(
+        """
+t = np.arange(48).reshape(3, 4, 4) % 7 > 2
+x = cn.array(t)
+for axis in ((1, 2), (0, 2), (0, 1), (0, 1, 2), (2, -3)):
+    for keepdims in (False, True):
+        found = x.sum(axis=axis, keepdims=keepdims)
+        wanted = t.sum(axis=axis, keepdims=keepdims)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(cn.sum(x, axis), t.sum(axis))
+""",
+        fuses=False,
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
