@@ -147,6 +147,7 @@ for make in (lambda: cn.array([1.0, 2.0]), lambda: cn.arange(4), lambda: cn.ones
 def test_what_is_behind_an_array_is_made_when_somebody_asks() -> None:
     run_fresh("""
 import copy, pickle, weakref
+large = cn.ones(100_000)
 x = cn.arange(8.0)
 for _ in range(3):
     # native code learns it
@@ -168,7 +169,8 @@ for _ in range(3):
     for same in (copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):
         other = same(x * 2.0)
         assert np.asarray(other).tolist() == [2.0 * k for k in range(8)]
-    dead = weakref.ref(y + 1.0)
+    # small ones may be used again
+    dead = weakref.ref(large + 1.0)
     assert dead() is None
     w = x + 0.0
     assert w.flags["W"] and w._writeable and w._legate_data is None
