@@ -166,7 +166,8 @@ def test_a_chain_of_scalars_is_one_task() -> None:
 @pytest.mark.parametrize("call", range(1, 3))
 def test_a_task_that_cannot_be_submitted_changes_nothing_twice(call: int) -> None:
     """The original tasks run in its place, those that come after it among them."""
-    done = run_alone(f"""
+    done = run_alone(
+        f"""
 import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric as cn
@@ -192,7 +193,9 @@ for _ in range(4):
     x = x + z * s
     print(*(a.__array__().tolist() for a in (x, y, z)), float(s))
 assert calls >= {call}, calls
-""")
+""",
+        LEGATE_DIFFUSE_SMALL_BYTES="0",
+    )
     lines = []
     x, s = np.arange(8.0), np.full((), 2.0)
     for _ in range(4):
