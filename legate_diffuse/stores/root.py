@@ -250,9 +250,10 @@ class Root:
         It has all elements in row-major order. Legate keeps it up to date: whatever
         uses the store has done so when its submission returns.
         """
-        self.small_array().map(address)
         self.constant = None
+        # kept before it is used, whatever a signal handler raises in between
         self.mapped = physical
+        self.small_array().map(address)
 
     def _unmap(self) -> None:
         """Let Legate have its memory for itself, unless the application holds it, too.

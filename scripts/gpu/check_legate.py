@@ -181,10 +181,9 @@ def check_random(machine: Machine, programs: int) -> dict[str, Any]:
 
 
 def measure(machine: Machine, limit: float) -> dict[str, Any]:
-    """Time large and tiny cases, unfused and fused, each in a process of its own."""
+    """Time large and tiny cases, fused in one process and unfused in another."""
     large = {
         case: [*command[: command.index("--package")], *TIMED, "10"]
-        + (["--dtype", "float32"] if "float32" in case else [])
         for case, command in cases.LARGE.items()
         if command[0] != "sums"
     }

@@ -28,6 +28,8 @@ from typing import IO, Final
 
 ROOTS: Final = (
     *("legate-diffuse", "pytest", "pytest-timeout", "hypothesis", "scipy"),
+    # which pytest's options in pyproject.toml are for
+    "pytest-xdist",
     # which Legate imports without saying so
     "typing_extensions",
 )
