@@ -14,6 +14,7 @@ import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
+from legate_diffuse.shortcuts.reductions import AXIS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import Template, new_function
@@ -30,9 +31,6 @@ _FUNCTIONS: Final = {
     "all": ("logic_truth", "b86c900c55ca43aa"),
 }
 
-# What both take, and mean the same.
-_AXIS: Final = frozenset(("axis", "keepdims"))
-
 
 def _replace_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
@@ -42,7 +40,7 @@ def _replace_function(name: str, submission: Submission) -> None:
     def function(a: Any, *options: Any, **named: Any) -> Any:
         if (
             type(a) is ndarray
-            and named.keys() <= _AXIS
+            and named.keys() <= AXIS
             and len(options) + ("axis" in named) < 2
         ):
             return getattr(a, method)(*options, **named)

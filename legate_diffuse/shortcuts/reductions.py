@@ -64,7 +64,7 @@ _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "all": (along_one(np.all), "b"),
 }
 # The arguments that these take.
-_AXIS: Final = frozenset(("axis", "keepdims"))
+AXIS: Final = frozenset(("axis", "keepdims"))
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -155,7 +155,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             [named[each] is _DEFAULTS.get(each, ...) for each in named]
         ):
             made = reduce_all(self)
-        elif len(options) < 2 and named.keys() <= _AXIS:
+        elif len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             if len(options) + len(named) == 1 and type(axis) is int:
                 made = along(found.function, self, axis)
