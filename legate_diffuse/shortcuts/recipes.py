@@ -34,6 +34,8 @@ from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
 _REAL: Final = "iuf"
+# Those that have an order.
+_ORDERED: Final = "biuf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ FUNCTIONS: Final = (
         "fc8fc053964fc399",
         2,
         "axis keepdims",
-        _REAL,
+        _ORDERED,
         ordered(np.argmax),
         computes=False,
     ),
@@ -186,7 +188,7 @@ FUNCTIONS: Final = (
         "abe824cbf767ea17",
         2,
         "axis keepdims",
-        _REAL,
+        _ORDERED,
         ordered(np.argmin),
         computes=False,
     ),

@@ -14,8 +14,11 @@ constexpr std::int64_t VECTOR_BYTES = 16;
 // Limits of CUDA.
 constexpr std::int64_t MAX_GRID_X = INT32_MAX;
 constexpr std::int64_t MAX_GRID_Y = 65535;
-// Rows or steps that a thread takes at least where several blocks leave partial results.
+// Rows or steps that a thread takes at least where several blocks leave partial results, and rows
+// that it takes at most where none do.
 constexpr std::int64_t ENOUGH = 8;
+// Threads of a grid that keep a GPU busy, with others to follow them.
+constexpr std::int64_t BUSY = 1 << 19;
 
 constexpr std::int64_t LOOPS = GpuKernelCode::LOOPS;
 
@@ -56,7 +59,7 @@ class Parameters {
  public:
   explicit Parameters(const GpuKernelCode& code)
       : count_{code.num_arguments},
-        words_(GpuKernelCode::HEAD + count_ * (1 + LOOPS) + count_ % 2 + 2 * code.num_scalars) {
+        words_(even(GpuKernelCode::HEAD + count_ * (1 + LOOPS)) + 2 * code.num_scalars) {
     std::fill_n(words_.begin(), LOOPS, 1);
   }
 
@@ -64,7 +67,8 @@ class Parameters {
   std::int64_t& rows() { return words_[LOOPS]; }
   std::int64_t& slices() { return words_[LOOPS + 1]; }
   std::int64_t& stores() { return words_[LOOPS + 2]; }
-  std::int64_t& layout() { return words_[LOOPS + 5]; }
+  std::int64_t& layout() { return words_[GpuKernelCode::LAYOUT]; }
+  std::int64_t& chunk() { return words_[LOOPS + 6]; }
   std::int64_t& pointer(std::int64_t index) { return words_[GpuKernelCode::HEAD + index]; }
   std::int64_t& stride(std::int64_t index, std::int64_t loop) {
     return words_[GpuKernelCode::HEAD + count_ + index * LOOPS + loop];
@@ -77,6 +81,8 @@ class Parameters {
   std::vector<std::int64_t> take() { return std::move(words_); }
 
  private:
+  static constexpr std::int64_t even(std::int64_t count) { return count + count % 2; }
+
   std::int64_t count_;
   std::vector<std::int64_t> words_;
 };
@@ -89,7 +95,7 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
   const auto slices = parameters.slices();
   const auto by_columns = layout == GridLayout::COLUMNS;
   const auto steps = layout == GridLayout::ALIGNED ? divide_up(extent, code.lanes) : extent;
-  const auto groups = by_columns ? 1 : code.groups;
+  const auto groups = layout == GridLayout::ALIGNED || layout == GridLayout::UNIT ? code.groups : 1;
   // Threads along rows that there are not would have nothing to do.
   const auto alone = code.threads / std::min(code.threads, power_of_two_from(rows));
   const auto most = by_columns ? COLUMNS : std::max(std::min(code.block_x, code.threads), alone);
@@ -109,7 +115,13 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
     grid_x = std::clamp(divide_up(grid_x * groups, ENOUGH), std::int64_t{1}, limit);
     grid_y = std::clamp(divide_up(grid_y, ENOUGH), std::int64_t{1}, limit / grid_x);
     launch.folds = grid_x * grid_y > 1;
+  } else {
+    const auto rows_each = grid_x * block_x * rows / BUSY;
+
+    grid_y = divide_up(rows, block_y * std::clamp(rows_each, std::int64_t{1}, ENOUGH));
   }
+  // a thread counts the rows of a chunk with 32 bits
+  parameters.chunk() = std::min(divide_up(rows, block_y * grid_y), std::int64_t{INT32_MAX});
   launch.grid = {static_cast<unsigned>(std::min(grid_x, MAX_GRID_X)),
                  static_cast<unsigned>(std::min(grid_y, MAX_GRID_Y)),
                  static_cast<unsigned>(std::min(slices, MAX_GRID_Y))};
@@ -120,6 +132,7 @@ void set_grid(const GpuKernelCode& code, Parameters& parameters, GridLayout layo
 
 GridLayout find_layout(const GpuKernelCode& code, const std::int64_t* words) {
   const auto* const pointers = words + GpuKernelCode::HEAD;
+  auto layout = GridLayout::ALIGNED;
 
   for (std::int64_t index = 0; index < code.num_arguments; ++index) {
     const auto& argument = code.arguments[index];
@@ -127,13 +140,13 @@ GridLayout find_layout(const GpuKernelCode& code, const std::int64_t* words) {
 
     if (!is_element(argument)) continue;
     if (strides[0] != unit_stride(argument)) return GridLayout::STRIDED;
-    if (has(argument, KernelArgument::INVARIANT)) continue;
+    if (has(argument, KernelArgument::INVARIANT) || layout == GridLayout::UNIT) continue;
 
     auto offsets = pointers[index];
     for (std::int64_t loop = 1; loop < LOOPS; ++loop) offsets |= strides[loop];
-    if (offsets % VECTOR_BYTES != 0) return GridLayout::STRIDED;
+    if (offsets % VECTOR_BYTES != 0) layout = GridLayout::UNIT;
   }
-  return GridLayout::ALIGNED;
+  return layout;
 }
 
 std::vector<GridLaunch> GridNest::launches(const GpuKernelCode& code, const ScalarBlock* scalars) {

@@ -16,9 +16,9 @@
 namespace legate_diffuse {
 
 // How the arguments of a launch lie, as codegen/gpu/parameters.py numbers it: what moves is
-// contiguous, and aligned to 16 bytes; moves in any steps; or in any steps, where threads of a
-// block reduce to elements of their own.
-enum class GridLayout : std::int64_t { ALIGNED, STRIDED, COLUMNS };
+// contiguous, and aligned to 16 bytes; is contiguous; moves in any steps; or in any steps, where
+// threads of a block reduce to elements of their own.
+enum class GridLayout : std::int64_t { ALIGNED, UNIT, STRIDED, COLUMNS };
 
 // One launch of a kernel.
 struct GridLaunch {

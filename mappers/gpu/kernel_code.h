@@ -11,12 +11,13 @@ namespace legate_diffuse {
 // A kernel for GPUs, as codegen/gpu/code.py lays it out. Its function has one parameter, a block of
 // 64-bit words:
 //
-//   extent[LOOPS] rows slices stores partials tickets layout
+//   extent[LOOPS] rows slices stores partials tickets layout chunk
 //   pointer[num_arguments] stride[num_arguments][LOOPS] padding scalar[num_scalars]
 //
 // Loops and strides begin with the inner loop, extents that are missing are 1. An index has its
-// first value instead of a pointer. A word of padding follows if num_arguments is odd, and a scalar
-// takes 16 bytes. `layout` is a GridLayout (grid.h).
+// first value instead of a pointer. A word of padding makes the number of words even, and a scalar
+// takes 16 bytes. `layout` is a GridLayout (grid.h), and `chunk` the rows that a thread takes one
+// after the other.
 //
 // The code of a run (program.h) has one function, whose parameter is the number of rows, a word of
 // padding, and such a block for each nest. There `rows` and `extent` are those of the points of one
@@ -25,7 +26,7 @@ namespace legate_diffuse {
 struct GpuKernelCode {
   static constexpr std::int64_t LOOPS = 6;
   // Words of a parameter block before the pointers, and those that the launch fills in.
-  static constexpr std::int64_t HEAD = LOOPS + 6;
+  static constexpr std::int64_t HEAD = LOOPS + 7;
   static constexpr std::int64_t PARTIALS = LOOPS + 3;
   static constexpr std::int64_t TICKETS = LOOPS + 4;
   static constexpr std::int64_t LAYOUT = LOOPS + 5;

@@ -83,12 +83,33 @@ is_float = dtype in ("float32", "float64")
 for statement in CALLS + CHANGES:
     if statement.startswith(CRASHING) and not is_float:
         continue
+    if dtype == "bool" and "argm" in statement:
+        # the task leaves garbage where all are True or False
+        continue
     found = outcome(statement, dtype)
     with unhosted():
         wanted = outcome(statement, dtype)
     if differs(found, wanted, statement.startswith(ROUNDED)):
         wrong.append((statement, found, wanted))
 assert not wrong, "\\n".join(map(str, wrong))
+""",
+        fuses=False,
+    )
+
+
+def test_places_of_bools_are_those_of_numpy() -> None:
+    run_here(
+        """
+for values in ([True], [False], [True, True], [False, True, False, True]):
+    for name in ("argmax", "argmin"):
+        found = getattr(cn, name)(cn.array(values))
+        wanted = getattr(np, name)(np.array(values))
+        assert (int(found), found.dtype) == (wanted, wanted.dtype), (name, values)
+tasks = window.counters.tasks_submitted
+grid = np.arange(20).reshape(4, 5) % 3 == 1
+for axis in (0, 1):
+    assert np.array_equal(cn.array(grid).argmax(axis=axis), grid.argmax(axis=axis))
+assert window.counters.tasks_submitted == tasks
 """,
         fuses=False,
     )

@@ -15,6 +15,11 @@ _KNOWN: Final = (70, 75, 80, 86, 89, 90, 100)
 _LEVEL: Final = 2
 """Of optimisation. The highest one takes longer, and divides numbers no faster."""
 
+_MORE_REGISTERS: Final = (".maxnreg 80\n", ".maxnreg 128\n", "")
+"""For kernels that do not fit: what leaves a multiprocessor three blocks, and two."""
+
+_SMALL_FRAME: Final = 16
+"""Bytes of a thread in memory that cost less than a block fewer."""
 
 _FRAME: Final = re.compile(
     r"Function properties for (\w+)\n[^\n]*?(\d+) bytes stack frame"
@@ -74,14 +79,17 @@ class CubinAssembler:
             RuntimeError: the PTX is rejected, or a library is missing.
         """
         content, log = libraries.assemble(ptx, self._real, "-verbose")
-        fitted = ptx
-        for name, frame in _FRAME.findall(log):
-            if int(frame):
-                limit = rf"(\.entry {name}\b[^{{]*?)\.maxnreg \d+\s"
-                fitted = re.sub(limit, r"\1", fitted)
-        if fitted == ptx:
-            return content, log
-        return libraries.assemble(fitted, self._real, "-verbose")
+        for limit in _MORE_REGISTERS:
+            fitted = ptx
+            for name, frame in _FRAME.findall(log):
+                if int(frame) > _SMALL_FRAME:
+                    before = rf"(\.entry {name}\b[^{{]*?)\.maxnreg \d+\s"
+                    fitted = re.sub(before, rf"\g<1>{limit}", fitted)
+            if fitted == ptx:
+                break
+            ptx = fitted
+            content, log = libraries.assemble(ptx, self._real, "-verbose")
+        return content, log
 
     def ptx(self, assembly: str) -> str:
         """Return the PTX, with all functions that it calls.

@@ -4,20 +4,23 @@
 ::
 
     for each slice, from the grid's z on                       (reductions only)
-        for each row of the slice, from the grid's y on
-            find the row of each argument
-            for each group of vectors of points of the row, from the grid's x on
-                load and compute
-            for each vector that is left of the block's last group
-                compute
-            for points that are in no vector the same
+        for each chunk of rows of the slice, from the grid's y on
+            find the first row of each argument
+            for each row of the chunk
+                for each group of vectors of points of the row, from the grid's x on
+                    load and compute
+                for each vector that is left of the block's last group
+                    compute
+                for points that are in no vector the same
+                move each argument to the next row, or find it
         combine what the threads have reduced, and update the elements of the slice
 
-Rows are counted over the outer loops, the first of them fastest. A slice has the rows
-that are reduced to the same elements; without reductions there is one. The launch says
-how arguments lie: whether there are vectors, and whether elements are reduced to along
-the outer loops only; then a thread has one point of each row, which has an element of
-its own.
+Rows are counted over the outer loops, the first of them fastest: those of a chunk are
+mostly a stride apart, where finding one takes as long as computing many points. A slice
+has the rows that are reduced to the same elements; without reductions there is one. The
+launch says how arguments lie: whether there are vectors, and whether elements are
+reduced to along the outer loops only; then a thread has one point of each row, which
+has an element of its own, and reads several rows at once.
 """
 
 from collections.abc import Container
@@ -30,6 +33,7 @@ from legate_diffuse.codegen.gpu.maths import GpuMaths
 from legate_diffuse.codegen.gpu.memory import POINTER, Memory, pointer_to
 from legate_diffuse.codegen.gpu.operations import GpuOperations
 from legate_diffuse.codegen.gpu.parameters import (
+    CHUNK,
     LAYOUT,
     PARTIALS,
     POINTERS,
@@ -44,7 +48,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     words_of,
 )
 from legate_diffuse.codegen.gpu.points import Points
-from legate_diffuse.codegen.gpu.shape import groups_of, lanes_of
+from legate_diffuse.codegen.gpu.shape import column_rows, groups_of, lanes_of
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.llvm.lines import Lines
 
@@ -63,13 +67,23 @@ computed after them, also where it is the same for all slices: it would take reg
 from the points, and so threads from the device.
 """
 
+_LAYOUTS: Final = {
+    "vector": Layout.ALIGNED,
+    "point": Layout.UNIT,
+    "strided": Layout.STRIDED,
+}
+"""What loops take for granted of the arguments."""
+
 
 class Function:
     """Emits the function of a kernel, and collects what it declares.
 
     Attributes:
         declarations: declarations and definitions, by name.
+        has_columns: whether threads may have a column each.
     """
+
+    has_columns = True
 
     def __init__(
         self,
@@ -85,7 +99,7 @@ class Function:
         self.declarations = {
             name: f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"
             for name in _REGISTERS
-        }
+        } | {"smin": "declare i64 @llvm.smin.i64(i64, i64)"}
         self._kernel = kernel
         self._vectors = vectors
         self._local = local
@@ -93,6 +107,10 @@ class Function:
         self._lanes = lanes_of(kernel) if vectors else 1
         self._groups = groups_of(kernel)
         self._folds = folds_of(kernel, self._lanes)
+        # else the grid has a thread for all points of a row
+        self._repeats = bool(self._folds) or not self.has_columns
+        # rows that a column's thread reads at once
+        self._column_rows = column_rows(kernel) if self.has_columns else 1
         # which different launches may reduce to
         self._several = len(self._folds) > 1
         reduced = {fold.argument for fold in self._folds}
@@ -101,8 +119,6 @@ class Function:
     def emit(self, name: str) -> str:
         """Return the text of the function."""
         words = words_of(self._kernel)
-        found = self._find("row", self._moving, "%row.number", "row.found")
-        body = [*found, *self._row()]
         text = [
             f"define ptx_kernel void @{name}"
             f"(ptr byval([{words} x i64]) align 16 %parameter) #1 {{",
@@ -110,7 +126,7 @@ class Function:
             *self._entry(),
         ]
         if not self._folds:
-            text += ["  br label %rows.test", *rows_of("entry", body), "rows.end:"]
+            text += ["  br label %rows.test", *self._rows("entry"), "rows.end:"]
         else:
             combining = Combining(self._folds, name)
             self.declarations |= combining.declarations
@@ -125,7 +141,7 @@ class Function:
                 "  %slice.first = mul i64 %slice, %rows",
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
-                *rows_of("slice.start", body),
+                *self._rows("slice.start"),
                 "rows.end:",
                 *combining.roles(),
                 *combining.emit(self._update),
@@ -157,17 +173,14 @@ class Function:
                 name_word(lines, name, POINTER, word)
         layout = emit_word(lines, LAYOUT)
         lines.do(f"%by.column = icmp eq i64 {layout}, {Layout.COLUMNS.value}")
-        # a column has one thread; else the points of a block lie beside each other
-        for name, of_column, of_group in (
-            ("count", "1", str(self._groups)),
-            ("apart", "%step.x", "%ntid.x"),
-        ):
-            chosen = f"i1 %by.column, i64 {of_column}, i64 {of_group}"
-            lines.do(f"%group.{name} = select {chosen}")
         begin = lines.let("mul i64 %ctaid.x, %ntid.x")
-        begin = lines.let(f"mul i64 {begin}, %group.count")
+        begin = lines.let(f"mul i64 {begin}, {self._groups}")
         lines.do(f"%group.first = add i64 {begin}, %tid.x")
-        lines.do("%group.stride = mul i64 %nctaid.x, %group.count")
+        lines.do("%group.apart = add i64 %ntid.x, 0")
+        lines.do(f"%group.stride = mul i64 %nctaid.x, {self._groups}")
+        name_word(lines, "chunk", "i64", CHUNK)
+        lines.do("%rows.begin = mul i64 %first.y, %chunk")
+        lines.do("%rows.stride = mul i64 %step.y, %chunk")
         self._find_vectors(lines)
         for number in range(count_of(self._kernel)):
             kind = self._kind(number)
@@ -177,31 +190,170 @@ class Function:
         return lines.text
 
     def _find_vectors(self, lines: Lines) -> None:
-        """Emit whether there are vectors, and how many points of a row are in them."""
+        """Emit what the layout says, and how many points of a row are in vectors."""
+        layout = emit_word(lines, LAYOUT)
+        lines.do(f"%in.steps = icmp ugt i64 {layout}, {Layout.UNIT.value}")
         if not self._vectors:
             return
-        layout = emit_word(lines, LAYOUT)
         lines.do(f"%in.vectors = icmp eq i64 {layout}, {Layout.ALIGNED.value}")
         whole = lines.let(f"and i64 %extent, {-self._lanes}")
         lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
 
-    def _row(self) -> list[str]:
-        """Return the loops over the points of a row, from block `row.start` on."""
-        text, whole, before = ["row.start:"], "0", "row.start"
-        if self._vectors:
-            whole = "%whole"
-            text += [
-                f"  %vector.first = mul i64 %group.first, {self._lanes}",
-                f"  %vector.apart = mul i64 %group.apart, {self._lanes}",
-                *self._loops("vector", self._lanes, before, "%whole", "single"),
-                "single:",
-            ]
-            before = "single"
+    def _rows(self, before: str) -> list[str]:
+        """Return the loop over chunks of rows, after block `before`.
+
+        Ends before block `rows.end`.
+        """
+        several = self._column_rows > 1
+        moved = "%row.moved" if several else "1"
+        text = [
+            "rows.test:",
+            f"  %rows.first = phi i64 [ %rows.begin, %{before} ], "
+            "[ %rows.next, %rows.step ]",
+            "  %rows.more = icmp slt i64 %rows.first, %rows",
+            "  br i1 %rows.more, label %rows.start, label %rows.end",
+            "rows.start:",
+            # the native part keeps chunks below 2^31 rows
+            "  %rows.rest = sub i64 %rows, %rows.first",
+            "  %rows.count = call i64 @llvm.smin.i64(i64 %rows.rest, i64 %chunk)",
+            "  %rows.left = trunc i64 %rows.count to i32",
+            "  br label %line.begin",
+            "line.begin:",
+            "  %line.row = phi i64 [ %rows.first, %rows.start ], "
+            "[ %line.following, %line.end ]",
+            "  %line.all = phi i32 [ %rows.left, %rows.start ], "
+            "[ %line.others, %line.end ]",
+            "  %line.number = add i64 %line.row, %slice.first",
+            *self._find("line", self._moving, "%line.number", "line.begin"),
+            "line.start:",
+            "  %line.most = zext i32 %line.all to i64",
+            "  %line.count = call i64 @llvm.smin.i64(i64 %line.left, i64 %line.most)",
+            "  %line.rows = trunc i64 %line.count to i32",
+            "  br label %row.begin",
+            "row.begin:",
+            "  %row.left = phi i32 [ %line.rows, %line.start ], "
+            "[ %row.left.next, %row.step ]",
+        ]
+        for number in self._moving:
+            text.append(
+                f"  %row{number} = phi {self._kind(number)} "
+                f"[ %line{number}, %line.start ], [ %row{number}.next, %row.step ]"
+            )
+        text += self._columns() if several else ["  br label %row.start"]
+        text += [*self._row(), "row.done:", "  br label %row.end", "row.end:"]
+        if several:
+            text.append(
+                f"  %row.moved = phi i32 [ 1, %row.done ], "
+                f"[ {self._column_rows}, %column.end ]"
+            )
         return [
             *text,
-            f"  %point.first = add i64 %group.first, {whole}",
+            f"  %row.left.next = sub i32 %row.left, {moved}",
+            "  %row.more = icmp sgt i32 %row.left.next, 0",
+            "  br i1 %row.more, label %row.step, label %line.end",
+            "line.end:",
+            "  %line.following = add i64 %line.row, %line.count",
+            "  %line.others = sub i32 %line.all, %line.rows",
+            "  %line.again = icmp sgt i32 %line.others, 0",
+            "  br i1 %line.again, label %line.begin, label %rows.step, !llvm.loop !1",
+            "row.step:",
+            *self._moved("next", moved),
+            "  br label %row.begin, !llvm.loop !1",
+            "rows.step:",
+            "  %rows.next = add i64 %rows.first, %rows.stride",
+            "  br label %rows.test, !llvm.loop !1",
+        ]
+
+    def _moved(self, name: str, count: str) -> list[str]:
+        """Return what moves arguments by `count` rows, along the first outer loop."""
+        lines = Lines(1, f"row.{name}.r", name)
+        if count.startswith("%"):
+            count = lines.let(f"zext i32 {count} to i64")
+        for number in self._moving:
+            kind = self._kind(number)
+            stride = emit_word(lines, stride_word(self._kernel, number) + 1)
+            if count != "1":
+                stride = lines.let(f"mul i64 {stride}, {count}")
+            place = f"%row{number}"
+            lines.do(
+                f"{place}.{name} = add i64 {place}, {stride}"
+                if kind == "i64"
+                else f"{place}.{name} = getelementptr i8, {kind} {place}, i64 {stride}"
+            )
+        return lines.text
+
+    def _columns(self) -> list[str]:
+        """Return what takes a column's points of several rows, after `row.begin`.
+
+        Ends before block `row.start`, which takes those of one row.
+        """
+        count = self._column_rows
+        lines = Lines(1, "column.v", "column.body")
+        text = [
+            "  br i1 %by.column, label %column.test, label %row.start",
+            "column.test:",
+            f"  %column.all = icmp sge i32 %row.left, {count}",
+            "  br i1 %column.all, label %column.begin, label %row.start",
+            "column.begin:",
+            "  %column.there = icmp slt i64 %first.x, %extent",
+            "  br i1 %column.there, label %column.body, label %column.end",
+            "column.body:",
+        ]
+        loaded = []
+        for number in range(count):
+            if number:
+                lines.text += self._moved(f"{number}", f"{number}")
+            memory = Memory(self._kernel, Layout.STRIDED, self._local, number)
+            loaded.append(Points(self._kernel, memory, lines, self._maths, "%first.x"))
+        for number, points in enumerate(loaded):
+            self._compute(lines, points, f"column.{number}")
+        return [
+            *text,
+            *lines.text,
+            "  br label %column.end",
+            "column.end:",
+            "  br label %row.end",
+        ]
+
+    def _row(self) -> list[str]:
+        """Return the loops over the points of a row, from block `row.start` on.
+
+        Ends before block `row.done`.
+        """
+        points = [
+            "  %point.first = add i64 %group.first, 0",
             "  %point.apart = add i64 %group.apart, 0",
-            *self._loops("point", 1, before, "%extent", "row.end"),
+            *self._loops("point", 1, "along", "%extent", "row.done"),
+        ]
+        whole = "0"
+        if self._vectors:
+            whole = "%whole"
+            points = [
+                "  br i1 %in.vectors, label %vectors, label %points",
+                "vectors:",
+                f"  %vector.first = mul i64 %group.first, {self._lanes}",
+                f"  %vector.apart = mul i64 %group.apart, {self._lanes}",
+                *self._loops("vector", self._lanes, "vectors", "%whole", "steps"),
+                "points:",
+                *points[:2],
+                *self._loops("point", 1, "points", "%extent", "row.done"),
+            ]
+        return [
+            "row.start:",
+            "  br i1 %in.steps, label %steps, label %along",
+            "along:",
+            *points,
+            # what is in no vector, too
+            "steps:",
+            f"  %steps.first = add i64 %first.x, {whole}",
+            *self._loop(
+                "strided",
+                1,
+                ("%steps.first", "steps"),
+                "row.done",
+                "%extent",
+                "%step.x",
+            ),
         ]
 
     def _loops(
@@ -209,25 +361,22 @@ class Function:
     ) -> list[str]:
         """Return a loop over groups of vectors, and one over what is left of them."""
         text, first = [], f"%{name}.first"
-        group = f"{name}.group"
-        step = f"  %{name}.step = mul i64 %{name}.apart, %group.stride"
-        if self._groups > 1:
-            reach = self._groups - 1
-            text = [
-                f"  %{name}.reach = mul i64 %{name}.apart, {reach}",
-                f"  %{group}.step = mul i64 %{name}.apart, %group.stride",
-                *self._loop(
-                    group, lanes, (first, before), f"{name}.left", self._groups, end
-                ),
-                f"{name}.left:",
+        apart, several = f"%{name}.apart", f"%{name}.several"
+        if self._repeats:
+            text = [f"  {several} = mul i64 {apart}, %group.stride"]
+        if self._groups == 1:
+            return [
+                *text,
+                *self._loop(name, lanes, (first, before), after, end, several),
             ]
-            first, before = f"%{group}", f"{name}.left"
-            # to the end of the block's last group
-            step = f"  %{name}.step = add i64 %{name}.apart, 0"
+        group, left = f"{name}.group", f"{name}.left"
         return [
             *text,
-            step,
-            *self._loop(name, lanes, (first, before), after, 1, end),
+            f"  %{name}.reach = mul i64 {apart}, {self._groups - 1}",
+            *self._loop(group, lanes, (first, before), left, end, several, after),
+            f"{left}:",
+            # to the end of the block's last group
+            *self._loop(name, lanes, (f"%{group}", left), after, end, apart),
         ]
 
     def _loop(
@@ -236,35 +385,42 @@ class Function:
         lanes: int,
         start: tuple[str, str],
         after: str,
-        groups: int,
         end: str,
+        step: str,
+        after_group: str = "",
     ) -> list[str]:
-        """Return a loop over so many vectors at a time.
+        """Return a loop over vectors, or over groups of them.
 
-        It starts at a point, after a block.
+        It starts at a point, after a block. Where there is a thread for all points, it
+        runs once at most, and a group is followed by the block `after_group`.
         """
         stem = name.partition(".")[0]
         first, before = start
         last = f"%{name}"
-        text = [
-            f"  br label %{name}.test",
-            f"{name}.test:",
-            f"  %{name} = phi i64 [ {first}, %{before} ], "
-            f"[ %{name}.next, %{name}.end ]",
-        ]
-        if groups > 1:
+        is_left = not after_group and self._groups > 2
+        repeats = self._repeats or stem == "strided" or is_left
+        text = [f"  br label %{name}.test", f"{name}.test:"]
+        text.append(
+            f"  %{name} = phi i64 [ {first}, %{before} ]"
+            + (f", [ %{name}.next, %{name}.end ]" if repeats else "")
+        )
+        if after_group:
             last = f"%{name}.last"
             text.append(f"  {last} = add i64 %{name}, %{stem}.reach")
-        return [
-            *text,
+        text += [
             f"  %{name}.more = icmp slt i64 {last}, {end}",
             f"  br i1 %{name}.more, label %{name}.body, label %{after}",
             f"{name}.body:",
-            *self._computed(lanes, name, groups),
+            *self._computed(lanes, name, self._groups if after_group else 1),
+        ]
+        if not repeats:
+            return [*text, f"  br label %{after_group or after}"]
+        return [
+            *text,
             f"  br label %{name}.end",
             f"{name}.end:",
-            f"  %{name}.next = add i64 %{name}, %{name}.step",
-            f"  br label %{name}.test",
+            f"  %{name}.next = add i64 %{name}, {step}",
+            f"  br label %{name}.test, !llvm.loop !1",
         ]
 
     def _computed(self, lanes: int, x: str, groups: int) -> list[str]:
@@ -274,7 +430,7 @@ class Function:
         """
         stem = x.partition(".")[0]
         lines = Lines(lanes, f"{x}.v", f"{x}.body")
-        memory = Memory(self._kernel, stem == "vector", self._local)
+        memory = Memory(self._kernel, _LAYOUTS[stem], self._local)
         places = [f"%{x}"]
         for _ in range(1, groups):
             one = Lines(1, f"{x}.g{len(places)}.", f"{x}.body")
@@ -335,15 +491,20 @@ class Function:
         """Return what finds the place of arguments in a row, after block `before`.
 
         The row with a number has coordinates along the outer loops; those that are left
-        when nothing is left of the number are 0. Ends before block `name.start`.
+        when nothing is left of the number are 0. `name.left` is how many rows lie along
+        the first of these loops from it on. Ends before block `name.start`.
         """
         text = [
+            f"  %{name}.beside = getelementptr i64, ptr %parameter, i64 1",
+            f"  %{name}.along = load i64, ptr %{name}.beside, align 8",
             f"  br label %{name}.test",
             f"{name}.test:",
             f"  %{name}.loop = phi i64 [ 1, %{before} ], "
             f"[ %{name}.loop.next, %{name}.placed ]",
             f"  %{name}.rest = phi i64 [ {number}, %{before} ], "
             f"[ %{name}.rest.next, %{name}.placed ]",
+            f"  %{name}.left = phi i64 [ %{name}.along, %{before} ], "
+            f"[ %{name}.left.next, %{name}.placed ]",
         ]
         for argument in arguments:
             kind = self._kind(argument)
@@ -368,6 +529,9 @@ class Function:
             f"[ %{name}.quotient, %{name}.divide ]",
             f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
             f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
+            f"  %{name}.is.first = icmp eq i64 %{name}.loop, 1",
+            f"  %{name}.passed = select i1 %{name}.is.first, i64 %{name}.place, i64 0",
+            f"  %{name}.left.next = sub i64 %{name}.left, %{name}.passed",
         ]
         for argument in arguments:
             stem = f"%{name}{argument}"
@@ -384,7 +548,7 @@ class Function:
         return [
             *text,
             f"  %{name}.loop.next = add i64 %{name}.loop, 1",
-            f"  br label %{name}.test, !llvm.loop !0",
+            f"  br label %{name}.test, !llvm.loop !1",
         ]
 
     def _divided(self, name: str) -> list[str]:
@@ -402,19 +566,3 @@ def name_word(lines: Lines, name: str, kind: str, word: int) -> None:
     """Emit the load of a word, under a name."""
     lines.do(f"%{name}.at = getelementptr i64, ptr %parameter, i64 {word}")
     lines.do(f"%{name} = load {kind}, ptr %{name}.at, align 8")
-
-
-def rows_of(before: str, body: list[str]) -> list[str]:
-    """Return the loop over the rows of a slice, after block `before`."""
-    return [
-        "rows.test:",
-        f"  %row = phi i64 [ %first.y, %{before} ], [ %row.next, %row.end ]",
-        "  %rows.more = icmp slt i64 %row, %rows",
-        "  br i1 %rows.more, label %row.found, label %rows.end",
-        "row.found:",
-        "  %row.number = add i64 %row, %slice.first",
-        *body,
-        "row.end:",
-        "  %row.next = add i64 %row, %step.y",
-        "  br label %rows.test, !llvm.loop !0",
-    ]

@@ -5,7 +5,7 @@ from collections.abc import Container
 from typing import Final
 
 from legate_diffuse.codegen.arguments import invariant
-from legate_diffuse.codegen.gpu.parameters import emit_word, stride_word
+from legate_diffuse.codegen.gpu.parameters import Layout, emit_word, stride_word
 from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
 from legate_diffuse.kernel.ir import Kernel
@@ -22,25 +22,31 @@ def pointer_to(argument: int, local: Container[int]) -> str:
 
 
 class Memory:
-    """Emits loads and stores; rows are at `%row` and the argument's number."""
+    """Emits loads and stores of the elements of a row."""
 
     def __init__(
-        self, kernel: Kernel, aligned: bool, local: Container[int] = ()
+        self,
+        kernel: Kernel,
+        layout: Layout,
+        local: Container[int] = (),
+        behind: int = 0,
     ) -> None:
         """Prepare for a kernel, some arguments of which may be in shared memory.
 
-        `aligned` takes for granted what ``Layout.ALIGNED`` says.
+        The row of an argument is at `%row` and its number, or so many rows `behind`.
         """
         self._local = local
         self._kernel = kernel
-        self._aligned = aligned
+        self._aligned = layout is Layout.ALIGNED
+        self._unit = layout in (Layout.ALIGNED, Layout.UNIT)
+        self._behind = f".{behind}" if behind else ""
 
     def index(self, lines: Lines, number: int, x: str) -> str:
         """Emit the indices, from point `x` of the row on, that come as an argument."""
         stride = emit_word(lines, stride_word(self._kernel, number))
         kind = lines.vector("i64")
         first = lines.let(f"mul i64 {x}, {stride}")
-        first = lines.let(f"add i64 %row{number}, {first}")
+        first = lines.let(f"add i64 {self._row(number)}, {first}")
         start = _repeated(lines, "i64", first)
         if lines.lanes == 1:
             return start
@@ -85,15 +91,18 @@ class Memory:
 
     def place(self, lines: Lines, argument: int, x: str) -> str:
         """Emit the address of point `x` of the row."""
-        row = f"{pointer_to(argument, self._local)} %row{argument}"
-        if not self._aligned:
+        row = f"{pointer_to(argument, self._local)} {self._row(argument)}"
+        if not self._unit:
             stride = emit_word(lines, stride_word(self._kernel, argument))
             offset = lines.let(f"mul i64 {x}, {stride}")
             return lines.let(f"getelementptr i8, {row}, i64 {offset}")
         if invariant(self._kernel, argument):
-            return f"%row{argument}"
+            return self._row(argument)
         size = ITEMSIZE[self._kernel.arguments[argument].dtype]
         return lines.let(f"getelementptr inbounds [{size} x i8], {row}, i64 {x}")
+
+    def _row(self, number: int) -> str:
+        return f"%row{number}{self._behind}"
 
 
 def scalar(lines: Lines, dtype: str, word: int) -> Parts:

@@ -26,7 +26,9 @@ TICKETS: Final = LOOPS + 4
 """Device memory for 32-bit words, which are 0."""
 LAYOUT: Final = LOOPS + 5
 """The `Layout` of the launch."""
-POINTERS: Final = LOOPS + 6
+CHUNK: Final = LOOPS + 6
+"""Rows that a thread takes one after the other."""
+POINTERS: Final = LOOPS + 7
 """The pointers of arguments, and of indices; their strides follow."""
 
 _SCALAR_WORDS: Final = 2
@@ -40,9 +42,11 @@ class Layout(Enum):
 
     Arguments that are `invariant` have strides of 0.
     """
-    STRIDED = 1
+    UNIT = 1
+    """Strides along the inner loop are 1 element, or 0 as for ``ALIGNED``."""
+    STRIDED = 2
     """Anyhow."""
-    COLUMNS = 2
+    COLUMNS = 3
     """Anyhow; elements are reduced to along the outer loops only."""
 
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from legate_diffuse.codegen.gpu.exchange import BARRIER, WARPS, Exchange, Values
 from legate_diffuse.codegen.gpu.fold import Fold
-from legate_diffuse.codegen.gpu.function import Function, name_word, rows_of
+from legate_diffuse.codegen.gpu.function import Function, name_word
 from legate_diffuse.codegen.gpu.maths import GpuMaths
 from legate_diffuse.codegen.gpu.memory import SHARED
 from legate_diffuse.codegen.gpu.parameters import (
@@ -123,11 +123,12 @@ class RowFunction:
 
 
 class _Part(Function):
-    """One kernel, at one row."""
+    """One kernel, at one row, which has one element of each reduction."""
+
+    has_columns = False
 
     def emit(self, name: str) -> str:
         """Return the text of the function that runs the kernel at a row."""
-        found = self._find("row", self._moving, "%row", "row.found")
         combined: list[str] = []
         if self._folds:
             combining = _RowCombining(self._folds, name)
@@ -141,7 +142,7 @@ class _Part(Function):
                 *(line for fold in self._folds for line in fold.accumulators()),
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
-                *rows_of("entry", [*found, *self._row()]),
+                *self._rows("entry"),
                 "rows.end:",
                 *combined,
                 "  ret void",
@@ -155,9 +156,8 @@ class _Part(Function):
         lines.do("%group.first = add i64 %tid.x, 0")
         lines.do("%group.apart = add i64 %ntid.x, 0")
         lines.do(f"%group.stride = add i64 {self._groups}, 0")
-        lines.do("%first.y = add i64 0, 0")
-        lines.do("%step.y = add i64 0, 1")
-        lines.do("%slice.first = add i64 0, 0")
+        lines.do("%first.x = add i64 %tid.x, 0")
+        lines.do("%step.x = add i64 %ntid.x, 0")
         lines.do("%stores = add i64 0, 1")
         begin, end = (emit_word(lines, word) for word in (_FIRST, _END))
         begun = lines.let(f"icmp sge i64 %place, {begin}")
@@ -193,6 +193,21 @@ class _Part(Function):
             *(f"  %{name}.{n}.32 = trunc i64 %{name}.{n} to i32" for n in numbers),
             f"  %{name}.next.32 = udiv i32 %{name}.rest.32, %{name}.extent.32",
             f"  %{name}.quotient = zext i32 %{name}.next.32 to i64",
+        ]
+
+    def _rows(self, before: str) -> list[str]:
+        """Return the loop over the lines of a row, of which there is mostly one."""
+        return [
+            "rows.test:",
+            f"  %row = phi i64 [ 0, %{before} ], [ %row.following, %row.done ]",
+            "  %rows.more = icmp slt i64 %row, %rows",
+            "  br i1 %rows.more, label %rows.start, label %rows.end",
+            "rows.start:",
+            *self._find("row", self._moving, "%row", "rows.start"),
+            *self._row(),
+            "row.done:",
+            "  %row.following = add i64 %row, 1",
+            "  br label %rows.test, !llvm.loop !1",
         ]
 
     def _update(self, lines: Lines, values: Values) -> None:

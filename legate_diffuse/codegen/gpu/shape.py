@@ -22,6 +22,7 @@ _VECTOR_BYTES: Final = 16
 _MOST_LANES: Final = 8
 _NEIGHBOURS_X: Final = 32
 _GROUPS: Final = 2
+_COLUMN_ROWS: Final = 8
 _MOST_LOADS: Final = 8
 _MOST_STEPS: Final = 64
 _MOST_BYTES: Final = 8
@@ -53,6 +54,13 @@ def groups_of(kernel: Kernel) -> int:
     if len(kernel.body) > _MOST_STEPS or loads > _MOST_LOADS:
         return 1
     return _GROUPS
+
+
+def column_rows(kernel: Kernel) -> int:
+    """Return how many rows of a column a thread reads at once."""
+    if all(argument.reduces is None for argument in kernel.arguments):
+        return 1
+    return 1 if groups_of(kernel) == 1 else _COLUMN_ROWS
 
 
 def most_registers(kernels: Iterable[Kernel]) -> int | None:

@@ -38,6 +38,8 @@ MOST_BLOCKS: Final = 1024
 POINTS_OF_A_THREAD: Final = 8
 """That a thread reduces before there are more blocks."""
 COLUMNS: Final = 32
+BUSY: Final = 1 << 19
+"""Threads that keep a GPU busy."""
 _MOST_Y: Final = 65535
 _FIRST_INDEX: Final = 10
 _GARBAGE: Final = 0x5A
@@ -85,6 +87,10 @@ class Grid:
     tickets: int = 0
     partials: int = 0
 
+    def chunk(self, rows: int) -> int:
+        """Return how many rows a thread takes one after the other."""
+        return _ceil(rows, self.threads[1] * self.blocks[1])
+
 
 def _ceil(a: int, b: int) -> int:
     return -(-a // b)
@@ -107,13 +113,14 @@ def grid_of(
     points = _ceil(extent, lanes) if layout is Layout.ALIGNED else extent
     groups, most_x = 1, COLUMNS
     if layout is not Layout.COLUMNS:
-        groups = groups_of(kernel)
+        groups = 1 if layout is Layout.STRIDED else groups_of(kernel)
         most_x = max(block_x(kernel), THREADS // min(THREADS, _power_of_two(rows)))
     x = min(most_x, THREADS, _power_of_two(_ceil(points, groups)))
     y = THREADS // x
     across = _ceil(points, x * groups)
     if not words:
-        return Grid((across, min(_ceil(rows, y), _MOST_Y), 1), (x, y, 1))
+        each = _clamp(across * x * rows // BUSY, POINTS_OF_A_THREAD)
+        return Grid((across, min(_ceil(rows, y * each), _MOST_Y), 1), (x, y, 1))
     least_rows = _ceil(rows, POINTS_OF_A_THREAD * y)
     if layout is Layout.COLUMNS:
         parts = _clamp(
@@ -148,7 +155,7 @@ def layout_of(kernel: Kernel, views: Sequence[np.ndarray]) -> Layout:
         outer = [s for s, n in zip(view.strides, view.shape, strict=True) if n > 1]
         starts = [view.ctypes.data, *(outer[:-1] if view.shape[-1] > 1 else outer)]
         if not fixed and any(each % 16 for each in starts):
-            layout = Layout.STRIDED
+            layout = Layout.UNIT
     return layout
 
 
@@ -211,11 +218,13 @@ def launch(
     inner: int | None = None,
     layout: Layout | None = None,
     deep: int = _MOST_Y,
+    chunk: int | None = None,
 ) -> None:
     """Run a kernel on arrays that broadcast together.
 
     `inner` is the axis of the inner loop, and `layout` one that takes less for granted
-    than is true. The grid has `deep` blocks at most for slices.
+    than is true. The grid has `deep` blocks at most for slices. Threads take `chunk`
+    rows one after the other, or as many as a launch chooses.
     """
     shape = np.broadcast_shapes(*(array.shape for array in arrays), (1, 1))
     if 0 in shape:
@@ -245,6 +254,7 @@ def launch(
             (partials.ctypes.data, tickets.ctypes.data) if grid.partials else (0, 0)
         )
         words = [rows, slices, int(number == len(kept) - 1), *scratch, chosen.value]
+        words.append(chunk or grid.chunk(rows))
         parameter = parameter_of(kernel, views, pointers, loops, scalars, words)
         across, down, slices = grid.blocks
         blocks = (across, down, min(slices, deep))

@@ -149,7 +149,7 @@ def launch_rows(
             ],
             tuple(reversed(range(LOOPS))),
             (),
-            [math.prod(inner[:-1]), *own_rows, 0, 0, layout.value],
+            [math.prod(inner[:-1]), *own_rows, 0, 0, layout.value, 0],
         )
         words += block.tolist()
     parameter = np.zeros(len(words) + 2, np.int64)

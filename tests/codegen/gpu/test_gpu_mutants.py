@@ -33,6 +33,8 @@ CASES = [
     ((9000, 3), (1, 3), 1),
     ((9, 70000), (9, 1), 0),
     ((5, 40, 65), (5, 1, 65), 2),
+    ((40, 300, 3), (1, 1, 1), 1),
+    ((6, 65, 9), (1, 65, 1), 1),
 ]
 
 
@@ -75,13 +77,14 @@ MUTANTS |= {
         "icmp slt i64 %vector, %whole", "icmp sle i64 %vector, %whole"
     ),
     "no points after vectors": replaced(
-        "%point.first = add i64 %group.first, %whole",
-        "%point.first = add i64 %group.first, %extent",
+        "%steps.first = add i64 %first.x, %whole",
+        "%steps.first = add i64 %first.x, %extent",
     ),
     "points of vectors again": replaced(
-        "%point.first = add i64 %group.first, %whole",
-        "%point.first = add i64 %group.first, 0",
+        "%steps.first = add i64 %first.x, %whole",
+        "%steps.first = add i64 %first.x, 0",
     ),
+    "steps taken for units": replaced("%in.steps = icmp ugt", "%in.steps = icmp ult"),
     "one vector of a group": replaced(
         "add i64 %vector.group, %vector.apart", "add i64 %vector.group, 0"
     ),
@@ -89,10 +92,29 @@ MUTANTS |= {
         "%group.stride = mul i64 %nctaid.x", "%group.stride = mul i64 1"
     ),
     "a row too few": replaced(
-        "%rows.more = icmp slt i64 %row, %rows",
-        "%rows.less = sub i64 %rows, 1\n  %rows.more = icmp slt i64 %row, %rows.less",
+        "%rows.more = icmp slt i64 %rows.first, %rows",
+        "%rows.less = sub i64 %rows, 1\n"
+        "  %rows.more = icmp slt i64 %rows.first, %rows.less",
     ),
-    "rows of one block": replaced("add i64 %row, %step.y", "add i64 %row, %ntid.y"),
+    "rows of one block": replaced("mul i64 %step.y, %chunk", "mul i64 %ntid.y, %chunk"),
+    "chunks overlap": replaced("mul i64 %first.y, %chunk", "add i64 %first.y, 0"),
+    "chunks end behind the rows": replaced(
+        r"@llvm.smin.i64\(i64 %rows.rest, i64 %chunk",
+        "@llvm.smin.i64(i64 %chunk, i64 %chunk",
+    ),
+    "a line too long": replaced(
+        r"@llvm.smin.i64\(i64 %line.left, i64", "@llvm.smin.i64(i64 %line.most, i64"
+    ),
+    "a line by its last extent": replaced(
+        "select i1 %line.is.first, i64 %line.place", "select i1 false, i64 %line.place"
+    ),
+    "lines begin at the chunk": replaced(
+        "%line.following = add i64 %line.row, %line.count",
+        "%line.following = add i64 %rows.first, %line.count",
+    ),
+    "columns behind the line": replaced(
+        r"icmp sge i32 %row.left, \d+", "icmp sge i32 %row.left, 1"
+    ),
     "every second distance": replaced(r"lshr i32 (%\S+), 1\n", r"lshr i32 \1, 2\n"),
     "last ticket": replaced(r"add i64 (%d\d+), 1\n", r"add i64 \1, 2\n"),
     "ticket kept": replaced(

@@ -32,15 +32,12 @@ MUTANTS: dict[str, Change] = {
         r"%group\.first = add i64 %tid\.x, 0", "%group.first = add i64 %tid.x, 1"
     ),
     "no last points": replaced(
-        "%point.more = icmp slt i64 %point, %extent",
-        "%point.last = add i64 %point, %point.step\n"
-        "  %point.more = icmp slt i64 %point.last, %extent",
+        "%strided.more = icmp slt i64 %strided, %extent",
+        "%strided.last = add i64 %strided, 1\n"
+        "  %strided.more = icmp slt i64 %strided.last, %extent",
     ),
     "vectors beyond the row": replaced(
         r"(%whole = select i1 %in\.vectors, i64) \S+,", r"\1 %extent,"
-    ),
-    "vectors where there are none": replaced(
-        r"%in\.vectors = icmp eq", "%in.vectors = icmp ne"
     ),
     "rows of other blocks": replaced(
         "%step = mul i64 %nctaid.x, %ntid.y", "%step = mul i64 %nctaid.x, %ntid.x"
