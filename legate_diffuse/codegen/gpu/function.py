@@ -4,23 +4,24 @@
 ::
 
     for each slice, from the grid's z on                       (reductions only)
-        for each chunk of rows of the slice, from the grid's y on
-            find the first row of each argument
-            for each row of the chunk
-                for each group of vectors of points of the row, from the grid's x on
-                    load and compute
-                for each vector that is left of the block's last group
-                    compute
-                for points that are in no vector the same
-                move each argument to the next row, or find it
+        for rows of the slice, from the grid's y on
+            find the row of each argument, or move it there from the last one
+            for each group of vectors of points of the row, from the grid's x on
+                load and compute
+            for each vector that is left of the block's last group
+                compute
+            for points that are in no vector the same
         combine what the threads have reduced, and update the elements of the slice
 
-Rows are counted over the outer loops, the first of them fastest: those of a chunk are
-mostly a stride apart, where finding one takes as long as computing many points. A slice
-has the rows that are reduced to the same elements; without reductions there is one. The
-launch says how arguments lie: whether there are vectors, and whether elements are
-reduced to along the outer loops only; then a thread has one point of each row, which
-has an element of its own, and reads several rows at once.
+Rows are counted over the outer loops, the first of them fastest. A slice has the rows
+that are reduced to the same elements; without reductions there is one. The launch says
+how arguments lie: whether there are vectors, and whether elements are reduced to along
+the outer loops only; then a thread has one point of each row, which has an element of
+its own.
+
+A thread takes rows that follow each other where it has few points of each: where
+nothing is reduced, when the grid has a thread for all points of a row, so that there is
+no loop along it; and in a column, of which it reads several rows at once.
 """
 
 from collections.abc import Container
@@ -48,6 +49,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     words_of,
 )
 from legate_diffuse.codegen.gpu.points import Points
+from legate_diffuse.codegen.gpu.row_loops import RowLoops
 from legate_diffuse.codegen.gpu.shape import column_rows, groups_of, lanes_of
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.llvm.lines import Lines
@@ -110,11 +112,12 @@ class Function:
         # else the grid has a thread for all points of a row
         self._repeats = bool(self._folds) or not self.has_columns
         # rows that a column's thread reads at once
-        self._column_rows = column_rows(kernel) if self.has_columns else 1
+        self._column_rows = column_rows(kernel)
         # which different launches may reduce to
         self._several = len(self._folds) > 1
         reduced = {fold.argument for fold in self._folds}
-        self._moving = [n for n in range(count_of(kernel)) if n not in reduced]
+        moving = [n for n in range(count_of(kernel)) if n not in reduced]
+        self._row_loops = RowLoops(kernel, moving, self._kind, self._divided)
 
     def emit(self, name: str) -> str:
         """Return the text of the function."""
@@ -125,8 +128,13 @@ class Function:
             "entry:",
             *self._entry(),
         ]
+        rows = self._row_loops
         if not self._folds:
-            text += ["  br label %rows.test", *self._rows("entry"), "rows.end:"]
+            text += [
+                "  br label %chunk.test",
+                *rows.chunks("entry", self._row()),
+                "rows.end:",
+            ]
         else:
             combining = Combining(self._folds, name)
             self.declarations |= combining.declarations
@@ -140,8 +148,12 @@ class Function:
                 "slice.start:",
                 "  %slice.first = mul i64 %slice, %rows",
                 *(line for fold in self._folds for line in fold.clear()),
-                "  br label %rows.test",
-                *self._rows("slice.start"),
+                "  br i1 %by.column, label %chunk.test, label %rows.test",
+                *rows.chunks("slice.start", self._columns(), ".0", "%column.rows"),
+                *rows.one_by_one(
+                    *("slice.start", "%first.y", "%slice.first", "%step.y"),
+                    self._row(),
+                ),
                 "rows.end:",
                 *combining.roles(),
                 *combining.emit(self._update),
@@ -179,8 +191,8 @@ class Function:
         lines.do("%group.apart = add i64 %ntid.x, 0")
         lines.do(f"%group.stride = mul i64 %nctaid.x, {self._groups}")
         name_word(lines, "chunk", "i64", CHUNK)
-        lines.do("%rows.begin = mul i64 %first.y, %chunk")
-        lines.do("%rows.stride = mul i64 %step.y, %chunk")
+        lines.do("%chunk.begin = mul i64 %first.y, %chunk")
+        lines.do("%chunk.stride = mul i64 %step.y, %chunk")
         self._find_vectors(lines)
         for number in range(count_of(self._kernel)):
             kind = self._kind(number)
@@ -199,121 +211,32 @@ class Function:
         whole = lines.let(f"and i64 %extent, {-self._lanes}")
         lines.do(f"%whole = select i1 %in.vectors, i64 {whole}, i64 0")
 
-    def _rows(self, before: str) -> list[str]:
-        """Return the loop over chunks of rows, after block `before`.
-
-        Ends before block `rows.end`.
-        """
-        several = self._column_rows > 1
-        moved = "%row.moved" if several else "1"
-        text = [
-            "rows.test:",
-            f"  %rows.first = phi i64 [ %rows.begin, %{before} ], "
-            "[ %rows.next, %rows.step ]",
-            "  %rows.more = icmp slt i64 %rows.first, %rows",
-            "  br i1 %rows.more, label %rows.start, label %rows.end",
-            "rows.start:",
-            # the native part keeps chunks below 2^31 rows
-            "  %rows.rest = sub i64 %rows, %rows.first",
-            "  %rows.count = call i64 @llvm.smin.i64(i64 %rows.rest, i64 %chunk)",
-            "  %rows.left = trunc i64 %rows.count to i32",
-            "  br label %line.begin",
-            "line.begin:",
-            "  %line.row = phi i64 [ %rows.first, %rows.start ], "
-            "[ %line.following, %line.end ]",
-            "  %line.all = phi i32 [ %rows.left, %rows.start ], "
-            "[ %line.others, %line.end ]",
-            "  %line.number = add i64 %line.row, %slice.first",
-            *self._find("line", self._moving, "%line.number", "line.begin"),
-            "line.start:",
-            "  %line.most = zext i32 %line.all to i64",
-            "  %line.count = call i64 @llvm.smin.i64(i64 %line.left, i64 %line.most)",
-            "  %line.rows = trunc i64 %line.count to i32",
-            "  br label %row.begin",
-            "row.begin:",
-            "  %row.left = phi i32 [ %line.rows, %line.start ], "
-            "[ %row.left.next, %row.step ]",
-        ]
-        for number in self._moving:
-            text.append(
-                f"  %row{number} = phi {self._kind(number)} "
-                f"[ %line{number}, %line.start ], [ %row{number}.next, %row.step ]"
-            )
-        text += self._columns() if several else ["  br label %row.start"]
-        text += [*self._row(), "row.done:", "  br label %row.end", "row.end:"]
-        if several:
-            text.append(
-                f"  %row.moved = phi i32 [ 1, %row.done ], "
-                f"[ {self._column_rows}, %column.end ]"
-            )
-        return [
-            *text,
-            f"  %row.left.next = sub i32 %row.left, {moved}",
-            "  %row.more = icmp sgt i32 %row.left.next, 0",
-            "  br i1 %row.more, label %row.step, label %line.end",
-            "line.end:",
-            "  %line.following = add i64 %line.row, %line.count",
-            "  %line.others = sub i32 %line.all, %line.rows",
-            "  %line.again = icmp sgt i32 %line.others, 0",
-            "  br i1 %line.again, label %line.begin, label %rows.step, !llvm.loop !1",
-            "row.step:",
-            *self._moved("next", moved),
-            "  br label %row.begin, !llvm.loop !1",
-            "rows.step:",
-            "  %rows.next = add i64 %rows.first, %rows.stride",
-            "  br label %rows.test, !llvm.loop !1",
-        ]
-
-    def _moved(self, name: str, count: str) -> list[str]:
-        """Return what moves arguments by `count` rows, along the first outer loop."""
-        lines = Lines(1, f"row.{name}.r", name)
-        if count.startswith("%"):
-            count = lines.let(f"zext i32 {count} to i64")
-        for number in self._moving:
-            kind = self._kind(number)
-            stride = emit_word(lines, stride_word(self._kernel, number) + 1)
-            if count != "1":
-                stride = lines.let(f"mul i64 {stride}, {count}")
-            place = f"%row{number}"
-            lines.do(
-                f"{place}.{name} = add i64 {place}, {stride}"
-                if kind == "i64"
-                else f"{place}.{name} = getelementptr i8, {kind} {place}, i64 {stride}"
-            )
-        return lines.text
-
     def _columns(self) -> list[str]:
-        """Return what takes a column's points of several rows, after `row.begin`.
-
-        Ends before block `row.start`, which takes those of one row.
-        """
-        count = self._column_rows
-        lines = Lines(1, "column.v", "column.body")
+        """Return what takes the points of a column: of several rows, or of one."""
+        several = self._column_rows
         text = [
-            "  br i1 %by.column, label %column.test, label %row.start",
-            "column.test:",
-            f"  %column.all = icmp sge i32 %row.left, {count}",
-            "  br i1 %column.all, label %column.begin, label %row.start",
-            "column.begin:",
+            "row.start.0:",
             "  %column.there = icmp slt i64 %first.x, %extent",
-            "  br i1 %column.there, label %column.body, label %column.end",
-            "column.body:",
+            f"  %column.several = icmp sge i32 %line.left, {several}",
+            f"  %column.rows = select i1 %column.several, i32 {several}, i32 1",
+            "  br i1 %column.there, label %column.test, label %row.done.0",
+            "column.test:",
+            "  br i1 %column.several, label %columns.body, label %column.body",
         ]
-        loaded = []
-        for number in range(count):
-            if number:
-                lines.text += self._moved(f"{number}", f"{number}")
-            memory = Memory(self._kernel, Layout.STRIDED, self._local, number)
-            loaded.append(Points(self._kernel, memory, lines, self._maths, "%first.x"))
-        for number, points in enumerate(loaded):
-            self._compute(lines, points, f"column.{number}")
-        return [
-            *text,
-            *lines.text,
-            "  br label %column.end",
-            "column.end:",
-            "  br label %row.end",
-        ]
+        for name, count in (("columns", several), ("column", 1)):
+            lines = Lines(1, f"{name}.v", f"{name}.body")
+            loaded = []
+            for number in range(count):
+                if number:
+                    behind = self._row_loops.moved(".0", f".{number}", f"{number}")
+                    lines.text += behind
+                memory = Memory(self._kernel, Layout.STRIDED, self._local, f".{number}")
+                points = Points(self._kernel, memory, lines, self._maths, "%first.x")
+                loaded.append(points)
+            for number, points in enumerate(loaded):
+                self._compute(lines, points, f"{name}.{number}")
+            text += [f"{name}.body:", *lines.text, "  br label %row.done.0"]
+        return text
 
     def _row(self) -> list[str]:
         """Return the loops over the points of a row, from block `row.start` on.
@@ -465,7 +388,7 @@ class Function:
     def _update(self, lines: Lines, values: Values) -> None:
         """Emit the update of the elements of a slice, from block `write` on."""
         reducing = [fold.argument for fold in self._folds]
-        lines.text += self._find("element", reducing, "%slice.first", "write")
+        lines.text += self._row_loops.find("element", reducing, "%slice.first", "write")
         lines.block("element.start")
         column = lines.let("select i1 %by.column, i64 %first.x, i64 0")
         for fold, parts in zip(self._folds, values, strict=True):
@@ -484,72 +407,6 @@ class Function:
             if self._several:
                 lines.do(f"br label %{done}")
                 lines.block(done)
-
-    def _find(
-        self, name: str, arguments: list[int], number: str, before: str
-    ) -> list[str]:
-        """Return what finds the place of arguments in a row, after block `before`.
-
-        The row with a number has coordinates along the outer loops; those that are left
-        when nothing is left of the number are 0. `name.left` is how many rows lie along
-        the first of these loops from it on. Ends before block `name.start`.
-        """
-        text = [
-            f"  %{name}.beside = getelementptr i64, ptr %parameter, i64 1",
-            f"  %{name}.along = load i64, ptr %{name}.beside, align 8",
-            f"  br label %{name}.test",
-            f"{name}.test:",
-            f"  %{name}.loop = phi i64 [ 1, %{before} ], "
-            f"[ %{name}.loop.next, %{name}.placed ]",
-            f"  %{name}.rest = phi i64 [ {number}, %{before} ], "
-            f"[ %{name}.rest.next, %{name}.placed ]",
-            f"  %{name}.left = phi i64 [ %{name}.along, %{before} ], "
-            f"[ %{name}.left.next, %{name}.placed ]",
-        ]
-        for argument in arguments:
-            kind = self._kind(argument)
-            text.append(
-                f"  %{name}{argument} = phi {kind} [ %base{argument}, %{before} ], "
-                f"[ %{name}{argument}.next, %{name}.placed ]"
-            )
-        text += [
-            f"  %{name}.more = icmp ne i64 %{name}.rest, 0",
-            f"  br i1 %{name}.more, label %{name}.step, label %{name}.start",
-            f"{name}.step:",
-            f"  %{name}.at = getelementptr i64, ptr %parameter, i64 %{name}.loop",
-            f"  %{name}.extent = load i64, ptr %{name}.at, align 8",
-            # most rows are in the first loop that there is; a division takes long
-            f"  %{name}.here = icmp ult i64 %{name}.rest, %{name}.extent",
-            f"  br i1 %{name}.here, label %{name}.placed, label %{name}.divide",
-            f"{name}.divide:",
-            *self._divided(name),
-            f"  br label %{name}.placed",
-            f"{name}.placed:",
-            f"  %{name}.rest.next = phi i64 [ 0, %{name}.step ], "
-            f"[ %{name}.quotient, %{name}.divide ]",
-            f"  %{name}.whole = mul i64 %{name}.rest.next, %{name}.extent",
-            f"  %{name}.place = sub i64 %{name}.rest, %{name}.whole",
-            f"  %{name}.is.first = icmp eq i64 %{name}.loop, 1",
-            f"  %{name}.passed = select i1 %{name}.is.first, i64 %{name}.place, i64 0",
-            f"  %{name}.left.next = sub i64 %{name}.left, %{name}.passed",
-        ]
-        for argument in arguments:
-            stem = f"%{name}{argument}"
-            word = stride_word(self._kernel, argument)
-            text += [
-                f"  {stem}.at = getelementptr i64, ptr %{name}.at, i64 {word}",
-                f"  {stem}.stride = load i64, ptr {stem}.at, align 8",
-                f"  {stem}.moved = mul i64 %{name}.place, {stem}.stride",
-                f"  {stem}.next = add i64 {stem}, {stem}.moved"
-                if argument >= len(self._kernel.arguments)
-                else f"  {stem}.next = getelementptr i8, {self._kind(argument)} "
-                f"{stem}, i64 {stem}.moved",
-            ]
-        return [
-            *text,
-            f"  %{name}.loop.next = add i64 %{name}.loop, 1",
-            f"  br label %{name}.test, !llvm.loop !1",
-        ]
 
     def _divided(self, name: str) -> list[str]:
         """Return the division of `name.rest` by `name.extent`."""

@@ -29,17 +29,17 @@ class Memory:
         kernel: Kernel,
         layout: Layout,
         local: Container[int] = (),
-        behind: int = 0,
+        suffix: str = "",
     ) -> None:
         """Prepare for a kernel, some arguments of which may be in shared memory.
 
-        The row of an argument is at `%row` and its number, or so many rows `behind`.
+        The row of an argument is at `%row`, its number, and a `suffix`.
         """
         self._local = local
         self._kernel = kernel
         self._aligned = layout is Layout.ALIGNED
         self._unit = layout in (Layout.ALIGNED, Layout.UNIT)
-        self._behind = f".{behind}" if behind else ""
+        self._suffix = suffix
 
     def index(self, lines: Lines, number: int, x: str) -> str:
         """Emit the indices, from point `x` of the row on, that come as an argument."""
@@ -102,7 +102,7 @@ class Memory:
         return lines.let(f"getelementptr inbounds [{size} x i8], {row}, i64 {x}")
 
     def _row(self, number: int) -> str:
-        return f"%row{number}{self._behind}"
+        return f"%row{number}{self._suffix}"
 
 
 def scalar(lines: Lines, dtype: str, word: int) -> Parts:

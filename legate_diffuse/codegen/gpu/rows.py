@@ -142,7 +142,8 @@ class _Part(Function):
                 *(line for fold in self._folds for line in fold.accumulators()),
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
-                *self._rows("entry"),
+                # the lines of a row, of which there is mostly one
+                *self._row_loops.one_by_one("entry", "0", "0", "1", self._row()),
                 "rows.end:",
                 *combined,
                 "  ret void",
@@ -193,21 +194,6 @@ class _Part(Function):
             *(f"  %{name}.{n}.32 = trunc i64 %{name}.{n} to i32" for n in numbers),
             f"  %{name}.next.32 = udiv i32 %{name}.rest.32, %{name}.extent.32",
             f"  %{name}.quotient = zext i32 %{name}.next.32 to i64",
-        ]
-
-    def _rows(self, before: str) -> list[str]:
-        """Return the loop over the lines of a row, of which there is mostly one."""
-        return [
-            "rows.test:",
-            f"  %row = phi i64 [ 0, %{before} ], [ %row.following, %row.done ]",
-            "  %rows.more = icmp slt i64 %row, %rows",
-            "  br i1 %rows.more, label %rows.start, label %rows.end",
-            "rows.start:",
-            *self._find("row", self._moving, "%row", "rows.start"),
-            *self._row(),
-            "row.done:",
-            "  %row.following = add i64 %row, 1",
-            "  br label %rows.test, !llvm.loop !1",
         ]
 
     def _update(self, lines: Lines, values: Values) -> None:

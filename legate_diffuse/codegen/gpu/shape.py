@@ -58,8 +58,6 @@ def groups_of(kernel: Kernel) -> int:
 
 def column_rows(kernel: Kernel) -> int:
     """Return how many rows of a column a thread reads at once."""
-    if all(argument.reduces is None for argument in kernel.arguments):
-        return 1
     return 1 if groups_of(kernel) == 1 else _COLUMN_ROWS
 
 

@@ -34,7 +34,7 @@ CASES = [
     ((9, 70000), (9, 1), 0),
     ((5, 40, 65), (5, 1, 65), 2),
     ((40, 300, 3), (1, 1, 1), 1),
-    ((6, 65, 9), (1, 65, 1), 1),
+    ((20, 65, 3), (1, 65, 1), 1),
 ]
 
 
@@ -92,28 +92,30 @@ MUTANTS |= {
         "%group.stride = mul i64 %nctaid.x", "%group.stride = mul i64 1"
     ),
     "a row too few": replaced(
-        "%rows.more = icmp slt i64 %rows.first, %rows",
-        "%rows.less = sub i64 %rows, 1\n"
-        "  %rows.more = icmp slt i64 %rows.first, %rows.less",
+        "%rows.more = icmp slt i64 %row, %rows",
+        "%rows.less = sub i64 %rows, 1\n  %rows.more = icmp slt i64 %row, %rows.less",
     ),
-    "rows of one block": replaced("mul i64 %step.y, %chunk", "mul i64 %ntid.y, %chunk"),
+    "rows of one block": replaced("add i64 %row, %step.y", "add i64 %row, %ntid.y"),
+    "chunks of one block": replaced(
+        "mul i64 %step.y, %chunk", "mul i64 %ntid.y, %chunk"
+    ),
     "chunks overlap": replaced("mul i64 %first.y, %chunk", "add i64 %first.y, 0"),
     "chunks end behind the rows": replaced(
-        r"@llvm.smin.i64\(i64 %rows.rest, i64 %chunk",
+        r"@llvm.smin.i64\(i64 %chunk.rest, i64 %chunk",
         "@llvm.smin.i64(i64 %chunk, i64 %chunk",
     ),
     "a line too long": replaced(
-        r"@llvm.smin.i64\(i64 %line.left, i64", "@llvm.smin.i64(i64 %line.most, i64"
+        r"@llvm.smin.i64\(i64 %line.behind, i64", "@llvm.smin.i64(i64 %line.most, i64"
     ),
     "a line by its last extent": replaced(
         "select i1 %line.is.first, i64 %line.place", "select i1 false, i64 %line.place"
     ),
     "lines begin at the chunk": replaced(
         "%line.following = add i64 %line.row, %line.count",
-        "%line.following = add i64 %rows.first, %line.count",
+        "%line.following = add i64 %chunk.first, %line.count",
     ),
     "columns behind the line": replaced(
-        r"icmp sge i32 %row.left, \d+", "icmp sge i32 %row.left, 1"
+        r"icmp sge i32 %line.left, \d+", "icmp sge i32 %line.left, 1"
     ),
     "every second distance": replaced(r"lshr i32 (%\S+), 1\n", r"lshr i32 \1, 2\n"),
     "last ticket": replaced(r"add i64 (%d\d+), 1\n", r"add i64 \1, 2\n"),
