@@ -90,6 +90,20 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     return np.rot90(m, k, axes)
 
 
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Return coordinates of the type of the indices."""
+    kind = np.asarray(indices).dtype
+    return tuple(
+        np.asarray(each).astype(kind) for each in np.unravel_index(indices, shape)
+    )
+
+
+def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
+    """Return a list for several axes."""
+    found = np.gradient(f, *distances, axis=axis)
+    return list(found) if isinstance(found, tuple) else found
+
+
 def einsum(expression: Any, *operands: Any) -> Any:
     """Refuse one operand, which may be shown, and operands that are no arrays."""
     arrays = [isinstance(each, np.ndarray) for each in operands]

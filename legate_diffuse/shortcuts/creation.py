@@ -93,15 +93,18 @@ def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
 
     def arange(start: Any = 0, *options: Any, **named: Any) -> Any:
         made = None
-        if len(options) < 2 and (not named or named.keys() == {"dtype"}):
+        if len(options) < 3 and (not named or named.keys() == {"dtype"}):
             first, stop = (start, options[0]) if options else (0, start)
-            dtype = named.get("dtype")
+            step = options[1] if len(options) > 1 else 1
             if type(first) in _NUMBERS and type(stop) in _NUMBERS:
-                made = _arange(first, stop, dtype)
+                made = _arange(first, stop, step, named.get("dtype"))
         return original(start, *options, **named) if made is None else made
 
-    def _arange(first: float, stop: float, dtype: Any) -> Any:
+    def _arange(first: float, stop: float, step: Any, dtype: Any) -> Any:
         has_floats = float in (type(first), type(stop))
+        # the original rounds what is a multiple of another step than of a whole one
+        if type(step) is not int or not 0 < abs(step) < _EXACT:
+            return None
         if dtype is None:
             known = names[float if has_floats else int]
         else:
@@ -111,10 +114,11 @@ def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
             return None
         if not (abs(first) < _EXACT and abs(stop) < _EXACT):
             return None
-        layout = _small_layout(max(0, ceil(stop - first)))
+        layout = _small_layout(max(0, ceil((stop - first) / step)))
         if layout is None or not layout.volume:
             return None
-        elements = np.arange(layout.volume, dtype=known) + np.dtype(known).type(first)
+        kind = np.dtype(known).type
+        elements = np.arange(layout.volume, dtype=known) * kind(step) + kind(first)
         return take(known, layout, elements.tobytes(), "arange")
 
     original = replace(package, "arange", arange)

@@ -23,11 +23,13 @@ from legate_diffuse.shortcuts.adjusted import (
     as_type,
     convolve,
     einsum,
+    gradient,
     in_doubles,
     in_own_type,
     ordered,
     repeat,
     rot90,
+    unravel_index,
 )
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 
@@ -137,6 +139,23 @@ FUNCTIONS: Final = (
         is_loop=True,
     ),
     Recipe("copy", "_module.creation_data", "2abd102bab5d659a", is_loop=True),
+    Recipe(
+        "meshgrid",
+        "_module.creation_ranges",
+        "594f8f093a594f74",
+        3,
+        "indexing sparse",
+        is_loop=True,
+    ),
+    Recipe(
+        "unravel_index",
+        _INDEXING,
+        "683b2811c920d603",
+        2,
+        function=unravel_index,
+        is_loop=True,
+        arrays=0,
+    ),
     Recipe("tril_indices", _INDEXING, "a9b2c52a9a88cffa", 3, "k m", arrays=0),
     Recipe("triu_indices", _INDEXING, "8d9947d1fd0bdadc", 3, "k m", arrays=0),
     Recipe(
@@ -211,6 +230,7 @@ FUNCTIONS: Final = (
         function=ordered(np.unique),
     ),
     Recipe("isin", "_module.sets_making", "b8d2be83bb0201fb", 2),
+    Recipe("digitize", _COUNTS, "609d492c4f67a3ab", 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, "54649498f85b34e2", 3, "weights minlength"),
     Recipe("histogram", _COUNTS, "33d735d196dbc8f2", 2, "bins range weights", _REAL),
     Recipe(
@@ -276,6 +296,16 @@ FUNCTIONS: Final = (
         "axis",
         _NUMBERS,
         in_own_type(np.nancumprod, "u"),
+    ),
+    Recipe(
+        "gradient",
+        _SUMS,
+        "e91c6a852a7a0864",
+        2,
+        "axis",
+        "f",
+        function=gradient,
+        is_loop=True,
     ),
     Recipe("diff", _SUMS, "43a0f51962098ae5", 3, "n axis", _NUMBERS, is_loop=True),
     Recipe(
