@@ -190,7 +190,7 @@ def test_any_layout_gives_the_same_values() -> None:
         expected = left * right + 3.0
         assert launcher.run(shape, (out, left, right), (3.0,)) == 1
         assert np.array_equal(out, expected)
-    assert launcher.layouts == {Layout.ALIGNED, Layout.STRIDED}
+    assert launcher.layouts == {Layout.ALIGNED, Layout.UNIT, Layout.STRIDED}
 
 
 def test_an_index_follows_its_loop() -> None:

@@ -144,11 +144,12 @@ def test_division_by_zero_gives_zero(batch, name, dtype) -> None:
 @every("shape", [(1, 1), (3, 5), (7, 300), (300, 2), (2, 3, 4, 9)])
 @every("inner", [0, 1])
 @every("layout", [None, Layout.STRIDED])
-def test_indices_and_scalars(batch, shape, inner, layout) -> None:
+@every("chunk", [None, 5])
+def test_indices_and_scalars(batch, shape, inner, layout, chunk) -> None:
     added = np.arange(shape[-2])[:, None]
     result = placed(np.zeros(shape, "int64"))
     chosen = Layout.STRIDED if inner != len(shape) - 1 else layout
-    options = {"inner": inner, "layout": chosen}
+    options = {"inner": inner, "layout": chosen, "chunk": chunk}
     batch.run(index_kernel(), [result, placed(added)], [1000], **options)
     i, j = (np.arange(10, 10 + n) for n in shape[-2:])
     expected = 100 * i[:, None] + j + 1000 + added
@@ -157,7 +158,8 @@ def test_indices_and_scalars(batch, shape, inner, layout) -> None:
 
 @every("shape", [(3, 3), (20, 67), (70, 5)])
 @every("layout", ["rows", "columns", "reversed"])
-def test_neighbours(batch, shape, layout) -> None:
+@every("chunk", [None, 3])
+def test_neighbours(batch, shape, layout, chunk) -> None:
     x = placed(np.random.default_rng(0).standard_normal(shape))
     result = placed(np.zeros(shape))
     if layout == "columns":
@@ -165,7 +167,7 @@ def test_neighbours(batch, shape, layout) -> None:
     elif layout == "reversed":
         x, result = x[::-1, ::-1], result[::-1, ::-1]
     sides = [x[:-2, 1:-1], x[2:, 1:-1], x[1:-1, :-2], x[1:-1, 2:]]
-    batch.run(stencil_kernel(), [*sides, result[1:-1, 1:-1]])
+    batch.run(stencil_kernel(), [*sides, result[1:-1, 1:-1]], chunk=chunk)
     expected = (sides[0] + sides[1] + sides[2] + sides[3]) * 0.25
     np.testing.assert_array_equal(result[1:-1, 1:-1], expected)
     border = result.copy()
