@@ -10,13 +10,12 @@ from typing import Generic, TypeVar
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch, Placed
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.nest import Program
+from legate_diffuse.ir.nest import Nest, Program
 
 T = TypeVar("T")
 
@@ -39,8 +38,8 @@ class Memos:
     """What does not depend on cuts."""
 
     placed: Placed = field(default_factory=Placed)
-    nests: Memo[LoweredNest | None] = field(default_factory=Memo)
-    localized: Memo[Localized | None] = field(default_factory=Memo)
+    nests: Memo[Nest | None] = field(default_factory=Memo)
+    rewritten: Memo[Rewritten | None] = field(default_factory=Memo)
     programs: Memo[Program] = field(default_factory=Memo)
     planned: Memo[PlannedLaunch | None] = field(default_factory=Memo)
 
@@ -62,7 +61,7 @@ class Draft:
         launches: which groups share a task, in the order in which these run.
         liveness: for each launch, what it need not write.
         nests: for each launch, its kernels.
-        localized: for each launch, the nests that it runs, and what they use.
+        rewritten: for each launch, the nests that it runs, and what they use.
         programs: for each launch, the schedule of its nests.
         planned: for each launch, what is to be submitted.
         memos: what has been made of parts of ``renaming.window``.
@@ -78,8 +77,8 @@ class Draft:
     groups: tuple[Grouping, ...] = ()
     launches: tuple[Launch, ...] = ()
     liveness: tuple[Liveness, ...] = ()
-    nests: tuple[tuple[LoweredNest, ...], ...] = ()
-    localized: tuple[Localized, ...] = ()
+    nests: tuple[tuple[Nest, ...], ...] = ()
+    rewritten: tuple[Rewritten, ...] = ()
     programs: tuple[Program, ...] = ()
     planned: tuple[PlannedLaunch, ...] = ()
     memos: Memos = field(default_factory=Memos)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -19,18 +19,17 @@ from legate_diffuse.fusion.launches import Launch, Placed, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.localize import localize
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.fusion.wrapping import compute_far_rows
-from legate_diffuse.ir import IndexTask, View, Window
-from legate_diffuse.ir.nest import Program, alone
+from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir.nest import Nest, Program, alone, numbered
 from legate_diffuse.ir.verify import verify_window
 
 
@@ -82,33 +81,34 @@ def _kernels(draft: Draft) -> None:
 
 def _copies(draft: Draft) -> None:
     window = draft.renaming.window
-    views = {view.id: view for view in window.views}
-    free = 1 + max([*views, *(store.id for store in window.stores)], default=0)
-    localized = []
-    found = zip(draft.launches, draft.liveness, draft.nests, strict=True)
-    for launch, liveness, nests in found:
-        local = draft.memos.localized.of(
-            (launch, liveness),
-            partial(_localized, draft, launch, liveness, nests, views, free),
+    views = window.views
+    free = 1 + max((n for v in views for n in (v.store.id, v.shape)), default=0)
+    found = []
+    for each in zip(draft.launches, draft.liveness, draft.nests, strict=True):
+        rewritten = draft.memos.rewritten.of(
+            each[:2], partial(_rewritten, draft, *each, free)
         )
-        if local is None:
-            draft.cuts |= {cut(window, launch, draft.cuts)}
+        if rewritten is None:
+            draft.cuts |= {cut(window, each[0], draft.cuts)}
         else:
-            localized.append(local)
-    draft.localized = tuple(localized)
+            found.append(rewritten)
+    draft.rewritten = tuple(found)
 
 
 def _schedule(draft: Draft) -> None:
-    found = zip(draft.launches, draft.liveness, draft.localized, strict=True)
+    found = zip(draft.launches, draft.liveness, draft.rewritten, strict=True)
     draft.programs = tuple(
-        [draft.memos.programs.of(each[:2], partial(_program, *each)) for each in found]
+        [
+            draft.memos.programs.of(each[:2], partial(_program, each[0], each[2]))
+            for each in found
+        ]
     )
 
 
 def _arguments(draft: Draft) -> None:
     planned = []
     found = zip(
-        draft.launches, draft.liveness, draft.localized, draft.programs, strict=True
+        draft.launches, draft.liveness, draft.rewritten, draft.programs, strict=True
     )
     for each in found:
         one = draft.memos.planned.of(
@@ -148,7 +148,7 @@ PASSES: Final = (
     Pass("launches", _launches, draft_text.launches, verify.launches),
     Pass("scalars", _scalars, draft_text.launches, verify.launches),
     Pass("liveness", _liveness, draft_text.launches, verify.liveness),
-    Pass("kernels", _kernels, draft_text.kernels),
+    Pass("kernels", _kernels, draft_text.kernels, verify.kernels),
     Pass("copies", _copies, draft_text.copies, verify.copies),
     Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
@@ -242,7 +242,7 @@ def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]
     )
 
 
-def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[LoweredNest]:
+def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[Nest]:
     """Yield the kernels of a launch.
 
     In a program scalar work that runs before or after a nest has nests of its own.
@@ -273,43 +273,28 @@ def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[Lowered
                 yield nest
 
 
-def _localized(
+def _rewritten(
     draft: Draft,
     launch: Launch,
     liveness: Liveness,
-    nests: Sequence[LoweredNest],
-    views: Mapping[int, View],
+    nests: Sequence[Nest],
     free: int,
-) -> Localized | None:
+) -> Rewritten | None:
     """Return what the points of a launch run; new numbers begin with ``free``.
 
     Those nests that may run row by row need no bands.
     """
-    used = {view for nest in nests for view in nest.arguments}
-    own = {view: views[view] for view in sorted(used)}
+    scratch, undefined = liveness.scratch, liveness.undefined
     if launch.fused and not launch.partitioned and not draft.runs_rows:
-        return compute_far_rows(
-            nests, own, liveness.scratch, liveness.undefined, count(free)
-        )
+        return compute_far_rows(nests, scratch, undefined, count(free))
     if not launch.tiled or not nests:
-        return Localized(tuple(nests), own)
+        return Rewritten(numbered(nests), scratch)
     return localize(
-        nests,
-        own,
-        liveness.scratch,
-        liveness.undefined,
-        liveness.incomplete,
-        liveness.last,
-        count(free),
+        nests, scratch, undefined, liveness.incomplete, liveness.last, count(free)
     )
 
 
-def _program(launch: Launch, liveness: Liveness, localized: Localized) -> Program:
-    nests = (
-        nests_of(localized.nests, localized.views)
-        if localized.tiles is None
-        else localized.tiles.nests
-    )
+def _program(launch: Launch, rewritten: Rewritten) -> Program:
     if launch.partitioned and not launch.tiled:
-        return Program(tuple(map(alone, nests)))
-    return schedule(nests, liveness.scratch | localized.scratch)
+        return Program(tuple(map(alone, rewritten.nests)))
+    return schedule(rewritten.nests, rewritten.scratch)

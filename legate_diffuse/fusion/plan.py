@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir.distance import Landmark, Rows
-from legate_diffuse.ir.nest import Turn
+from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 NO_CODE: Final = -1
@@ -18,26 +17,30 @@ NO_CODE: Final = -1
 
 @dataclass(slots=True)
 class PlannedNest:
-    """A loop nest; ``kernel`` is its number in the native table, once it is there.
+    """A loop nest in its band.
 
-    ``operands`` have for each argument of the kernel the number of the task's argument
-    or, from -1 downwards, of the scratch buffer. ``extents`` have for each of them the
-    number of the view whose rows its store has, None if it has all of its root.
-    ``turn`` is what the nest does in its band.
+    Attributes:
+        turn: the nest, and what it does there.
+        kernel: the number of its kernel in the native table, once it is there.
+        operands: for each access the number of the task's argument or, from -1
+            downwards, of the scratch buffer.
+        packed: what programs say of the nest, once one did (``launch.program``).
     """
 
-    lowered: LoweredNest
+    turn: Turn
     kernel: int | None = None
     operands: tuple[int, ...] = ()
-    extents: tuple[int | None, ...] = ()
-    turn: Turn | None = None
-    # what programs say of the nest, once one did (``launch.program``)
     packed: bytes = b""
+
+    @property
+    def nest(self) -> Nest:
+        """The nest."""
+        return self.turn.nest
 
     @property
     def code(self) -> Kernel:
         """What is to be compiled."""
-        return self.lowered.kernel
+        return self.turn.nest.kernel
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def reaches(
         reach: Reach | None = None
         for access, distance in along:
             wanted = need.get(access.view.store.id)
-            if access.privilege is not Privilege.READ and wanted is not None:
+            if access.changes and wanted is not None:
                 reach = wanted.moved(-distance).joined(reach)
         if any(_is_for_all(access, axis) for access in nest.accesses):
             own = _own(along, axis, leader)
@@ -111,12 +111,12 @@ def reaches(
             store = access.view.store.id
             touched = reach.moved(distance)
             used[store] = touched.joined(used.get(store))
-            if access.privilege is Privilege.WRITE and covers_store(access.view):
+            if access.privilege & Privilege.WRITE and covers_store(access.view):
                 need.pop(store, None)
         after.update(
             (access.view.store.id, used[access.view.store.id])
             for access, _ in along
-            if access.privilege is not Privilege.READ
+            if access.changes
         )
         for access, distance in along:
             store = access.view.store.id

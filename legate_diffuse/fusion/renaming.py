@@ -43,14 +43,11 @@ class Renaming:
 
     Attributes:
         window: its tasks are those of the original, in their places.
-        layouts: for each of its views that the original lacks, the id of a view of the
-            original with the same layout.
         families: for each store that is renamed, the tasks that must run in one launch,
             by position.
     """
 
     window: Window
-    layouts: dict[int, int] = field(default_factory=dict)
     families: dict[int, frozenset[int]] = field(default_factory=dict)
 
 
@@ -301,8 +298,6 @@ class _Names:
         self._dropped: dict[tuple[int, int], Store] = {}
         # by what they show
         self._views = {_shown(view.store, view): view for view in window.views}
-        # by a new view: one of the window with the same layout
-        self._layouts: dict[int, int] = {}
         self._families: dict[int, frozenset[int]] = {}
 
     def replace_copy(self, copy: _Copy) -> None:
@@ -352,7 +347,7 @@ class _Names:
             for position, task in enumerate(self._window.tasks)
         )
         window = Window(tasks, self._window.carried)
-        return Renaming(window, self._layouts, self._families)
+        return Renaming(window, self._families)
 
     def _new_store(self, store: Store) -> Store:
         self._next_store += 1
@@ -395,7 +390,6 @@ class _Names:
             found = replace(view, id=self._next_view, store=store)
             self._next_view += 1
             self._views[shown] = found
-            self._layouts[found.id] = view.id
         return found
 
 

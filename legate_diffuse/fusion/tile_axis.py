@@ -95,7 +95,7 @@ class TileAxis:
         partial = {
             a.view.store.id
             for a in arrays
-            if a.privilege is not Privilege.READ and dims[a.view.store.id] is None
+            if a.changes and dims[a.view.store.id] is None
         }
         if any(
             a.view.store.id in partial

@@ -15,12 +15,11 @@ from typing import Final
 
 from legate_diffuse.fusion.few_rows import has_few_rows
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.nests import over
 from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
-from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.nest import Nest, over
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.kernel.dtypes import RECT
@@ -132,7 +131,7 @@ def _written(nest: Nest) -> frozenset[int]:
     return frozenset(
         access.view.store.id
         for access in nest.accesses
-        if access.privilege is not Privilege.READ and not access.view.store.replicated
+        if access.changes and not access.view.store.replicated
     )
 
 
@@ -163,12 +162,12 @@ def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
         return None
     arrays = [a for a in makers[0].accesses if not a.view.store.replicated]
     own = [a for a in arrays if a.view.store.id == store]
-    read = [a for a in arrays if a.privilege is Privilege.READ]
+    read = [a for a in arrays if a.reads]
     if (
         not read
         or not all(shows_store(a.view) for a in (*own, *read))
         # what others read is not overwritten, but moves
-        or any(a.privilege is Privilege.READ and a.view.store.fixed for a in own)
+        or any(a.reads and a.view.store.fixed for a in own)
     ):
         return None
     return frozenset(a.view.store.id for a in read)
@@ -191,7 +190,7 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
             Access(a.privilege, over(like, a.view, whole=a.whole), a.operator)
             for a in task.accesses
             # what the nest has made itself stays in registers
-            if a.privilege is not Privilege.READ or a.whole or a.view not in made
+            if a.changes or a.whole or a.view not in made
         )
         made.update(task.writes)
     return Nest(number, loops[0].shape, like.points, tuple(accesses))

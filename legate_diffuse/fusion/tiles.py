@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.passed import Passed, teller_of
@@ -107,33 +107,17 @@ class Tiling:
     buffers: tuple[tuple[Part, ...], ...]
     nests: tuple[tuple[NestPart, ...], ...]
 
-    def shown_by(self, layouts: Mapping[int, int]) -> Tiling:
-        """Return the tiling with views that show the same, and have layouts."""
-        return replace(
-            self,
-            nests=tuple(
-                tuple(
-                    part
-                    if part.view is None
-                    else part._replace(view=layouts[part.view])
-                    for part in nest
-                )
-                for nest in self.nests
-            ),
-        )
-
 
 def tile(
     tiles: Tiles,
     arguments: Sequence[Passed],
     scratch: Sequence[Store],
     stores: Mapping[int, Store],
-    origins: Mapping[int, int],
 ) -> Tiling | None:
     """Return how points divide nests over these arguments and scratch buffers.
 
     None if it isn't known that they may. ``stores`` are those of the arguments, by
-    number, and ``origins`` tells which of them hold what others would hold.
+    number.
     """
     nests = tiles.nests
     ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
@@ -201,7 +185,7 @@ def tile(
         ),
         tuple(
             tuple(
-                Part(TOLD, told[store.id], _own(store.id, arguments, changed, origins))
+                Part(TOLD, told[store.id], _own(store, arguments, changed, stores))
                 if store.id in told
                 else _part(axis, along, store.id, leader)
                 for axis, along in zip(tiles.axes, found, strict=True)
@@ -233,10 +217,10 @@ def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]
 
 
 def _own(
-    buffer: int,
+    buffer: Store,
     arguments: Sequence[Passed],
     changed: AbstractSet[int],
-    origins: Mapping[int, int],
+    stores: Mapping[int, Store],
 ) -> int:
     """Return the argument that has in the end, for its tile, what a buffer has."""
     return next(
@@ -244,7 +228,7 @@ def _own(
             place
             for place, passed in enumerate(arguments)
             if passed.store in changed
-            and origins.get(passed.store, passed.store) == origins[buffer]
+            and buffer.replaces in (passed.store, stores[passed.store].replaces)
         ),
         NOWHERE,
     )
@@ -286,12 +270,7 @@ def _is_sound(
         axis.dims.get(store) is not None or store in axis.partial
         for store in arrays
         if store
-        in {
-            a.view.store.id
-            for nest in nests
-            for a in nest.accesses
-            if a.privilege is not Privilege.READ
-        }
+        in {a.view.store.id for nest in nests for a in nest.accesses if a.changes}
     )
 
 
@@ -356,7 +335,7 @@ def _nest_part(
         assert reach is not None, "nests that nobody needs are in no tiling"
         found = reach.moved(distance + _shift(axis, leader, store))
         loop = GUARD if placement.loop is None else placement.loop
-        view = None if shows_store(access.view) else access.view.id
+        view = None if shows_store(access.view) else access.view.recorded
         return NestPart(loop, *found, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
 

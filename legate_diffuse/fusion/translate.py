@@ -125,7 +125,9 @@ class _Reader:
                 alike = view.store.id, view.shape, region, view.dims
                 number = first.setdefault(alike, number)
             store = stores[view.store.id]
-            found.append(replace(view, id=number, store=store, region=region))
+            found.append(
+                replace(view, id=number, store=store, region=region, recorded=number)
+            )
         return found
 
     def _view(self, number: int) -> View:

@@ -45,7 +45,7 @@ def _turn(turn: Turn) -> str:
     text += f" shift {turn.shift}" if turn.shift else ""
     text += f" margin {margin.before} {margin.after}" if margin else ""
     text += told_by(nest.told)
-    text += " part" if nest.part else ""
+    text += " part" if nest.part is not None else ""
     accesses = zip(nest.accesses, turn.distances, strict=True)
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
 
@@ -57,7 +57,7 @@ def told_by(stores: tuple[int, ...]) -> str:
 
 def _access(access: Access, distance: Rows | None) -> str:
     view = access.view
-    text = access.privilege.name.lower()
+    text = access.privilege.text
     text += f"({access.operator})" if access.operator else ""
     text += f" %{view.store.id}{render_region(view.region or (), view.dims)}"
     return text if distance is None else f"{text} @{distance}"

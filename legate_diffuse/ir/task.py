@@ -16,7 +16,7 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One argument of a task.
+    """One argument of a task or a nest.
 
     ``operator`` names what a reduction combines values with ('add', 'max', ...). For a
     read it is ``ALL`` if each point may read any element of the view, which then has a
@@ -26,6 +26,16 @@ class Access:
     privilege: Privilege
     view: View
     operator: str = ""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it finds what was there before; a reduction does not see it."""
+        return bool(self.privilege & Privilege.READ)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it writes or reduces."""
+        return self.privilege is not Privilege.READ
 
     @property
     def whole(self) -> bool:

@@ -348,11 +348,11 @@ class Submitter:
         if not missing:
             return True
         work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
-            prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
+            prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
             for nest in launch.nests
-            if not nest.lowered.whole and nest.lowered.part is None
+            if not nest.nest.whole and nest.nest.part is None
         )
-        kernels = [nest.lowered.kernel for nest in missing]
+        kernels = [nest.nest.kernel for nest in missing]
 
         def find() -> None:
             numbers = self._kernels.find(kernels, work)

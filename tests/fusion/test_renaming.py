@@ -88,10 +88,10 @@ def renamed(text: str, kept: frozenset[int] = frozenset()) -> list[str]:
     for task in found.window.tasks:
         accesses = []
         for access in task.accesses:
-            store, view = access.view.store.id, access.view.id
+            store, view = access.view.store.id, access.view.recorded
             name = str(store) if store <= last else "abcdefgh"[store - last - 1]
             privilege = access.privilege.name.lower()
-            accesses.append(f"{privilege} %{name}.{found.layouts.get(view, view)}")
+            accesses.append(f"{privilege} %{name}.{view}")
         lines.append(", ".join(accesses))
     return lines
 
@@ -196,8 +196,8 @@ def test_what_is_needed_at_the_end_only_under_a_new_name_needs_no_copy() -> None
 def test_new_names_keep_what_is_known_of_their_views() -> None:
     window = window_of(sweep(1) + sweep(2))
     found = rename(window, copied)
-    new = {v.id: v for v in found.window.views if v.id in found.layouts}
-    by_layout = {found.layouts[number]: view for number, view in new.items()}
+    new = {v.id: v for v in found.window.views if v.recorded != v.id}
+    by_layout = {view.recorded: view for view in new.values()}
     of_window = {view.id: view for view in window.views}
     assert all(by_layout[n].region == of_window[n].region for n in by_layout)
     stores = {view.store for view in new.values() if view.store.id != 0}
@@ -353,7 +353,7 @@ def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     (launch,) = make_plan(window_of(text), MEANINGS).launches
     assert launch.tasks == tuple(range(6))
     # what sweeps write and read, in the layouts of the window's views
-    assert [nest.lowered.arguments for nest in launch.nests] == [
+    assert [nest.nest.arguments for nest in launch.nests] == [
         (1, 11),
         (2, 1),
         (1, 21),
