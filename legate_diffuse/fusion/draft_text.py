@@ -65,8 +65,7 @@ def groups(draft: Draft) -> str:
 
 def launches(draft: Draft) -> str:
     """Return a line for each launch, with its liveness once that is known."""
-    found = draft.liveness or (Liveness(()),) * len(draft.launches)
-    return _lines(map(_launch, draft.launches, found))
+    return _lines(_launch(each.launch, each.liveness) for each in draft.launches)
 
 
 def kernels(draft: Draft) -> str:
@@ -74,8 +73,8 @@ def kernels(draft: Draft) -> str:
     return "".join(
         f"nest {number} shape {nest.shape}: {_accesses(nest)}\n"
         f"{print_kernel(nest.kernel)}"
-        for nests in draft.nests
-        for number, nest in enumerate(nests)
+        for each in draft.launches
+        for number, nest in enumerate(each.nests)
     )
 
 
@@ -83,14 +82,14 @@ def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
         f"nest {nest.number} shape {nest.shape}{told_by(nest.told)}: {_accesses(nest)}"
-        for rewritten in draft.rewritten
-        for nest in rewritten.nests
+        for each in draft.launches
+        for nest in each.rewritten.nests
     )
 
 
 def schedule(draft: Draft) -> str:
     """Return the schedules of all launches."""
-    return "".join(map(render_program, draft.programs))
+    return "".join(render_program(each.program) for each in draft.launches)
 
 
 def arguments(draft: Draft) -> str:

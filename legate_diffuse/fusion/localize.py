@@ -21,11 +21,11 @@ launch stays in scratch memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
 from legate_diffuse.fusion.gathered import compute_gathered
+from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
 from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
@@ -36,12 +36,7 @@ from legate_diffuse.ir.relations import covers_store
 
 
 def localize(
-    nests: Sequence[Nest],
-    scratch: AbstractSet[int],
-    undefined: AbstractSet[int],
-    incomplete: AbstractSet[int],
-    last: AbstractSet[int],
-    numbers: Iterator[int],
+    nests: Sequence[Nest], liveness: Liveness, numbers: Iterator[int]
 ) -> Rewritten | None:
     """Return nests whose points do not write what others read.
 
@@ -49,14 +44,11 @@ def localize(
 
     Args:
         nests: the nests.
-        scratch: the stores that live in the task.
-        undefined: the stores that nothing was written to before.
-        incomplete: the stores of which only parts may have been written before.
-        last: the stores that nobody uses afterwards.
+        liveness: what of the launch need not be written, and was written before.
         numbers: gives numbers to new stores and shapes.
     """
     placer = _Placer()
-    again = compute_gathered(nests, scratch, numbers)
+    again = compute_gathered(nests, liveness.scratch, numbers)
     start = again and placer.place(again)
     if start is None:
         return None
@@ -66,13 +58,15 @@ def localize(
         return _without_unneeded(start, along, placer)
     rewritten = start
     for store, way in sorted(ways.items()):
-        if store in last:
+        if store in liveness.last:
             way = _Way(False, True)
         localizer = _Localizer(rewritten, store, numbers)
-        if not localizer.may_be(way, complete=store not in incomplete):
+        if not localizer.may_be(way, complete=store not in liveness.incomplete):
             return None
         rewritten = localizer.run(
-            way, defined=store not in undefined, returns=store not in last
+            way,
+            defined=store not in liveness.undefined,
+            returns=store not in liveness.last,
         )
     placed = placer.place(rewritten)
     if placed is None:

@@ -73,7 +73,8 @@ def launches(draft: Draft) -> None:
     window = draft.renaming.window
     first: set[int] = set()
     again: set[int] = set()
-    for launch in draft.launches:
+    formed = [each.launch for each in draft.launches]
+    for launch in formed:
         own = launch.tasks
         listed = Counter(n for group in launch.groups for n in group.tasks)
         twice = {position for position, count in listed.items() if count > 1}
@@ -104,7 +105,7 @@ def launches(draft: Draft) -> None:
         window,
         [
             [position for position in group.tasks if position not in again]
-            for launch in draft.launches
+            for launch in formed
             for group in launch.groups
         ],
     )
@@ -114,17 +115,16 @@ def liveness(draft: Draft) -> None:
     """Verify that what is not stored is dead, and not needed by a later launch."""
     window = draft.renaming.window
     live = {store.id for store in window.stores if store.live}
-    for number, (launch, found) in enumerate(
-        zip(draft.launches, draft.liveness, strict=True)
-    ):
-        _require(len(found.nests) == len(launch.groups), "a nest has no liveness")
+    for number, each in enumerate(draft.launches):
+        found, groups = each.liveness, each.launch.groups
+        _require(len(found.nests) == len(groups), "a nest has no liveness")
         gone = found.scratch.union(found.last, *(nest.dropped for nest in found.nests))
         _require(
             gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
         )
         known = set(gone)
         for later in draft.launches[number + 1 :]:
-            for position in later.tasks:
+            for position in later.launch.tasks:
                 task = window.tasks[position]
                 lost = known & {view.store.id for view in task.reads}
                 _require(
@@ -136,8 +136,9 @@ def liveness(draft: Draft) -> None:
 
 def kernels(draft: Draft) -> None:
     """Verify that kernels do with their arguments what their nests do."""
-    for nest in [nest for nests in draft.nests for nest in nests]:
-        _verify_arguments(nest)
+    for each in draft.launches:
+        for nest in each.nests:
+            _verify_arguments(nest)
 
 
 def _verify_arguments(nest: Nest) -> None:
@@ -158,34 +159,35 @@ def _verify_arguments(nest: Nest) -> None:
 
 def copies(draft: Draft) -> None:
     """Verify that points gather nothing that nests on other points make."""
-    for launch, rewritten in zip(draft.launches, draft.rewritten, strict=True):
+    for each in draft.launches:
+        nests = each.rewritten.nests
         made: set[int] = set()
-        for nest in rewritten.nests:
+        for nest in nests:
             _verify_arguments(nest)
             if not nest.told:
                 made |= {a.view.store.id for a in nest.accesses if a.changes}
-        for access in [a for nest in rewritten.nests for a in nest.accesses]:
+        for access in [access for nest in nests for access in nest.accesses]:
             store = access.view.store.id
             _require(
-                not (launch.tiled and access.whole and store in made),
+                not (each.launch.tiled and access.whole and store in made),
                 f"points gather store {store}, which others make",
             )
 
 
 def schedule(draft: Draft) -> None:
     """Verify the program of each launch."""
-    for rewritten, program in zip(draft.rewritten, draft.programs, strict=True):
-        _require(
-            len(program.nests) == len(rewritten.nests),
-            "a nest does not have one turn",
-        )
-        verify_program(program, rewritten.scratch)
+    for each in draft.launches:
+        nests, turns = each.rewritten.nests, each.program.nests
+        _require(len(turns) == len(nests), "a nest does not have one turn")
+        verify_program(each.program, each.rewritten.scratch)
 
 
 def arguments(draft: Draft) -> None:
     """Verify that tasks name, with its privilege, what their nests touch."""
     stores = {view.id: view.store.id for view in draft.window.views}
-    for program, launch in zip(draft.programs, draft.planned, strict=True):
+    for program, launch in zip(
+        [each.program for each in draft.launches], draft.planned, strict=True
+    ):
         named = [stores[view] for view in launch.arguments]
         whole = launch.fused and not launch.partitioned
         _require(not whole or len(named) == len(set(named)), "a root is named twice")

@@ -71,9 +71,7 @@ BETWEEN = (
 def drafted(*tasks: str) -> Draft:
     """Run the passes, and verify what each of them makes."""
     window = parse(STORES + "".join(tasks))
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft, verify_pass)
-    return draft
+    return run_passes(Draft(window, MEANINGS, Renaming(window)), verify_pass)
 
 
 @pytest.mark.parametrize("place", range(len(SWEEPS) + 1))
@@ -81,7 +79,10 @@ def test_no_copy_is_made_for_an_unused_reduction(place: int) -> None:
     # the fill alone gives all windows the same stores
     without = drafted(UNUSED[0], *SWEEPS)
     draft = drafted(*SWEEPS[:place], *UNUSED, *SWEEPS[place:])
-    schedules = [list(map(render_program, d.programs)) for d in (draft, without)]
+    schedules = [
+        [render_program(each.program) for each in one.launches]
+        for one in (draft, without)
+    ]
     assert schedules[0] == schedules[1]
     assert draft.dead == {place, place + 1}
 
@@ -95,6 +96,6 @@ def test_what_nobody_uses_keeps_nothing_in_one_piece() -> None:
     """A temporary between divided arrays is divided, whatever else is read with it."""
     draft = drafted(BETWEEN[0], *PRODUCT, BETWEEN[1])
     assert not next(s for s in draft.window.stores if s.id == 8).single
-    (launch,) = draft.launches
+    (launch,) = draft.planned
     assert launch.partitioned
     assert launch.tasks == (0, 3)

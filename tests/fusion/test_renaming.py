@@ -315,10 +315,9 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
     assert not unchanged(text)
     window = window_of(text)
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)
-    assert [form_of(launch) for launch in draft.launches] == [
+    assert [form_of(launch) for launch in draft.planned] == [
         WHOLE,
         ORIGINAL,
         WHOLE,
@@ -329,23 +328,20 @@ def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
     """Cuts that were made for the new names are not made again."""
     sweeps = "".join(sweep(1) for _ in range(2 * MAX_REACH)).replace(" single", "")
     window = parse(STORES.replace(" single", "") + sweeps)
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)
     assert len(draft.launches) > 1
-    assert all(launch.partitioned for launch in draft.launches)
+    assert all(launch.partitioned for launch in draft.planned)
 
 
 def test_points_write_other_arrays_too_instead_of_copying() -> None:
     window = parse(STORES.replace(" single", "") + sweep(1) + sweep(2))
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     (launch,) = draft.launches
-    assert launch.partitioned
-    assert launch.tasks == tuple(range(6))
-    (nests,) = draft.nests
+    assert launch.launch.partitioned
+    assert launch.launch.tasks == tuple(range(6))
     # no copies, and a sweep is one loop
-    assert len(nests) == 2
+    assert len(launch.nests) == 2
 
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
