@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.fusion.few_rows import has_few_rows
+from legate_diffuse.fusion.few_rows import FEW, has_few_rows
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.reach import reaches
@@ -24,8 +24,6 @@ from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.kernel.dtypes import RECT
 
-# What is computed by two points costs time twice: at most so many rows on each side.
-MAX_REACH: Final = 24
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 64
 
@@ -120,9 +118,9 @@ class Tiles:
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
         return all(
-            reach.width <= MAX_REACH
+            reach.width <= FEW
             for axis in self.axes
-            if axis.spread > MAX_REACH
+            if axis.spread > FEW
             for reach in reaches(self.nests, axis, results, leader).stores.values()
         )
 

@@ -13,11 +13,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.passed import Passed, teller_of
 from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
-    MAX_REACH,
     Tiles,
     leader_of,
     leaders_of,
@@ -253,7 +253,7 @@ def _is_sound(
         for reach, placement in zip(along.nests, axis.placements, strict=True)
     ):
         return False
-    if along.shared or any(r.width > MAX_REACH for r in along.stores.values()):
+    if along.shared or any(r.width > FEW for r in along.stores.values()):
         return False
     for store in results:
         if axis.begin(store) is None or not axis.fits(store, leader):

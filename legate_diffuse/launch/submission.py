@@ -141,9 +141,14 @@ class Submitter:
         # kinds of operations that wait are not negative, nor is -1 one of these
         return self.provenance(-2 - hash(name) % _NAMES)
 
-    def single_below(self) -> int:
-        """Return from how many elements on arrays are divided in the next window."""
-        return self.choice.single_below(self._windows)
+    def single_below(self, *, begins: bool = False) -> int:
+        """Return from how many elements on arrays are divided.
+
+        If a window ``begins``, that is chosen for it first.
+        """
+        if begins:
+            self.choice.choose(self._windows)
+        return self.choice.single_below()
 
     def note_task(self, operation: Any) -> None:
         """Take note of an operation that runs as it was submitted."""

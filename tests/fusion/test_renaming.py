@@ -9,9 +9,9 @@ from window_golden import copied
 from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
-from legate_diffuse.fusion.tile_nests import MAX_REACH
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -326,7 +326,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
     """Cuts that were made for the new names are not made again."""
-    sweeps = "".join(sweep(1) for _ in range(2 * MAX_REACH)).replace(" single", "")
+    sweeps = "".join(sweep(1) for _ in range(2 * FEW)).replace(" single", "")
     window = parse(STORES.replace(" single", "") + sweeps)
     draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)

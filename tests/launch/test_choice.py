@@ -36,7 +36,8 @@ def array(volume: int = LARGE) -> Any:
 def choices(choice: ThreadsOrPoints, count: int, *steps: Any) -> Iterator[bool]:
     """Yield at the beginning of so many windows whether points divide arrays."""
     for window in range(count):
-        yield choice.single_below(window) != ALL_SINGLE
+        choice.choose(window)
+        yield choice.single_below() != ALL_SINGLE
         for step in steps:
             step(choice)
 
