@@ -14,11 +14,11 @@ from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
 from legate_diffuse.fusion.rows import row_runs
-from legate_diffuse.fusion.tile_nests import Tiles, place_nests
+from legate_diffuse.fusion.tile_nests import place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.distance import Landmark, Rows
-from legate_diffuse.ir.nest import Nest, Program
+from legate_diffuse.ir.nest import Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
 from legate_diffuse.kernel.ir import RowProgram
 
@@ -105,7 +105,7 @@ def _plan_whole(
         users.add(number, nest)
     tiling, again = None, []
     if launch.tiled and nests:
-        tiles = _placed_in_turns(rewritten, nests)
+        tiles = place_nests(nests, rewritten.tiles)
         if tiles is None:
             return None
         tiling = tile(
@@ -212,13 +212,6 @@ def _landmarks(program: Program) -> Iterator[tuple[Landmark, int, bool, int]]:
                 if mark in wanted:
                     wanted -= {mark}
                     yield mark, view.recorded, bool(is_end), at.offset
-
-
-def _placed_in_turns(rewritten: Rewritten, nests: Sequence[Nest]) -> Tiles | None:
-    """Return where nests are, in the order in which they take turns."""
-    if rewritten.tiles is not None and rewritten.tiles.nests == nests:
-        return rewritten.tiles
-    return place_nests(nests)
 
 
 def _views_of(

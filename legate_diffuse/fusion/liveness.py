@@ -17,6 +17,7 @@ from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import are_covered, covers_store
+from legate_diffuse.ir.task import read_before_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,7 @@ def _deferrable(
         store
         for group in launch.groups
         if launch.tiled
-        for store in _read_before_written(window, group.tasks)
+        for store in read_before_changed([window.tasks[n] for n in group.tasks])
     }
     after = _Later(later.touched | reduced | passed, later.changed | reduced)
     for position in reversed(hoisted):
@@ -273,17 +274,6 @@ def _deferrable(
         else:
             after.add(task, waits=False, folded=True)
     return tuple(reversed(found))
-
-
-def _read_before_written(window: Window, positions: Sequence[int]) -> set[int]:
-    """Return the stores that tasks read as they were before them."""
-    read: set[int] = set()
-    written: set[int] = set()
-    for position in positions:
-        task = window.tasks[position]
-        read |= {view.store.id for view in task.reads} - written
-        written |= {view.store.id for view in task.writes}
-    return read
 
 
 def _scratch(

@@ -29,7 +29,7 @@ from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
 from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.fusion.tile_nests import Tiles, leader_of
+from legate_diffuse.fusion.tile_nests import Tiles, leader_of, place_nests
 from legate_diffuse.ir import Access, Privilege
 from legate_diffuse.ir.nest import Nest, numbered
 from legate_diffuse.ir.relations import covers_store
@@ -47,16 +47,14 @@ def localize(
         liveness: what of the launch need not be written, and was written before.
         numbers: gives numbers to new stores and shapes.
     """
-    placer = _Placer()
-    again = compute_gathered(nests, liveness.scratch, numbers)
-    start = again and placer.place(again)
-    if start is None:
+    rewritten = compute_gathered(nests, liveness.scratch, numbers)
+    tiles = rewritten and place_nests(rewritten.nests)
+    if rewritten is None or tiles is None:
         return None
-    along = placer.reaches(start)
+    along = _along(rewritten, tiles)
     ways = _crossed(along)
     if not ways:
-        return _without_unneeded(start, along, placer)
-    rewritten = start
+        return _without_unneeded(rewritten, tiles, along)
     for store, way in sorted(ways.items()):
         if store in liveness.last:
             way = _Way(False, True)
@@ -68,11 +66,11 @@ def localize(
             defined=store not in liveness.undefined,
             returns=store not in liveness.last,
         )
-    placed = placer.place(rewritten)
-    if placed is None:
+    tiles = place_nests(rewritten.nests, tiles)
+    if tiles is None:
         return None
-    along = placer.reaches(placed)
-    return None if _crossed(along) else _without_unneeded(placed, along, placer)
+    along = _along(rewritten, tiles)
+    return None if _crossed(along) else _without_unneeded(rewritten, tiles, along)
 
 
 class _Along(NamedTuple):
@@ -84,7 +82,7 @@ class _Along(NamedTuple):
 
 
 def _without_unneeded(
-    found: Rewritten, along: Sequence[_Along], placer: _Placer
+    rewritten: Rewritten, tiles: Tiles, along: Sequence[_Along]
 ) -> Rewritten:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
@@ -93,10 +91,11 @@ def _without_unneeded(
         for place, reach in enumerate(computed.nests)
         if reach is not None or not axis.placements[place].present
     }
-    if len(needed) == len(found.nests):
-        return found
-    nests = numbered([n for place, n in enumerate(found.nests) if place in needed])
-    return placer.place(found._replace(nests=nests)) or found
+    nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
+    left = place_nests(nests, tiles)
+    if left is None:
+        return rewritten._replace(tiles=tiles)
+    return rewritten._replace(nests=nests, tiles=left)
 
 
 class _Way(NamedTuple):
@@ -113,44 +112,19 @@ class _Way(NamedTuple):
         return _Way(moves, self.in_scratch or other.in_scratch)
 
 
-class _Placer:
-    """Places nests that begin as others did, which need not be placed again."""
-
-    def __init__(self) -> None:
-        self._nests: list[Nest] = []
-        # before each of the nests, and after the last one
-        self._tiles = [Tiles()]
-
-    def place(self, found: Rewritten) -> Rewritten | None:
-        """Return nests that know where they are; None if that is nowhere."""
-        same = 0
-        for one, other in zip(found.nests, self._nests, strict=False):
-            if one != other:
-                break
-            same += 1
-        del self._nests[same:], self._tiles[same + 1 :]
-        for nest in found.nests[same:]:
-            tiles = self._tiles[-1].joined(nest)
-            if tiles is None:
-                return None
-            self._nests.append(nest)
-            self._tiles.append(tiles)
-        return found._replace(tiles=self._tiles[-1])
-
-    def reaches(self, found: Rewritten) -> list[_Along]:
-        """Return what points compute along each axis of nests that are placed."""
-        tiles = found.tiles
-        assert tiles is not None, "the nests are placed"
-        used = {view.store for nest in tiles.nests for view in nest.views}
-        arrays = {store.id for store in used if not store.replicated} - found.scratch
-        leader = leader_of(tiles, arrays)
-        along = []
-        for axis in tiles.axes:
-            results = tiles.changed - axis.partial - found.scratch
-            computed = reaches(tiles.nests, axis, results, leader)
-            own = {store: own_of(axis, store, leader) for store in results}
-            along.append(_Along(axis, computed, own))
-        return along
+def _along(rewritten: Rewritten, tiles: Tiles) -> list[_Along]:
+    """Return what points compute along each axis of nests that are placed."""
+    scratch = rewritten.scratch
+    used = {view.store for nest in tiles.nests for view in nest.views}
+    arrays = {store.id for store in used if not store.replicated} - scratch
+    leader = leader_of(tiles, arrays)
+    along = []
+    for axis in tiles.axes:
+        results = tiles.changed - axis.partial - scratch
+        computed = reaches(tiles.nests, axis, results, leader)
+        own = {store: own_of(axis, store, leader) for store in results}
+        along.append(_Along(axis, computed, own))
+    return along
 
 
 def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:

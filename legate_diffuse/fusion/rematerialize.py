@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.task import read_before_changed
 
 
 def rematerialize_scalars(
@@ -71,7 +72,7 @@ class _Known:
             for view in tasks[position].changes
             if self.makers.get(view.store.id, (None,))[0] != position
         }
-        wanted = _read_from_before(own)
+        wanted = read_before_changed(own)
         while wanted:
             maker = self._maker(wanted.pop(), fixed)
             if maker is not None and maker not in found:
@@ -93,13 +94,3 @@ class _Known:
             return None
         same = all(self.versions.get(each, 0) == was for each, was in read.items())
         return position if same else None
-
-
-def _read_from_before(tasks: Sequence[IndexTask]) -> set[int]:
-    """Return the replicated stores that a launch reads as they were before it."""
-    found: set[int] = set()
-    changed: set[int] = set()
-    for task in tasks:
-        found |= {v.store.id for v in task.reads if v.store.replicated} - changed
-        changed |= {view.store.id for view in task.changes}
-    return found

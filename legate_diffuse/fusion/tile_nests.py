@@ -35,7 +35,8 @@ class Tiles:
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
     points read elements that another array tells. Those that are both, ``again``, are
     computed again by each point that gathers them (``gathered.py``), if the points of
-    the launch do so at all: ``computes_gathered``.
+    the launch do so at all: ``computes_gathered``. ``before`` are all but the last of
+    the nests, None without any.
     """
 
     nests: tuple[Nest, ...] = ()
@@ -44,6 +45,7 @@ class Tiles:
     gathered: frozenset[int] = frozenset()
     again: frozenset[int] = frozenset()
     computes_gathered: bool = True
+    before: Tiles | None = None
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -71,7 +73,7 @@ class Tiles:
         # Legate makes images along one dimension
         if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
             return None
-        return Tiles(nests, left, *sources, self.computes_gathered)
+        return Tiles(nests, left, *sources, self.computes_gathered, self)
 
     def _with_gathered(
         self, nest: Nest
@@ -194,12 +196,21 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
     return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 
-def place_nests(nests: Sequence[Nest]) -> Tiles | None:
-    """Return nests with their axes, None if none of these divides them all."""
-    tiles: Tiles | None = Tiles()
-    for nest in nests:
-        tiles = tiles and tiles.joined(nest)
-    return tiles if tiles and tiles.nests else None
+def place_nests(nests: tuple[Nest, ...], known: Tiles | None = None) -> Tiles | None:
+    """Return nests with their axes, None if none of these divides them all.
+
+    The first ones that ``known`` begins with as well are not placed again.
+    """
+    tiles = known
+    while tiles is not None and tiles.nests != nests[: len(tiles.nests)]:
+        tiles = tiles.before
+    tiles = tiles or Tiles()
+    for nest in nests[len(tiles.nests) :]:
+        following = tiles.joined(nest)
+        if following is None:
+            return None
+        tiles = following
+    return tiles
 
 
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:

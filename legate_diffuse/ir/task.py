@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -90,3 +91,13 @@ class IndexTask:
         put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
         everywhere = all([a.view.store.replicated for a in self.accesses])
         put(self, "scalar", everywhere and not reductions)
+
+
+def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
+    """Return the ids of the stores that tasks read as they were before them."""
+    read: set[int] = set()
+    changed: set[int] = set()
+    for task in tasks:
+        read |= {view.store.id for view in task.reads} - changed
+        changed |= {view.store.id for view in task.changes}
+    return read
