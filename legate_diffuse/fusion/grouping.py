@@ -125,9 +125,9 @@ class _Fills:
 
     def all(self) -> list[int]:
         """Return all of them, in program order; none waits any longer."""
-        found = sorted(self.waiting.values())
+        fills = sorted(self.waiting.values())
         self.waiting.clear()
-        return found
+        return fills
 
 
 def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> None:

@@ -66,13 +66,13 @@ def _seen_as_they_are(
 
     A part of a nest does not access all of a store.
     """
-    found: dict[int, list[Access]] = {}
+    accesses: dict[int, list[Access]] = {}
     for access in nest.accesses:
         if access.view.store.id in stores and not nest.part:
-            found.setdefault(access.view.store.id, []).append(access)
+            accesses.setdefault(access.view.store.id, []).append(access)
     return [
         own.view
-        for own, *others in found.values()
+        for own, *others in accesses.values()
         if not others
         and own.privilege is privilege
         and not own.whole

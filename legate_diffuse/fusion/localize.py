@@ -148,20 +148,22 @@ def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
 class _Localizer(NestRewriter):
     """Gives points a copy of their own of one store."""
 
-    def __init__(self, found: Rewritten, store: int, numbers: Iterator[int]) -> None:
-        super().__init__(found.nests, numbers)
-        self._found = found
+    def __init__(
+        self, rewritten: Rewritten, store: int, numbers: Iterator[int]
+    ) -> None:
+        super().__init__(rewritten.nests, numbers)
+        self._scratch = rewritten.scratch
         self._like = next(
             view
-            for nest in found.nests
+            for nest in rewritten.nests
             for view in nest.views
             if view.store.id == store
         )
         # the first nest that changes the store
         self._first = next(
-            n for n, nest in enumerate(found.nests) if self._changes(nest)
+            n for n, nest in enumerate(rewritten.nests) if self._changes(nest)
         )
-        own = [a for a in found.nests[self._first].accesses if self._is_of_store(a)]
+        own = [a for a in rewritten.nests[self._first].accesses if self._is_of_store(a)]
         # whether it writes all of the store, and reads nothing of it
         self._covers = all(a.privilege is Privilege.WRITE for a in own) and any(
             covers_store(a.view) for a in own
@@ -188,7 +190,7 @@ class _Localizer(NestRewriter):
             before.append(self._copy(local, like))
         if way.in_scratch and returns:
             after.append(self._copy(target, replace(like, store=local)))
-        scratch = self._found.scratch | ({local.id} if way.in_scratch else set())
+        scratch = self._scratch | ({local.id} if way.in_scratch else set())
         return Rewritten(numbered([*before, *after]), scratch)
 
     def _changes(self, nest: Nest) -> bool:

@@ -242,17 +242,17 @@ def _scalars(
     tasks: Mapping[int, IndexTask],
 ) -> tuple[tuple[ScalarSource, ...], tuple[str, ...]]:
     """Return where each kernel scalar comes from, and its type."""
-    found: dict[ScalarSource, str] = {}
+    dtypes_of: dict[ScalarSource, str] = {}
     constants: set[_Key] = set()
     for number, task in tasks.items():
         for view in task.reads:
             if view.store.constant and value_key(view) not in constants:
                 constants.add(value_key(view))
-                found[ConstantSource(view.id)] = view.store.dtype
+                dtypes_of[ConstantSource(view.id)] = view.store.dtype
         dtypes = (*task.kind.inputs, *task.kind.scalars)[len(task.reads) :]
         for source, dtype in zip(_own_scalars(number, task), dtypes, strict=True):
-            found[source] = dtype
-    return tuple(found), tuple(found.values())
+            dtypes_of[source] = dtype
+    return tuple(dtypes_of), tuple(dtypes_of.values())
 
 
 def _own_scalars(number: int, task: IndexTask) -> list[ScalarSource]:

@@ -91,7 +91,7 @@ def _tellers(kernel: Kernel) -> dict[int, int | None]:
 
     None if several do.
     """
-    found: dict[int, int | None] = {}
+    tellers: dict[int, int | None] = {}
     for step in kernel.body:
         if not (isinstance(step, Op) and step.name in ROW_SUMS):
             continue
@@ -101,6 +101,6 @@ def _tellers(kernel: Kernel) -> dict[int, int | None]:
             if isinstance(load, Load)
         )
         for argument, teller in ((columns, rows), (values, rows), (x, columns)):
-            if found.setdefault(argument, teller) != teller:
-                found[argument] = None
-    return found
+            if tellers.setdefault(argument, teller) != teller:
+                tellers[argument] = None
+    return tellers

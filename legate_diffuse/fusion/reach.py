@@ -84,11 +84,11 @@ def reaches(
     }
     used = dict(need)
     after = dict(need)
-    found: list[Reach | None] = []
+    of_nests: list[Reach | None] = []
     shared = False
     for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
         if not placement.present:
-            found.append(None)
+            of_nests.append(None)
             continue
         along = [
             (access, distance)
@@ -104,7 +104,7 @@ def reaches(
             own = _own(along, axis, leader)
             shared |= own is None or reach not in (None, own)
             reach = (own or OWN).joined(reach)
-        found.append(reach)
+        of_nests.append(reach)
         if reach is None:
             continue
         for access, distance in along:
@@ -122,7 +122,7 @@ def reaches(
             store = access.view.store.id
             if access.privilege is not Privilege.WRITE:
                 need[store] = reach.moved(distance).joined(need.get(store))
-    return Reaches(tuple(reversed(found)), used, need, after, shared)
+    return Reaches(tuple(reversed(of_nests)), used, need, after, shared)
 
 
 def own_of(axis: TileAxis, store: int, leader: int | None) -> Reach:

@@ -23,7 +23,7 @@ def rematerialize_scalars(
 ) -> tuple[Launch, ...]:
     """Return the launches, with scalar work added to those that use its results."""
     known = _Known(window)
-    found: list[Launch] = []
+    extended: list[Launch] = []
     for launch in launches:
         groups = []
         for group in launch.groups:
@@ -33,8 +33,8 @@ def rematerialize_scalars(
             else:
                 groups.append(group)
             known.run(group)
-        found.append(replace(launch, groups=tuple(groups)))
-    return tuple(found)
+        extended.append(replace(launch, groups=tuple(groups)))
+    return tuple(extended)
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class _Known:
         self, positions: Sequence[int], of_launch: Sequence[int]
     ) -> set[int]:
         """Return the tasks of a group with the scalar work that they need."""
-        found = set(positions)
+        chosen = set(positions)
         tasks = self.window.tasks
         own = [tasks[position] for position in positions]
         fixed = {
@@ -75,10 +75,10 @@ class _Known:
         wanted = read_before_changed(own)
         while wanted:
             maker = self._maker(wanted.pop(), fixed)
-            if maker is not None and maker not in found:
-                found.add(maker)
+            if maker is not None and maker not in chosen:
+                chosen.add(maker)
                 wanted |= {view.store.id for view in self.window.tasks[maker].reads}
-        return found
+        return chosen
 
     def _maker(self, store: int, fixed: set[int]) -> int | None:
         """Return the task to run again for a store, if it gives the same result.

@@ -270,7 +270,7 @@ def _last_uses(splits: list[int], copies: list[_Copy]) -> list[int]:
 
 def _dead_writes(history: _History) -> list[tuple[int, Store]]:
     """Return the tasks that write all of a store for nobody, and the store."""
-    found = []
+    unread = []
     for touches in history.touches.values():
         for number, touch in enumerate(touches[:-1]):
             following = touches[number + 1]
@@ -278,8 +278,8 @@ def _dead_writes(history: _History) -> list[tuple[int, Store]]:
                 continue
             store = touch.writes[0].store
             if history.is_overwritten(store, touches[number + 1 :]):
-                found.append((touch.position, store))
-    return found
+                unread.append((touch.position, store))
+    return unread
 
 
 class _Names:
@@ -385,12 +385,12 @@ class _Names:
     def _through(self, store: Store, view: View) -> View:
         """Return a view of a store with the layout of another one."""
         shown = _shown(store, view)
-        found = self._views.get(shown)
-        if found is None:
-            found = replace(view, id=self._next_view, store=store)
+        known = self._views.get(shown)
+        if known is None:
+            known = replace(view, id=self._next_view, store=store)
             self._next_view += 1
-            self._views[shown] = found
-        return found
+            self._views[shown] = known
+        return known
 
 
 def _shown(store: Store, view: View) -> tuple[object, ...]:

@@ -122,7 +122,7 @@ class BandBuilder:
 
     def obstacles(self, nest: Nest) -> set[int]:
         """Return the turns that keep a nest from joining, or from coming before all."""
-        located = next((found for found, _ in self._axis.alternatives(nest)), None)
+        located = next((laid for laid, _ in self._axis.alternatives(nest)), None)
         nowhere = Located.nowhere(len(nest.accesses))
         return {
             earlier.turn
@@ -134,15 +134,15 @@ class BandBuilder:
 
     def related(self, turns: AbstractSet[int]) -> set[int]:
         """Return turns with all others that share stores with them, and so on."""
-        found: set[int] = set()
+        related: set[int] = set()
         stores: set[int] = set()
         new = set(turns)
         while new:
-            found |= new
+            related |= new
             stores |= {v.store.id for turn in new for v in self.turns[turn].nest.views}
             users = {use.turn for store in stores for use in self._uses[store]}
-            new = users - found
-        return found
+            new = users - related
+        return related
 
     def bands(self, turns: AbstractSet[int] | range) -> Iterator[Band]:
         """Yield bands of turns that share stores; they do not need one another."""

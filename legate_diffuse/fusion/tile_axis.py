@@ -89,8 +89,8 @@ class TileAxis:
             return replace(self, dims=dims, placements=(*self.placements, absent))
         for access in arrays:
             view = access.view
-            found = _dim_along(view, loop, standing)
-            if dims.setdefault(view.store.id, found) != found:
+            dim = _dim_along(view, loop, standing)
+            if dims.setdefault(view.store.id, dim) != dim:
                 return None
         partial = {
             a.view.store.id

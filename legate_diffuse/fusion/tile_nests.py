@@ -58,10 +58,10 @@ class Tiles:
                 default=0,
             )
             axes = tuple(TileAxis(number) for number in range(rank))
-        found = [axis.joined(nest) for axis in axes]
+        joined = [axis.joined(nest) for axis in axes]
         left = tuple(
             axis
-            for axis in found
+            for axis in joined
             if axis is not None
             and (nest.told or any(dim is not None for dim in axis.dims.values()))
         )

@@ -127,13 +127,13 @@ def tile(
     if leader is None:
         return None
     changed = tiles.changed & set(arrays)
-    found = []
+    reaches_along = []
     for axis in tiles.axes:
         results = changed - axis.partial
         along = reaches(tiles.nests, axis, results, leader)
         if not _is_sound(axis, along, tiles.nests, results, arrays, leader):
             return None
-        found.append(along)
+        reaches_along.append(along)
     dims = _common_dims(tiles.axes, arrays, ranks)
     if dims is None:
         return None
@@ -147,7 +147,7 @@ def tile(
     }
     told = _told(nests, places)
     tellings = [number for number, nest in enumerate(nests) if nest.told]
-    nothing: tuple[Reach, ...] = (OWN,) * len(found)
+    nothing: tuple[Reach, ...] = (OWN,) * len(reaches_along)
     tiled = [
         TiledArgument((), nothing)
         if stores[passed.store].replicated
@@ -161,7 +161,7 @@ def tile(
             dims[passed.store],
             tuple(
                 _in_root(axis, along, passed.store, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             ),
         )
         for passed in arguments
@@ -188,7 +188,7 @@ def tile(
                 Part(TOLD, told[store.id], _own(store, arguments, changed, stores))
                 if store.id in told
                 else _part(axis, along, store.id, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for store in scratch
         ),
@@ -199,7 +199,7 @@ def tile(
                 )
                 if nest.told
                 else _nest_part(nest, axis, along, number, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for number, nest in enumerate(tiles.nests)
         ),
@@ -208,12 +208,12 @@ def tile(
 
 def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
     """Return the argument that has what points make of each buffer that is told."""
-    found = {}
+    makers_of = {}
     for nest in nests:
         if nest.told:
             result, *sources = (v.store for v in nest.views if not v.store.replicated)
-            found[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
-    return found
+            makers_of[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
+    return makers_of
 
 
 def _own(
@@ -286,7 +286,7 @@ def _common_dims(
     common = [axis.dims.get(largest) for axis in axes]
     if None in common:
         return None
-    found = {}
+    dims_of = {}
     for store in arrays:
         own = {axis.dims[store]: c for axis, c in zip(axes, common, strict=True)}
         dims: list[int] = []
@@ -299,8 +299,8 @@ def _common_dims(
             if not following <= place < ranks[largest]:
                 return None
             dims.append(place)
-        found[store] = tuple(dims)
-    return found
+        dims_of[store] = tuple(dims)
+    return dims_of
 
 
 def _in_root(axis: TileAxis, along: Reaches, store: int, leader: int) -> Reach:
@@ -333,10 +333,10 @@ def _nest_part(
         if distance is None or dim is None or access.view.store.replicated:
             continue
         assert reach is not None, "nests that nobody needs are in no tiling"
-        found = reach.moved(distance + _shift(axis, leader, store))
+        rows = reach.moved(distance + _shift(axis, leader, store))
         loop = GUARD if placement.loop is None else placement.loop
         view = None if shows_store(access.view) else access.view.recorded
-        return NestPart(loop, *found, view, dim)
+        return NestPart(loop, *rows, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
 
 

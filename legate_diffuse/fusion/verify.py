@@ -44,8 +44,8 @@ def groups(draft: Draft) -> None:
     Dead ones are in none.
     """
     window = draft.renaming.window
-    found = [position for group in draft.groups for position in group.tasks]
-    _require(sorted(found) == _needed(draft), "a task is not in one group")
+    grouped = [position for group in draft.groups for position in group.tasks]
+    _require(sorted(grouped) == _needed(draft), "a task is not in one group")
     used: set[int] = set()
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
@@ -116,9 +116,9 @@ def liveness(draft: Draft) -> None:
     window = draft.renaming.window
     live = {store.id for store in window.stores if store.live}
     for number, each in enumerate(draft.launches):
-        found, groups = each.liveness, each.launch.groups
-        _require(len(found.nests) == len(groups), "a nest has no liveness")
-        gone = found.scratch.union(found.last, *(nest.dropped for nest in found.nests))
+        own, groups = each.liveness, each.launch.groups
+        _require(len(own.nests) == len(groups), "a nest has no liveness")
+        gone = own.scratch.union(own.last, *(nest.dropped for nest in own.nests))
         _require(
             gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
         )

@@ -17,7 +17,7 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import NestLiveness
 from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan, verify_pass
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Window
+from legate_diffuse.ir import Privilege, Window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # A stencil with a temporary and a sum on one processor, and a product on several.
@@ -149,6 +149,14 @@ def _first(draft: Draft, **changes: Any) -> Draft:
     return replace(draft, launches=(replace(first, **changes), *rest))
 
 
+def _reads_only(draft: Draft) -> Draft:
+    first, *rest = draft.launches[0].nests
+    result, *others = first.accesses
+    result = replace(result, privilege=Privilege.READ)
+    first = replace(first, accesses=(result, *others))
+    return _first(draft, nests=(first, *rest))
+
+
 def _program(change: Callable[[Any], Any]) -> Callable[[Draft], Draft]:
     def broken(draft: Draft) -> Draft:
         return _first(draft, program=change(draft.launches[0].program))
@@ -240,6 +248,11 @@ BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {
             draft, liveness=replace(draft.launches[0].liveness, nests=())
         ),
         "a nest has no liveness",
+    ),
+    "a nest reads what its kernel writes": (
+        "kernels",
+        _reads_only,
+        "does something else with store 1",
     ),
     "a nest has no turn": (
         "schedule",

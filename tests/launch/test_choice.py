@@ -144,6 +144,18 @@ def test_a_users_choice_wins() -> None:
     assert shared.facts().changes == points.facts().changes == []
 
 
+def test_to_ask_changes_nothing() -> None:
+    choice, x = open_choice(), array()
+    choice.choose(0)
+    for _ in range(100):
+        for step in (fused(x), divided(x)):
+            step(choice)
+        assert choice.single_below() == ALL_SINGLE
+    assert choice.facts().changes == []
+    choice.choose(1)
+    assert choice.single_below() == LARGE
+
+
 def test_one_processor_has_no_choice() -> None:
     machine = Machine(pieces=1, threshold=LARGE)
     choice, x = ThreadsOrPoints(machine), array()
