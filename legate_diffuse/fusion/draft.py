@@ -75,7 +75,6 @@ class Draft:
         kept: ids of stores whose names stay.
         cuts: tasks, by position, that share no launch on several points with those
             before them.
-        dead: tasks, by position, whose results nobody uses.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
         memo: what has been made of parts of ``renaming.window``.
@@ -87,7 +86,6 @@ class Draft:
     runs_rows: bool = False
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
-    dead: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
     launches: tuple[LaunchDraft, ...] = ()
     memo: Memo = field(default_factory=Memo)

@@ -8,7 +8,6 @@ that it cannot join, if it does not conflict with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from legate_diffuse.fusion.cluster import Cluster, last_to_join
@@ -64,20 +63,16 @@ class _Open(Cluster):
 
 
 def group_window(
-    window: Window,
-    covered: Callable[[IndexTask], bool],
-    dead: AbstractSet[int] = frozenset(),
+    window: Window, covered: Callable[[IndexTask], bool]
 ) -> tuple[Grouping, ...]:
     """Split a window into groups that give the same results in their order.
 
     ``covered`` tells whether a kernel can express a task. Tasks that are not
-    covered stay in program order. Those in ``dead``, by position, are left out.
+    covered stay in program order.
     """
     groups: list[_Open] = []
     fills = _Fills()
-    for position, task in enumerate(window.tasks):
-        if position in dead:
-            continue
+    for position, task in window.running:
         alone = None if covered(task) else Refusal.NOT_COVERED
         alone = alone or refuse_alone(task)
         if alone is None and fills.take(position, task):

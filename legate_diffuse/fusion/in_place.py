@@ -35,27 +35,22 @@ def written_in_place(
         circular: those that have a circular buffer, which others do not share.
     """
     full = scratch - circular.keys()
-    uses: dict[int, list[int]] = {}
-    for number, nest in enumerate(program.nests):
-        for store in {view.store.id for view in nest.views} & full:
-            uses.setdefault(store, []).append(number)
+    uses, band_of = program.uses, program.band_of
     places: dict[int, int] = {}
-    first = 0
-    for band in program.bands:
-        for number, nest in enumerate(band.nests, first):
-            dead = [
-                old
-                for old in _seen_as_they_are(nest, Privilege.READ, full)
-                if [use for use in uses[old.store.id] if use >= first] == [number]
-            ]
-            for new in _seen_as_they_are(nest, Privilege.WRITE, full):
-                if uses[new.store.id][0] != number:
-                    continue
-                old = next((view for view in dead if _alike(view, new)), None)
-                if old is not None:
-                    dead.remove(old)
-                    places[new.store.id] = places.get(old.store.id, old.store.id)
-        first += len(band.nests)
+    for place, nest in enumerate(program.nests):
+        first = band_of.index(band_of[place])
+        dead = [
+            old
+            for old in _seen_as_they_are(nest, Privilege.READ, full)
+            if [use for use in uses[old.store.id] if use >= first] == [place]
+        ]
+        for new in _seen_as_they_are(nest, Privilege.WRITE, full):
+            if uses[new.store.id][0] != place:
+                continue
+            old = next((view for view in dead if _alike(view, new)), None)
+            if old is not None:
+                dead.remove(old)
+                places[new.store.id] = places.get(old.store.id, old.store.id)
     return places
 
 

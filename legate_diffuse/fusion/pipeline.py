@@ -11,7 +11,7 @@ from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
-from legate_diffuse.fusion.dead_tasks import dead_tasks
+from legate_diffuse.fusion.dead_tasks import without_dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, LaunchDraft, Memo
 from legate_diffuse.fusion.grouping import group_window
@@ -36,23 +36,23 @@ from legate_diffuse.ir.verify import verify_window
 def _window(draft: Draft) -> Draft:
     # in every run, as libraries say what their tasks do
     verify_window(draft.window)
-    dead = dead_tasks(draft.window, partial(covered, draft.meanings))
-    return replace(draft, dead=dead)
+    window = without_dead_tasks(draft.window, partial(covered, draft.meanings))
+    return replace(draft, window=window)
 
 
 def _division(draft: Draft) -> Draft:
-    return replace(draft, window=divide_temporaries(draft.window, draft.dead))
+    return replace(draft, window=divide_temporaries(draft.window))
 
 
 def _renaming(draft: Draft) -> Draft:
     is_copy = partial(copies, draft.meanings)
-    renaming = rename(draft.window, is_copy, draft.kept, draft.dead)
+    renaming = rename(draft.window, is_copy, draft.kept)
     return replace(draft, renaming=renaming)
 
 
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    return replace(draft, groups=sink(window, group_window(window, known, draft.dead)))
+    return replace(draft, groups=sink(window, group_window(window, known)))
 
 
 def _launches(draft: Draft) -> Draft:

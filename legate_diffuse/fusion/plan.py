@@ -120,6 +120,17 @@ class PlannedLaunch:
     written: Any = None
 
     @property
+    def views(self) -> set[int]:
+        """The numbers of the views whose layouts its program has."""
+        views = {number for number, _, _ in self.scratch}
+        for planned in self.nests:
+            views.update(planned.nest.arguments, planned.nest.extents)
+        if self.tiling is not None:
+            parts = [part for nest in self.tiling.nests for part in nest]
+            views.update(part.view for part in parts if part.view is not None)
+        return views
+
+    @property
     def coded(self) -> tuple[PlannedNest | PlannedRun, ...]:
         """What has code of its own."""
         return (*self.nests, *self.runs)

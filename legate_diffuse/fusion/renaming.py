@@ -55,7 +55,6 @@ def rename(
     window: Window,
     copies: Callable[[IndexTask], bool],
     kept: frozenset[int] = frozenset(),
-    dead: frozenset[int] = frozenset(),
 ) -> Renaming:
     """Return a window without copies and fills that are overwritten.
 
@@ -63,9 +62,8 @@ def rename(
         window: what to change.
         copies: whether a task copies its input to its output.
         kept: ids of stores whose names stay.
-        dead: tasks that do not run, by position.
     """
-    history = _History(window, kept, dead)
+    history = _History(window, kept)
     chosen = _choose(history, copies)
     unread = _dead_writes(history)
     if not chosen and not unread:
@@ -105,17 +103,13 @@ class _History:
     Dead ones do nothing.
     """
 
-    def __init__(
-        self, window: Window, kept: frozenset[int], dead: frozenset[int]
-    ) -> None:
+    def __init__(self, window: Window, kept: frozenset[int]) -> None:
         self.tasks: Final = window.tasks
         self.touches: Final[dict[int, list[_Touch]]] = {}
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
         excluded = set(kept)
-        for position, task in enumerate(window.tasks):
-            if position in dead:
-                continue
+        for position, task in window.running:
             accesses: dict[int, list[Access]] = {}
             for access in task.accesses:
                 view, store = access.view, access.view.store
@@ -346,8 +340,7 @@ class _Names:
             )
             for position, task in enumerate(self._window.tasks)
         )
-        window = Window(tasks, self._window.carried)
-        return Renaming(window, self._families)
+        return Renaming(replace(self._window, tasks=tasks), self._families)
 
     def _new_store(self, store: Store) -> Store:
         self._next_store += 1

@@ -255,25 +255,16 @@ def _band(turns: Sequence[Turn]) -> Band:
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
     """Return a scheduled program with circular buffers."""
-    homes: dict[int, set[int]] = {}
+    uses, band_of = program.uses, program.band_of
+    bands = []
     for number, band in enumerate(program.bands):
-        for nest in band.nests:
-            for view in nest.views:
-                homes.setdefault(view.store.id, set()).add(number)
-    return replace(
-        program,
-        bands=tuple(
-            replace(
-                band,
-                circular=tuple(
-                    (store, spread)
-                    for store, spread in spreads(band.turns)
-                    if store in scratch and homes[store] == {number}
-                ),
-            )
-            for number, band in enumerate(program.bands)
-        ),
-    )
+        circular = tuple(
+            (store, spread)
+            for store, spread in spreads(band.turns)
+            if store in scratch and {band_of[use] for use in uses[store]} == {number}
+        )
+        bands.append(replace(band, circular=circular))
+    return Program(tuple(bands))
 
 
 def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, Rows]]:

@@ -45,11 +45,13 @@ def groups(draft: Draft) -> None:
     """
     window = draft.renaming.window
     grouped = [position for group in draft.groups for position in group.tasks]
-    _require(sorted(grouped) == _needed(draft), "a task is not in one group")
+    _require(
+        sorted(grouped) == [n for n, _ in window.running], "a task is not in one group"
+    )
     used: set[int] = set()
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
-        if position not in draft.dead:
+        if position not in window.dead:
             # also what it reduces to, which had an initial value
             used |= task.stores
             continue
@@ -58,11 +60,6 @@ def groups(draft: Draft) -> None:
             f"somebody uses what dead task {position} changes",
         )
     _verify_order(window, [group.tasks for group in draft.groups])
-
-
-def _needed(draft: Draft) -> list[int]:
-    length = len(draft.window.tasks)
-    return [position for position in range(length) if position not in draft.dead]
 
 
 def launches(draft: Draft) -> None:
@@ -94,7 +91,8 @@ def launches(draft: Draft) -> None:
             ),
             f"tasks {own} are partitioned, and have a loop over whole arrays",
         )
-    _require(sorted(first) == _needed(draft), "a task is in no launch")
+    running = [position for position, _ in window.running]
+    _require(sorted(first) == running, "a task is in no launch")
     for position in again:
         task = window.tasks[position]
         _require(
@@ -227,7 +225,7 @@ def _verify_buffers(program: Program, launch: PlannedLaunch) -> None:
     It writes the new one whole, and reads of the old one what it writes there; no
     later nest, and none that takes turns with it, uses the old one.
     """
-    band_of = [n for n, band in enumerate(program.bands) for _ in band.turns]
+    band_of = program.band_of
     circular = {store for band in program.bands for store, _ in band.circular}
     uses: dict[int, dict[int, list[tuple[int, Access]]]] = {}
     for number, (nest, planned) in enumerate(

@@ -222,6 +222,20 @@ class Program:
         )
 
     @property
+    def band_of(self) -> tuple[int, ...]:
+        """The number of the band of each nest, by the nest's place."""
+        return tuple([n for n, band in enumerate(self.bands) for _ in band.turns])
+
+    @property
+    def uses(self) -> dict[int, list[int]]:
+        """The places of the nests that use each store, in order."""
+        uses: dict[int, list[int]] = {}
+        for place, nest in enumerate(self.nests):
+            for store in {view.store.id for view in nest.views}:
+                uses.setdefault(store, []).append(place)
+        return uses
+
+    @property
     def stores(self) -> tuple[Store, ...]:
         """The distinct stores, in the order of first appearance."""
         found = {v.store.id: v.store for nest in self.nests for v in nest.views}

@@ -94,18 +94,9 @@ def write_program(
 
 def _numbers(launch: PlannedLaunch) -> list[int]:
     """Return the numbers of the views that the program of a launch tells of."""
-    tiling = launch.tiling
-    if launch.partitioned and tiling is None:
-        return []
-    found = {number for number, _, _ in launch.scratch}
-    found.update(*(nest.nest.arguments for nest in launch.nests))
-    found.update(*(nest.nest.extents for nest in launch.nests))
-    if tiling is not None:
-        found.update(launch.arguments)
-        found.update(
-            part.view for nest in tiling.nests for part in nest if part.view is not None
-        )
-    return sorted(found)
+    if not launch.partitioned:
+        return sorted(launch.views)
+    return sorted(launch.views.union(launch.arguments)) if launch.tiling else []
 
 
 def _write(

@@ -78,16 +78,8 @@ def _used(launch: PlannedLaunch) -> Iterator[int]:
     """Yield the numbers of the views that a fused task and its program need."""
     yield from launch.arguments
     yield from launch.temporaries
-    for number, _, _ in launch.scratch:
-        yield number
-    for nest in launch.nests:
-        yield from nest.nest.arguments
-        yield from nest.nest.extents
-        for source in nest.nest.scalars:
+    yield from launch.views
+    for planned in launch.nests:
+        for source in planned.nest.scalars:
             if isinstance(source, ConstantSource):
                 yield source.view
-    if launch.tiling is not None:
-        for parts in launch.tiling.nests:
-            for part in parts:
-                if part.view is not None:
-                    yield part.view

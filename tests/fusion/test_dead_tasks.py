@@ -84,12 +84,12 @@ def test_no_copy_is_made_for_an_unused_reduction(place: int) -> None:
         for one in (draft, without)
     ]
     assert schedules[0] == schedules[1]
-    assert draft.dead == {place, place + 1}
+    assert draft.window.dead == {place, place + 1}
 
 
 def test_copies_for_a_reduction_that_is_used_are_made() -> None:
     used = [task.replace("%5.50", "%0.2") for task in UNUSED[1:]]
-    assert not drafted(*SWEEPS, *used).dead
+    assert not drafted(*SWEEPS, *used).window.dead
 
 
 def test_what_nobody_uses_keeps_nothing_in_one_piece() -> None:
