@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from legate_diffuse.fusion.draft import LaunchDraft
 from legate_diffuse.fusion.in_place import written_in_place
 from legate_diffuse.fusion.launches import Launch
-from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
@@ -24,13 +23,7 @@ from legate_diffuse.kernel.ir import RowProgram
 
 
 def plan_launch(
-    window: Window,
-    renaming: Renaming,
-    launch: Launch,
-    liveness: Liveness,
-    rewritten: Rewritten,
-    program: Program,
-    runs_rows: bool,
+    window: Window, renaming: Renaming, draft: LaunchDraft, *, runs_rows: bool
 ) -> PlannedLaunch | None:
     """Return what is to be submitted for a launch of a window.
 
@@ -39,37 +32,33 @@ def plan_launch(
     Args:
         window: the window as it was recorded, whose views the plan names.
         renaming: the same with new names, which all that follows is about.
-        launch: the launch.
-        liveness: what of it need not be written.
-        rewritten: the nests that it runs.
-        program: their schedule.
+        draft: the launch, with the schedule of its nests.
         runs_rows: whether some of them may run as a whole on one row after the other.
     """
+    launch = draft.launch
     if not launch.fused:
+        deferrable = draft.liveness.deferrable
         return PlannedLaunch(
-            launch.tasks, launch.groups, fused=False, deferrable=liveness.deferrable
+            launch.tasks, launch.groups, fused=False, deferrable=deferrable
         )
     if launch.partitioned and not launch.tiled:
-        return _plan_partitioned(renaming.window, launch, liveness, program)
-    return _plan_whole(
-        window, renaming, launch, liveness, rewritten, program, runs_rows
-    )
+        return _plan_partitioned(renaming.window, draft)
+    return _plan_whole(window, renaming, draft, runs_rows)
 
 
-def _plan_partitioned(
-    window: Window, launch: Launch, liveness: Liveness, program: Program
-) -> PlannedLaunch:
-    (dead,) = liveness.nests
+def _plan_partitioned(window: Window, draft: LaunchDraft) -> PlannedLaunch:
+    launch, liveness = draft.launch, draft.liveness
+    (nest_liveness,) = liveness.nests
     planned = PlannedLaunch(
         launch.tasks,
         launch.groups,
         partitioned=True,
-        hoisted=dead.hoisted,
-        late=dead.late,
+        hoisted=nest_liveness.hoisted,
+        late=nest_liveness.late,
         deferrable=liveness.deferrable,
-        temporaries=_views_of(window, launch, dead.dropped),
+        temporaries=_views_of(window, launch, nest_liveness.dropped),
     )
-    for band in program.bands:
+    for band in draft.program.bands:
         (turn,) = band.turns
         accesses = turn.nest.accesses
         planned.nests = [PlannedNest(turn, operands=tuple(range(len(accesses))))]
@@ -82,14 +71,10 @@ def _plan_partitioned(
 
 
 def _plan_whole(
-    window: Window,
-    renaming: Renaming,
-    launch: Launch,
-    liveness: Liveness,
-    rewritten: Rewritten,
-    program: Program,
-    runs_rows: bool,
+    window: Window, renaming: Renaming, draft: LaunchDraft, runs_rows: bool
 ) -> PlannedLaunch | None:
+    launch, liveness = draft.launch, draft.liveness
+    rewritten, program = draft.rewritten, draft.program
     turns = [turn for band in program.bands for turn in band.turns]
     nests = program.nests
     stores = {store.id: store for store in program.stores}
@@ -145,10 +130,7 @@ def _plan_whole(
         deferrable=liveness.deferrable,
         nests=planned,
         temporaries=_views_of(window, launch, (dropped | renamed) - held),
-        arguments=tuple(
-            shown[store.id if store.replaces is None else store.replaces]
-            for store in named
-        ),
+        arguments=tuple(shown[store.origin] for store in named),
         moved=tuple(
             place
             for place, passed in enumerate(users.arguments)

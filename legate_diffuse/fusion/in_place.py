@@ -24,10 +24,9 @@ from legate_diffuse.ir.relations import shows_store
 def written_in_place(
     program: Program, scratch: AbstractSet[int], circular: Mapping[int, object]
 ) -> dict[int, int]:
-    """Return the scratch stores that others are written in place of, by the latter.
+    """Map each store to the store whose buffer it reuses, both in scratch memory.
 
-    A store that is replaced may itself be in the place of another one; what is
-    returned is the first of them.
+    That may reuse the buffer of another one itself; then it is the first of them.
 
     Args:
         program: the scheduled nests.

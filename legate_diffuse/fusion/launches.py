@@ -212,9 +212,9 @@ class _Open(Cluster):
         )
 
     def _has_other_tiles(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
-        """Whether points would divide many rows, but for a few of others.
+        """Whether to join would keep the launch from being split by rows.
 
-        As they do in other launches, from where the rows would have to move.
+        As other launches are, from where the rows would have to move.
         """
         alone = self.placed.joined(self.placed.start, group, tasks)
         assert self.tiles is not None, "the launch is tiled"

@@ -294,13 +294,5 @@ def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
 
 
 def _with_arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
-    planned = plan_launch(
-        draft.window,
-        draft.renaming,
-        each.launch,
-        each.liveness,
-        each.rewritten,
-        each.program,
-        draft.runs_rows,
-    )
+    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
     return None if planned is None else replace(each, planned=planned)

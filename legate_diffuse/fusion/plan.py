@@ -86,9 +86,9 @@ class PlannedLaunch:
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
         runs: those of them whose rows are independent, if they may run row by row.
-        landmarks: those on which turns depend, each with the number of a view that
-            tells where it is: behind its first row, or behind all of its rows if that
-            comes next, by minus the last number.
+        landmarks: those on which turns depend, each with a view's number, ``is_end``
+            and an offset: it lies ``offset`` rows before the first row of the view, or
+            before the end of its rows if ``is_end``.
         last_uses: the tasks and the views that no later launch needs, by number, once
             somebody has asked.
         task: the number of the task that has the launch's name, once it has one.

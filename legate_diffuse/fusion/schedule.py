@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
 from legate_diffuse.fusion.few_rows import is_short_loop
-from legate_diffuse.ir import View
+from legate_diffuse.ir import Access, View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
@@ -63,15 +63,23 @@ class Use:
         turn: position of the nest in the band.
         located: where the nest is on the axis.
         number: position of the access.
-        view: what it touches.
-        changes: it writes or reduces.
+        access: what it does with what.
     """
 
     turn: int
     located: Located
     number: int
-    view: View
-    changes: bool
+    access: Access
+
+    @property
+    def view(self) -> View:
+        """What it touches."""
+        return self.access.view
+
+    @property
+    def changes(self) -> bool:
+        """Whether it writes or reduces."""
+        return self.access.changes
 
     @property
     def distance(self) -> Rows | None:
@@ -164,8 +172,8 @@ class BandBuilder:
 
     def _uses_of(self, nest: Nest, located: Located) -> list[Use]:
         return [
-            Use(len(self.turns), located, number, view, nest.changes(number))
-            for number, view in enumerate(nest.views)
+            Use(len(self.turns), located, number, access)
+            for number, access in enumerate(nest.accesses)
         ]
 
     def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:

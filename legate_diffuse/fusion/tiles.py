@@ -43,7 +43,13 @@ ALL: Final = -2
 class Part(NamedTuple):
     """What of a scratch buffer a point has along an axis.
 
-    ``dim`` is its dimension along it, or less than 0: ``TOLD``, or all is needed.
+    Attributes:
+        dim: the dimension of the buffer along the axis; -1 if all of it is needed, or
+            ``TOLD`` if it has the rows of an argument.
+        low: where it begins, in rows from the beginning of the tile; the number of
+            that argument if ``TOLD``.
+        high: where it ends, in rows from the end of the tile; if ``TOLD`` the number of
+            an argument that has the same elements, or ``NOWHERE``.
     """
 
     dim: int
@@ -54,11 +60,16 @@ class Part(NamedTuple):
 class NestPart(NamedTuple):
     """What of a nest a point runs along an axis.
 
-    ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
-    the tile, and so much farther on, from where a view that the nest uses begins along
-    dimension ``dim`` of its root; None stands for a view of all of it. What is
-    ``TOLD`` has instead the number of an argument, and the place of the nest among
-    those that are.
+    Attributes:
+        loop: the loop of the nest along the axis; ``GUARD`` if it has a single row
+            there, ``EVERYWHERE`` if all points run it, or ``TOLD``.
+        low: where it begins, in rows from the beginning of the tile; the number of the
+            argument that has its rows if ``TOLD``.
+        high: where it ends, in rows from the end of the tile; the place of the nest
+            among those that are ``TOLD``.
+        view: the number of the view from whose beginning both ends count, None for a
+            view of all of its root.
+        dim: the dimension of that root along the axis.
     """
 
     loop: int
@@ -227,8 +238,7 @@ def _own(
         (
             place
             for place, passed in enumerate(arguments)
-            if passed.store in changed
-            and buffer.replaces in (passed.store, stores[passed.store].replaces)
+            if passed.store in changed and stores[passed.store].origin == buffer.origin
         ),
         NOWHERE,
     )

@@ -44,11 +44,10 @@ def _touched(band: Band) -> Iterator[dict[int, bool]]:
     for turns in parts:
         touched: dict[int, bool] = {}
         for turn in turns:
-            for number, view in enumerate(turn.nest.views):
-                store, rows = view.store.id, rows_of(view)
+            for access in turn.nest.accesses:
+                store, rows = access.view.store.id, rows_of(access.view)
                 if rows and not (is_short(rows) or store in kept or turn.nest.part):
-                    changes = turn.nest.changes(number)
-                    touched[store] = touched.get(store, False) or changes
+                    touched[store] = touched.get(store, False) or access.changes
         yield touched
 
 

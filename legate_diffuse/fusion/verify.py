@@ -200,8 +200,9 @@ def arguments(draft: Draft) -> None:
                     _, first, last = launch.scratch[~place]
                     _require(first <= number <= last, f"{where}: no buffer is left")
                     continue
-                root = store.id if store.replaces is None else store.replaces
-                _require(named[place] == root, f"{where}: the task names another one")
+                _require(
+                    named[place] == store.origin, f"{where}: the task names another one"
+                )
                 _require(
                     (place in launch.moved) == (store.replaces is not None),
                     f"{where}: it moves, or another one does",

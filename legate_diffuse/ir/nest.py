@@ -114,10 +114,6 @@ class Nest:
         stores = (access.view.store for access in self.accesses)
         return tuple([store.rows for store in stores if store.rows is not None])
 
-    def changes(self, number: int) -> bool:
-        """Whether an access writes or reduces."""
-        return self.accesses[number].changes
-
 
 def over(like: View, view: View, *, whole: bool = False) -> View:
     """Return a view over the loops of a nest, which another view has.

@@ -55,6 +55,11 @@ class Store:
     replaces: int | None = None
     rows: int | None = None
 
+    @property
+    def origin(self) -> int:
+        """The store that the window has: the one that it replaces, or itself."""
+        return self.id if self.replaces is None else self.replaces
+
 
 @dataclass(frozen=True, slots=True)
 class View:

@@ -288,7 +288,7 @@ class _Use:
 
     @property
     def changes(self) -> bool:
-        return self.turn.nest.changes(self.number)
+        return self.turn.nest.accesses[self.number].changes
 
     @property
     def distance(self) -> Rows | None:
