@@ -12,7 +12,7 @@ from region_reader import landmark_number, parse_region
 from window_reader import parse_store
 
 from legate_diffuse.ir.distance import Distance, Rows
-from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn
+from legate_diffuse.ir.nest import Band, Margin, Nest, Part, Program, Turn
 from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access
@@ -24,7 +24,8 @@ _NEST: Final = re.compile(
     r"(?: told by (?P<told>%[^:]+?))?(?P<part> part)?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
-    r"(?P<privilege>read|write|reduce)(?:\((?P<operator>\w+)\))? %(?P<store>\d+)"
+    r"(?P<privilege>read(?: write)?|write|reduce)(?:\((?P<operator>\w+)\))?"
+    r" %(?P<store>\d+)"
     r"\[(?P<region>[^\]]*)\](?: as \((?P<dims>[^)]*)\))?"
     r"(?: @(?P<distance>[^ ,]+))?(?:, |$)"
 )
@@ -96,7 +97,7 @@ def _parse_turn(
             points,
             tuple(accesses),
             tuple(map(int, told)),
-            part=match["part"] is not None,
+            part=Part(None, None, 0) if match["part"] else None,
         ),
         int(match["rows"]) if match["rows"] else None,
         parse_rows(match["shift"] or "0"),
@@ -119,7 +120,7 @@ def _parse_accesses(
             raise ValueError(f"store %{match['store']} is not declared")
         region, dims = parse_region(match["region"], match["dims"])
         view = View(0, store, 0, Points.MANY, region, dims)
-        privilege = Privilege[match["privilege"].upper()]
+        privilege = Privilege[match["privilege"].upper().replace(" ", "_")]
         distance = match["distance"]
         yield (
             Access(privilege, view, match["operator"] or ""),

@@ -21,7 +21,6 @@ from legate_diffuse.check.functions import Functions
 from legate_diffuse.check.tolerance import Tolerances
 from legate_diffuse.check.twins import Twins, changed_roots, targets
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
-from legate_diffuse.ir.privilege import REDUCE, WRITE
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.kernel.text import print_kernel
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
@@ -275,10 +274,9 @@ def _last_launch(plan: Plan, window: ClosedWindow, root: Root) -> int:
 def _kernels(launch: PlannedLaunch, window: ClosedWindow, root: Root) -> Iterator[str]:
     views = window.views
     for nest in launch.nests:
-        lowered = nest.lowered
-        for view, privilege in lowered.accesses:
-            if privilege & (WRITE | REDUCE) and views[view].root is root:
-                yield print_kernel(lowered.kernel)
+        for access in nest.nest.accesses:
+            if access.changes and views[access.view.recorded].root is root:
+                yield print_kernel(nest.code)
                 break
 
 

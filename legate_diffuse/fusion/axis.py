@@ -162,11 +162,11 @@ class Axis:
             return
         loop = _row_loop(nest)
         others = []
-        for found in self.laid(loop, [_rows(view, loop) for view in nest.views]):
-            if any([isinstance(each, Distance) for each in found[0].distances]):
-                others.append(found)
+        for alternative in self.laid(loop, [_rows(view, loop) for view in nest.views]):
+            if any([isinstance(each, Distance) for each in alternative[0].distances]):
+                others.append(alternative)
             else:
-                yield found
+                yield alternative
         yield from others
 
     def laid(
@@ -236,17 +236,17 @@ class Axis:
         if end is None:
             end = Place(("high", store, interval.high.landmark), 0)
             self._learn(store, interval.high, end)
-        found: dict[Touched | None, Rows | None] = {}
+        apart: dict[Touched | None, Rows | None] = {}
         # where a store begins its landmarks have places, too
         for row in sorted(moving, key=_begins_at_landmark):
-            found[row] = distance = self._distance(row, first, end)
+            apart[row] = distance = self._distance(row, first, end)
             if complete and distance is None:
                 return None
         # once it is known which symbols are the same
         for row in moving:
-            if found[row] is None:
-                found[row] = self._far(row, first)
-        distances = tuple([found.get(row) for row in rows])
+            if apart[row] is None:
+                apart[row] = self._far(row, first)
+        distances = tuple([apart.get(row) for row in rows])
         return Located(
             loop, self._resolved(first), self._resolved(end), distances, self
         )

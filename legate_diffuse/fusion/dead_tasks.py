@@ -9,12 +9,13 @@ uses (``lowering.py``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from legate_diffuse.ir import IndexTask, Window
 
 
-def dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> frozenset[int]:
-    """Return them by position.
+def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> Window:
+    """Return a window that says which of its tasks do not run.
 
     The program cannot read what they change after the window, and no operation that
     runs after them reads it. ``covered`` tells whether a kernel can express one: what
@@ -30,4 +31,4 @@ def dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> frozense
         else:
             # what it reduces to has an initial value
             read |= task.stores
-    return frozenset(dead)
+    return replace(window, dead=frozenset(dead))

@@ -18,11 +18,8 @@ from dataclasses import replace
 from legate_diffuse.ir import IndexTask, Store, View, Window
 
 
-def divide_temporaries(window: Window, dead: frozenset[int] = frozenset()) -> Window:
-    """Return a window whose temporaries between divided arrays are no single ones.
-
-    Tasks in ``dead``, by position, do not run.
-    """
+def divide_temporaries(window: Window) -> Window:
+    """Return a window whose temporaries between divided arrays are no single ones."""
     small = {
         store.id: store
         for store in window.stores
@@ -32,7 +29,7 @@ def divide_temporaries(window: Window, dead: frozenset[int] = frozenset()) -> Wi
     }
     if not small:
         return window
-    tasks = [task for n, task in enumerate(window.tasks) if n not in dead]
+    tasks = [task for _, task in window.running]
     after: set[int] = set()
     for task in tasks:
         if _divided(task.reads, after):

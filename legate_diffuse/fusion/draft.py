@@ -5,49 +5,67 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch, Placed
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.nest import Program
+from legate_diffuse.ir.nest import Nest, Program
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Memo(Generic[T]):
-    """What a pass has made of parts of a window, for when it runs again."""
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """What was made of parts of a window, for when passes run again after a cut.
 
-    made: dict[Hashable, T] = field(default_factory=dict)
+    Nothing of it depends on cuts.
 
-    def of(self, part: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made of a part; it is made once."""
-        if part not in self.made:
-            self.made[part] = make()
-        return self.made[part]
-
-
-@dataclass(slots=True)
-class Memos:
-    """What does not depend on cuts."""
+    Attributes:
+        placed: the nests of launches on several points.
+        made: by who has made it, and of what.
+    """
 
     placed: Placed = field(default_factory=Placed)
-    nests: Memo[LoweredNest | None] = field(default_factory=Memo)
-    localized: Memo[Localized | None] = field(default_factory=Memo)
-    programs: Memo[Program] = field(default_factory=Memo)
-    planned: Memo[PlannedLaunch | None] = field(default_factory=Memo)
+    made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def of(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made under a key; it is made once."""
+        if key not in self.made:
+            self.made[key] = make()
+        known: T = self.made[key]
+        return known
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class LaunchDraft:
+    """A launch on its way to a task; each pass fills in a part.
+
+    Attributes:
+        launch: its groups.
+        liveness: what it need not write.
+        nests: its nests with their kernels.
+        rewritten: the nests that it runs.
+        program: their schedule.
+        planned: what is to be submitted.
+    """
+
+    launch: Launch
+    liveness: Liveness = Liveness(())  # noqa: RUF009 (it is frozen)
+    nests: tuple[Nest, ...] = ()
+    rewritten: Rewritten = Rewritten((), frozenset())  # noqa: RUF009
+    program: Program = Program(())  # noqa: RUF009
+    planned: PlannedLaunch | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
-    """A window on its way to a plan; each pass fills in a part.
+    """A window on its way to a plan; each pass returns one with more in it.
 
     Attributes:
         window: the operations, as they were recorded, but for what points divide.
@@ -57,15 +75,9 @@ class Draft:
         kept: ids of stores whose names stay.
         cuts: tasks, by position, that share no launch on several points with those
             before them.
-        dead: tasks, by position, whose results nobody uses.
         groups: which tasks share a loop nest.
         launches: which groups share a task, in the order in which these run.
-        liveness: for each launch, what it need not write.
-        nests: for each launch, its kernels.
-        localized: for each launch, the nests that it runs, and what they use.
-        programs: for each launch, the schedule of its nests.
-        planned: for each launch, what is to be submitted.
-        memos: what has been made of parts of ``renaming.window``.
+        memo: what has been made of parts of ``renaming.window``.
     """
 
     window: Window
@@ -74,12 +86,12 @@ class Draft:
     runs_rows: bool = False
     kept: frozenset[int] = frozenset()
     cuts: frozenset[int] = frozenset()
-    dead: frozenset[int] = frozenset()
     groups: tuple[Grouping, ...] = ()
-    launches: tuple[Launch, ...] = ()
-    liveness: tuple[Liveness, ...] = ()
-    nests: tuple[tuple[LoweredNest, ...], ...] = ()
-    localized: tuple[Localized, ...] = ()
-    programs: tuple[Program, ...] = ()
-    planned: tuple[PlannedLaunch, ...] = ()
-    memos: Memos = field(default_factory=Memos)
+    launches: tuple[LaunchDraft, ...] = ()
+    memo: Memo = field(default_factory=Memo)
+
+    @property
+    def planned(self) -> tuple[PlannedLaunch, ...]:
+        """What is to be submitted, as far as it is known."""
+        found = (each.planned for each in self.launches)
+        return tuple([one for one in found if one is not None])

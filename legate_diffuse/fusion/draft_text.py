@@ -31,7 +31,6 @@ from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.tiles import (
     ALL,
@@ -41,8 +40,9 @@ from legate_diffuse.fusion.tiles import (
     Part,
     TiledArgument,
 )
-from legate_diffuse.ir import View
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir import Privilege, View
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.privilege import REDUCE
 from legate_diffuse.ir.program_text import render_program, told_by
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel import print_kernel
@@ -65,36 +65,31 @@ def groups(draft: Draft) -> str:
 
 def launches(draft: Draft) -> str:
     """Return a line for each launch, with its liveness once that is known."""
-    found = draft.liveness or (Liveness(()),) * len(draft.launches)
-    return _lines(map(_launch, draft.launches, found))
+    return _lines(_launch(each.launch, each.liveness) for each in draft.launches)
 
 
 def kernels(draft: Draft) -> str:
     """Return the kernels of all nests."""
-    names = _names(draft.renaming.window.views)
     return "".join(
-        f"nest {number} shape {nest.shape}: {_accesses(nest, names)}\n"
+        f"nest {number} shape {nest.shape}: {_accesses(nest)}\n"
         f"{print_kernel(nest.kernel)}"
-        for nests in draft.nests
-        for number, nest in enumerate(nests)
+        for each in draft.launches
+        for number, nest in enumerate(each.nests)
     )
 
 
 def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
-        f"nest {number} shape {nest.shape}{told_by(nest.told)}: "
-        f"{_accesses(nest, _names(views))}"
-        for nests, views in (
-            (each.nests, each.views.values()) for each in draft.localized
-        )
-        for number, nest in enumerate(nests)
+        f"nest {nest.number} shape {nest.shape}{told_by(nest.told)}: {_accesses(nest)}"
+        for each in draft.launches
+        for nest in each.rewritten.nests
     )
 
 
 def schedule(draft: Draft) -> str:
     """Return the schedules of all launches."""
-    return "".join(map(render_program, draft.programs))
+    return "".join(render_program(each.program) for each in draft.launches)
 
 
 def arguments(draft: Draft) -> str:
@@ -124,8 +119,10 @@ def _launch(launch: Launch, liveness: Liveness) -> str:
     return ", ".join(parts)
 
 
-def _accesses(nest: LoweredNest, names: dict[int, str]) -> str:
-    return ", ".join(f"{_privilege(p)} {names[view]}" for view, p in nest.accesses)
+def _accesses(nest: Nest) -> str:
+    return ", ".join(
+        f"{access.privilege.text} {_name(access.view)}" for access in nest.accesses
+    )
 
 
 def _form(launch: Launch | PlannedLaunch) -> str:
@@ -169,14 +166,15 @@ def _telling(argument: TiledArgument) -> str:
 
 
 def _privilege(privilege: int) -> str:
-    if privilege >= REDUCE:
-        return "reduce"
-    words = ["read"] * bool(privilege & READ) + ["write"] * bool(privilege & WRITE)
-    return " ".join(words)
+    return Privilege(min(privilege, REDUCE)).text
 
 
 def _names(views: Iterable[View]) -> dict[int, str]:
-    return {view.id: f"%{view.store.id}.{view.id}" for view in views}
+    return {view.id: _name(view) for view in views}
+
+
+def _name(view: View) -> str:
+    return f"%{view.store.id}.{view.id}"
 
 
 def _lines(lines: Iterable[str]) -> str:

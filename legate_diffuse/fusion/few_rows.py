@@ -9,8 +9,13 @@ from typing import Final
 from legate_diffuse.ir import View
 from legate_diffuse.ir.region import Interval
 
-# So many rows at most stay in a cache until somebody reads them, and take no time.
-_FEW: Final = 16
+FEW: Final = 24
+"""So many rows may be computed twice, or wait in a cache until somebody reads them.
+
+That takes less time than a task or a pass over memory does. It is more than the sweeps
+of a stencil that programs do between two looks at the result, each of which needs a row
+more on each side of a tile.
+"""
 
 
 def rows_of(view: View) -> Interval | None:
@@ -21,7 +26,7 @@ def rows_of(view: View) -> Interval | None:
 def is_short(interval: Interval) -> bool:
     """Whether an interval has few positions, as its ends tell."""
     low, high = interval.low, interval.high
-    return low.landmark == high.landmark and high.offset - low.offset <= _FEW
+    return low.landmark == high.landmark and high.offset - low.offset <= FEW
 
 
 def has_few_rows(views: Iterable[View]) -> bool:

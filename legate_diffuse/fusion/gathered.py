@@ -19,49 +19,48 @@ Which nests may share a launch so is said in ``tile_nests.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest
-from legate_diffuse.fusion.nest_rewriter import NestRewriter
+from legate_diffuse.fusion.nest_rewriter import (
+    NestRewriter,
+    Rewritten,
+    again,
+    redirected,
+)
 from legate_diffuse.fusion.passed import Passed, passed_by
-from legate_diffuse.ir import Store, View
-from legate_diffuse.ir.privilege import READ, WRITE
-from legate_diffuse.kernel.part import part_for, without_overwriting
+from legate_diffuse.ir import Access, Privilege, Store
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.kernel.part import without_overwriting
 
 
 def compute_gathered(
-    nests: Sequence[LoweredNest], views: Mapping[int, View], numbers: Iterator[int]
-) -> Localized | None:
+    nests: Sequence[Nest], scratch: AbstractSet[int], numbers: Iterator[int]
+) -> Rewritten | None:
     """Return nests that gather nothing that nests on other points make.
 
     None if what they gather is made from no array: nothing says which elements are
-    made. ``numbers`` gives numbers to new stores and views.
+    made. ``scratch`` are the stores that live in the task, and ``numbers`` gives
+    numbers to new stores.
     """
-    found = _Gathered(nests, views, numbers)
+    rewriter = _Gathered(nests, numbers)
     for place, nest in enumerate(nests):
-        for number, passed in enumerate(passed_by(nest, views, tiled=True)):
-            if nest.kernel.arguments[number].whole:
-                maker = found.maker_of(passed.store)
-                if maker is not None and not found.compute(
+        for number, passed in enumerate(passed_by(nest, tiled=True)):
+            if nest.accesses[number].whole:
+                maker = rewriter.maker_of(passed.store)
+                if maker is not None and not rewriter.compute(
                     passed, maker, place, number
                 ):
                     return None
-    return found.run()
+    return rewriter.run(scratch)
 
 
 class _Gathered(NestRewriter):
     """Nests on their way to such that compute again what they gather."""
 
-    def __init__(
-        self,
-        nests: Sequence[LoweredNest],
-        views: Mapping[int, View],
-        numbers: Iterator[int],
-    ) -> None:
-        super().__init__(nests, views, numbers)
-        self._origins: dict[int, int] = {}
+    def __init__(self, nests: Sequence[Nest], numbers: Iterator[int]) -> None:
+        super().__init__(nests, numbers)
         # the buffer of each array that is gathered, for what tells what is needed
         self._buffers: dict[tuple[int, tuple[int, ...]], Store] = {}
         # stores that must move, and the nests that change them
@@ -70,13 +69,7 @@ class _Gathered(NestRewriter):
     def maker_of(self, store: int) -> int | None:
         """Return the place of the nest that changes a store, if there is one."""
         return next(
-            (
-                place
-                for place, nest in enumerate(self._nests)
-                for view, privilege in nest.accesses
-                if privilege & WRITE and self._views[view].store.id == store
-            ),
-            None,
+            (n for n, nest in enumerate(self._nests) if _results(nest, store)), None
         )
 
     def compute(self, passed: Passed, maker: int, place: int, argument: int) -> bool:
@@ -84,81 +77,53 @@ class _Gathered(NestRewriter):
         told = _told(passed)
         key = passed.store, told
         if key not in self._buffers:
-            again = self._again(passed.store, maker, told)
-            if again is None:
+            nest = self._nests[maker]
+            (result, *_) = _results(nest, passed.store)
+            old = nest.accesses[result].view.store
+            buffer = self._store(old)
+            made = replace(again(nest, result, buffer), told=told)
+            used = [access.view.store for access in made.accesses[1:]]
+            if all(each.replicated for each in used):
                 return False
-            self._insert(place, [again])
+            if old in used:
+                self._moving[passed.store] = maker
+            self._buffers[key] = buffer
+            self._insert(place, [made])
         self._read_from(place, argument, self._buffers[key])
         return True
 
-    def _again(
-        self, store: int, maker: int, told: tuple[int, ...]
-    ) -> LoweredNest | None:
-        """Return a nest that makes of a store what is told, in a buffer of its own."""
-        nest = self._nests[maker]
-        result, view = self._result(nest, store)
-        kernel, read = part_for(nest.kernel, result)
-        used = [self._views[nest.arguments[number]].store for number in read]
-        if all(each.replicated for each in used):
-            return None
-        if any(each.id == store for each in used):
-            self._moving[store] = maker
-        buffer = self._buffers[store, told] = self._store(view.store)
-        return LoweredNest(
-            nest.tasks,
-            kernel,
-            nest.shape,
-            (self._view(view.id, buffer), *(nest.arguments[each] for each in read)),
-            bytes((WRITE, *(READ for _ in read))),
-            nest.scalars,
-            told=told,
-        )
-
-    def run(self) -> Localized:
+    def run(self, scratch: AbstractSet[int]) -> Rewritten:
         """Return the nests, with what changes in fresh stores."""
         for store, maker in self._moving.items():
             self._move(store, maker)
-        return Localized(
-            self._all_nests(),
-            self._views,
-            self._shown,
-            self._origins,
-            frozenset(buffer.id for buffer in self._buffers.values()),
-        )
+        buffers = {buffer.id for buffer in self._buffers.values()}
+        return Rewritten(self._all_nests(), frozenset(scratch | buffers))
 
     def _move(self, store: int, maker: int) -> None:
         nest = self._nests[maker]
-        result, view = self._result(nest, store)
-        target = self._store(view.store)
+        (result, *_) = _results(nest, store)
+        access = nest.accesses[result]
+        target = self._store(access.view.store)
         for place, later in enumerate(self._nests[maker:], maker):
-            arguments = tuple(
-                self._view(number, target)
-                if self._views[number].store.id == store
-                else number
-                for number in later.arguments
-            )
-            self._nests[place] = replace(later, arguments=arguments)
-        if nest.privileges[result] & READ:
-            privileges = bytearray(nest.privileges)
-            privileges[result] = WRITE
+            self._nests[place] = redirected(later, store, target)
+        if access.reads:
+            nest = self._nests[maker]
+            accesses = list(nest.accesses)
+            accesses[result] = replace(accesses[result], privilege=Privilege.WRITE)
             self._nests[maker] = replace(
-                self._nests[maker],
+                nest,
                 kernel=without_overwriting(nest.kernel, result),
-                arguments=(*self._nests[maker].arguments, view.id),
-                privileges=bytes((*privileges, READ)),
+                accesses=(*accesses, Access(Privilege.READ, access.view)),
             )
 
-    def _result(self, nest: LoweredNest, store: int) -> tuple[int, View]:
-        return next(
-            (number, self._views[view])
-            for number, (view, privilege) in enumerate(nest.accesses)
-            if privilege & WRITE and self._views[view].store.id == store
-        )
 
-    def _store(self, like: Store) -> Store:
-        new = replace(like, id=next(self._numbers), live=False, undefined=True)
-        self._origins[new.id] = like.id
-        return new
+def _results(nest: Nest, store: int) -> list[int]:
+    """Return the places of a nest's accesses that write a store."""
+    return [
+        number
+        for number, access in enumerate(nest.accesses)
+        if access.privilege & Privilege.WRITE and access.view.store.id == store
+    ]
 
 
 def _told(passed: Passed) -> tuple[int, ...]:

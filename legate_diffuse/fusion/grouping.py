@@ -8,13 +8,12 @@ that it cannot join, if it does not conflict with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from legate_diffuse.fusion.cluster import Cluster, last_to_join
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
-    conflicts,
     is_scalar_work,
     is_single,
     refuse,
@@ -37,48 +36,43 @@ class Grouping:
 
 
 @dataclass(slots=True)
-class _Open:
+class _Open(Cluster):
     """A group that may still take in tasks; ``group`` is None if it may not."""
 
-    group: Group | None
-    refusal: Refusal | None
-    tasks: list[int] = field(default_factory=list)
-    # ids of the stores that the tasks touch, and change
-    touched: set[int] = field(default_factory=set)
-    changed: set[int] = field(default_factory=set)
+    group: Group | None = None
+    refusal: Refusal | None = None
+    positions: list[int] = field(default_factory=list)
 
-    def add(self, position: int, window: Window) -> None:
-        task = window.tasks[position]
+    def add(self, position: int, task: IndexTask) -> None:
+        """Take in a task, by its position."""
         if self.group is not None:
             self.group.add(task)
-        self.tasks.append(position)
-        self.touched |= task.stores
-        self.changed.update([view.store.id for view in task.changes])
+        self.positions.append(position)
+        self.take(task)
 
-    def conflicts(self, task: IndexTask, window: Window) -> bool:
-        """Whether a task may not come before those of the group."""
-        if self.changed.isdisjoint(task.stores) and self.touched.isdisjoint(
-            [view.store.id for view in task.changes]
-        ):
-            return False
-        return any(conflicts(window.tasks[earlier], task) for earlier in self.tasks)
+    def refuse(self, tasks: Sequence[IndexTask]) -> Refusal | None:
+        """Return why tasks do not join, of which all but the last are fills for it."""
+        if self.group is None:
+            return Refusal.OTHER_TASK
+        *fills, _ = tasks
+        if any(not self.group.replicated.isdisjoint(fill.stores) for fill in fills):
+            # what it fills would have to be filled after the group
+            return Refusal.SCALAR_CHANGES
+        refusals = (refuse(self.group, task) for task in tasks)
+        return next((refusal for refusal in refusals if refusal is not None), None)
 
 
 def group_window(
-    window: Window,
-    covered: Callable[[IndexTask], bool],
-    dead: AbstractSet[int] = frozenset(),
+    window: Window, covered: Callable[[IndexTask], bool]
 ) -> tuple[Grouping, ...]:
     """Split a window into groups that give the same results in their order.
 
     ``covered`` tells whether a kernel can express a task. Tasks that are not
-    covered stay in program order. Those in ``dead``, by position, are left out.
+    covered stay in program order.
     """
     groups: list[_Open] = []
     fills = _Fills()
-    for position, task in enumerate(window.tasks):
-        if position in dead:
-            continue
+    for position, task in window.running:
         alone = None if covered(task) else Refusal.NOT_COVERED
         alone = alone or refuse_alone(task)
         if alone is None and fills.take(position, task):
@@ -94,12 +88,13 @@ def group_window(
         if alone is None:
             _place(groups, window, [position])
         else:
-            groups.append(_Open(None, alone if groups else None))
-            groups[-1].add(position, window)
+            groups.append(_Open(refusal=alone if groups else None))
+            groups[-1].add(position, task)
     for fill in fills.all():
         _place(groups, window, [fill])
     return tuple(
-        Grouping(tuple(sorted(g.tasks)), g.group is not None, g.refusal) for g in groups
+        Grouping(tuple(sorted(g.positions)), g.group is not None, g.refusal)
+        for g in groups
     )
 
 
@@ -125,60 +120,26 @@ class _Fills:
 
     def all(self) -> list[int]:
         """Return all of them, in program order; none waits any longer."""
-        found = sorted(self.waiting.values())
+        fills = sorted(self.waiting.values())
         self.waiting.clear()
-        return found
+        return fills
 
 
 def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> None:
     """Add tasks, of which the others are fills for the last one, to a group."""
-    refusal = _join(groups, window, positions)
-    if refusal is None and groups:
-        return
-    new = _Open(Group(), refusal)
     tasks = [window.tasks[position] for position in positions]
-    if not is_scalar_work(tasks[-1]):
-        _take_scalar_work(groups, new, window, tasks)
-    for position in positions:
-        new.add(position, window)
-    groups.append(new)
-
-
-def _join(
-    groups: list[_Open], window: Window, positions: Sequence[int]
-) -> Refusal | None:
-    """Add tasks to the last group that they can reach.
-
-    If there is none, return why the last group refuses one: program order suggests
-    that group.
-    """
-    tasks = [window.tasks[position] for position in positions]
-    reason: Refusal | None = None
-    for open_ in reversed(groups):
-        found = _refuse(open_, tasks)
-        if found is None:
-            for position in positions:
-                open_.add(position, window)
-            return None
-        reason = reason or found
-        if any(open_.conflicts(task, window) for task in tasks):
-            break
-    return reason
-
-
-def _refuse(open_: _Open, tasks: Sequence[IndexTask]) -> Refusal | None:
-    if open_.group is None:
-        return Refusal.OTHER_TASK
-    *fills, _ = tasks
-    if any(not open_.group.replicated.isdisjoint(fill.stores) for fill in fills):
-        # what it fills would have to be filled after the group
-        return Refusal.SCALAR_CHANGES
-    found = (refuse(open_.group, task) for task in tasks)
-    return next((refusal for refusal in found if refusal is not None), None)
+    group = last_to_join(groups, tasks, lambda one: one.refuse(tasks))
+    if not isinstance(group, _Open):
+        group = _Open(group=Group(), refusal=group)
+        if not is_scalar_work(tasks[-1]):
+            _take_scalar_work(groups, group, tasks)
+        groups.append(group)
+    for position, task in zip(positions, tasks, strict=True):
+        group.add(position, task)
 
 
 def _take_scalar_work(
-    groups: list[_Open], new: _Open, window: Window, tasks: Sequence[IndexTask]
+    groups: list[_Open], new: _Open, tasks: Sequence[IndexTask]
 ) -> None:
     """Move scalar work from the end of the last group to the new one, before tasks.
 
@@ -187,21 +148,21 @@ def _take_scalar_work(
     if not groups or groups[-1].group is None:
         return
     last = groups[-1]
-    kept = len(last.tasks)
-    while kept and is_scalar_work(window.tasks[last.tasks[kept - 1]]):
+    members = list(zip(last.positions, last.members, strict=True))
+    kept = len(members)
+    while kept and is_scalar_work(members[kept - 1][1]):
         kept -= 1
-    taken = _Open(Group(), None)
-    for position in last.tasks[kept:]:
-        taken.add(position, window)
-    if not taken.tasks or _refuse(taken, tasks) is not None:
+    taken = _Open(group=Group())
+    for member in members[kept:]:
+        taken.add(*member)
+    if not taken.members or taken.refuse(tasks) is not None:
         return
-    new.group, new.tasks = taken.group, taken.tasks
-    new.touched, new.changed = taken.touched, taken.changed
-    remaining = _Open(Group(), last.refusal)
-    for position in last.tasks[:kept]:
-        remaining.add(position, window)
+    for member in members[kept:]:
+        new.add(*member)
     groups.pop()
-    if remaining.tasks:
-        groups.append(remaining)
-    else:
+    if not kept:
         new.refusal = last.refusal
+        return
+    groups.append(_Open(group=Group(), refusal=last.refusal))
+    for member in members[:kept]:
+        groups[-1].add(*member)

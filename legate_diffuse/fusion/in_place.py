@@ -24,10 +24,9 @@ from legate_diffuse.ir.relations import shows_store
 def written_in_place(
     program: Program, scratch: AbstractSet[int], circular: Mapping[int, object]
 ) -> dict[int, int]:
-    """Return the scratch stores that others are written in place of, by the latter.
+    """Map each store to the store whose buffer it reuses, both in scratch memory.
 
-    A store that is replaced may itself be in the place of another one; what is
-    returned is the first of them.
+    That may reuse the buffer of another one itself; then it is the first of them.
 
     Args:
         program: the scheduled nests.
@@ -35,27 +34,22 @@ def written_in_place(
         circular: those that have a circular buffer, which others do not share.
     """
     full = scratch - circular.keys()
-    uses: dict[int, list[int]] = {}
-    for number, nest in enumerate(program.nests):
-        for store in {view.store.id for view in nest.views} & full:
-            uses.setdefault(store, []).append(number)
+    uses, band_of = program.uses, program.band_of
     places: dict[int, int] = {}
-    first = 0
-    for band in program.bands:
-        for number, nest in enumerate(band.nests, first):
-            dead = [
-                old
-                for old in _seen_as_they_are(nest, Privilege.READ, full)
-                if [use for use in uses[old.store.id] if use >= first] == [number]
-            ]
-            for new in _seen_as_they_are(nest, Privilege.WRITE, full):
-                if uses[new.store.id][0] != number:
-                    continue
-                old = next((view for view in dead if _alike(view, new)), None)
-                if old is not None:
-                    dead.remove(old)
-                    places[new.store.id] = places.get(old.store.id, old.store.id)
-        first += len(band.nests)
+    for place, nest in enumerate(program.nests):
+        first = band_of.index(band_of[place])
+        dead = [
+            old
+            for old in _seen_as_they_are(nest, Privilege.READ, full)
+            if [use for use in uses[old.store.id] if use >= first] == [place]
+        ]
+        for new in _seen_as_they_are(nest, Privilege.WRITE, full):
+            if uses[new.store.id][0] != place:
+                continue
+            old = next((view for view in dead if _alike(view, new)), None)
+            if old is not None:
+                dead.remove(old)
+                places[new.store.id] = places.get(old.store.id, old.store.id)
     return places
 
 
@@ -66,13 +60,13 @@ def _seen_as_they_are(
 
     A part of a nest does not access all of a store.
     """
-    found: dict[int, list[Access]] = {}
+    accesses: dict[int, list[Access]] = {}
     for access in nest.accesses:
         if access.view.store.id in stores and not nest.part:
-            found.setdefault(access.view.store.id, []).append(access)
+            accesses.setdefault(access.view.store.id, []).append(access)
     return [
         own.view
-        for own, *others in found.values()
+        for own, *others in accesses.values()
         if not others
         and own.privilege is privilege
         and not own.whole

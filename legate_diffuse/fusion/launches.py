@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
+from legate_diffuse.fusion.cluster import Cluster, last_to_join
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
-    conflicts,
     gathers,
     is_late,
     is_scalar_work,
@@ -76,18 +77,22 @@ def form_launches(
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and not all(map(is_single, tasks))
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
-            _insert_fill(launches, _Open(placed, True, True), group, tasks)
+            fill = _Open(placed=placed, partitioned=True)
+            _insert_fill(launches, fill, group, tasks)
             continue
+        new = _Open(placed=placed, fused=group.fused, partitioned=partitioned)
         joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
-        if not joins or not _join(launches, group, tasks, partitioned):
-            launches.append(_Open(placed, group.fused, partitioned))
-            launches[-1].add(group, tasks)
+        before = launches if joins else ()
+        launch = last_to_join(before, tasks, partial(_refuses, new, group, tasks))
+        if not isinstance(launch, _Open):
+            launches.append(launch := new)
+        launch.add(group, tasks)
     _take_fills(launches, cuts, placed)
     return tuple(
         Launch(one.groups, fused=False)
-        if _not_worth_it(one) and not any(traps(task) for task in one.tasks)
+        if _not_worth_it(one) and not any(traps(task) for task in one.members)
         else Launch(
-            one.groups, one.fused, one.partitioned, any(map(gathers, one.tasks))
+            one.groups, one.fused, one.partitioned, any(map(gathers, one.members))
         )
         for one in launches
     )
@@ -136,21 +141,18 @@ class Placed:
 
 
 @dataclass(slots=True)
-class _Open:
+class _Open(Cluster):
     """A launch that may still take in groups."""
 
-    placed: Placed
-    fused: bool
-    partitioned: bool
+    placed: Placed = field(default_factory=Placed)
+    fused: bool = True
+    partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
-    tasks: list[IndexTask] = field(default_factory=list)
     _written: set[int] = field(default_factory=set)
     # the stores that the launch names, as far as is known yet: live ones, and dead ones
     # that it does not write
     _live: set[int] = field(default_factory=set)
     _dead: set[int] = field(default_factory=set)
-    _touched: set[int] = field(default_factory=set)
-    _changed: set[int] = field(default_factory=set)
     # whether the launch takes in no more groups
     alone: bool = False
     # the nests of the first groups, which are placed when somebody asks
@@ -165,7 +167,7 @@ class _Open:
     @property
     def is_fill(self) -> bool:
         """Whether the launch only fills an array that is partitioned."""
-        return self.partitioned and all(t.kind.task == "FILL" for t in self.tasks)
+        return self.partitioned and all(t.kind.task == "FILL" for t in self.members)
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
@@ -174,12 +176,11 @@ class _Open:
         if self.partitioned and self._is_late(tasks):
             self.alone = True
         self.parts.append((group, tasks))
-        self.tasks += tasks
         self._written |= written
         self._live |= live
         self._dead = (self._dead | dead) - written
-        self._touched.update(*(task.stores for task in tasks))
-        self._changed.update(view.store.id for task in tasks for view in task.changes)
+        for task in tasks:
+            self.take(task)
 
     @property
     def tiles(self) -> Tiles | None:
@@ -192,14 +193,6 @@ class _Open:
             self._tiles = self._tiles and self.placed.joined(self._tiles, *part)
             self._num_placed += 1
         return self._tiles
-
-    def conflicts(self, task: IndexTask) -> bool:
-        """Whether a task may not come before those of the launch."""
-        if self._changed.isdisjoint(task.stores) and self._touched.isdisjoint(
-            [view.store.id for view in task.changes]
-        ):
-            return False
-        return any(conflicts(earlier, task) for earlier in self.tasks)
 
     def takes(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
         """Whether the launch may run the tasks of one group more."""
@@ -219,9 +212,9 @@ class _Open:
         )
 
     def _has_other_tiles(self, group: Grouping, tasks: Sequence[IndexTask]) -> bool:
-        """Whether points would divide many rows, but for a few of others.
+        """Whether to join would keep the launch from being split by rows.
 
-        As they do in other launches, from where the rows would have to move.
+        As other launches are, from where the rows would have to move.
         """
         alone = self.placed.joined(self.placed.start, group, tasks)
         assert self.tiles is not None, "the launch is tiled"
@@ -245,11 +238,11 @@ class _Open:
         """
         reduced = {
             access.view.store.id
-            for task in self.tasks
+            for task in self.members
             for access in task.reductions
             if access.view.store.replicated
         }
-        read = {view.store.id for task in self.tasks for view in task.reads}
+        read = {view.store.id for task in self.members for view in task.reads}
         return not self._is_late(tasks) and not any(
             not reduced.isdisjoint(task.stores)
             or any(access.view.store.id in read for access in task.reductions)
@@ -258,7 +251,7 @@ class _Open:
 
     def _is_late(self, tasks: Sequence[IndexTask]) -> bool:
         """Whether scalar work of a group, run by itself, must come after the launch."""
-        touched = set(self._touched)
+        touched = set(self.touched)
         for task in tasks:
             if is_scalar_work(task) and is_late(task, touched, set()):
                 return True
@@ -290,25 +283,17 @@ class _Open:
         )
 
 
-def _join(
-    launches: Sequence[_Open],
-    group: Grouping,
-    tasks: Sequence[IndexTask],
-    partitioned: bool,
-) -> bool:
-    """Add a group to the last launch that it can reach, and that can take it in."""
-    for one in reversed(launches):
-        if one.partitioned == partitioned and one.takes(group, tasks):
-            one.add(group, tasks)
-            return True
-        if any(map(one.conflicts, tasks)):
-            return False
-    return False
+def _refuses(
+    new: _Open, group: Grouping, tasks: Sequence[IndexTask], launch: _Open
+) -> bool | None:
+    """Return True if a launch does not take in the group of a new one, else None."""
+    takes = launch.partitioned == new.partitioned and launch.takes(group, tasks)
+    return None if takes else True
 
 
 def _not_worth_it(launch: _Open) -> bool:
     """Whether the original tasks cost no more; a fill is no task in Legion."""
-    tasks = launch.tasks
+    tasks = launch.members
     if all(task.kind.task == "FILL" for task in tasks):
         return True
     return not launch.partitioned and len(tasks) == 1 and is_scalar_work(tasks[0])
@@ -346,7 +331,7 @@ def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -
         users = [
             one
             for one in launches
-            if one is not fill and any(t.stores & stores for t in one.tasks)
+            if one is not fill and any(t.stores & stores for t in one.members)
         ]
         if len(users) != 1 or not cuts.isdisjoint(group.tasks):
             continue
@@ -355,7 +340,7 @@ def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -
             continue
         if launches.index(user) < launches.index(fill):
             continue
-        filled = _Open(placed, True, True)
+        filled = _Open(placed=placed, partitioned=True)
         filled.add(group, tasks)
         if not all(filled.takes_beside(*part) for part in user.parts):
             continue

@@ -17,6 +17,7 @@ from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import are_covered, covers_store
+from legate_diffuse.ir.task import read_before_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def analyse_liveness(
     window: Window, launches: Sequence[Launch]
 ) -> tuple[Liveness, ...]:
     """Return what each launch need not write."""
-    found: list[Liveness] = []
+    liveness: list[Liveness] = []
     later = _Later()
     unwritten = _unwritten(window, launches)
     for launch, (undefined, incomplete) in zip(
@@ -66,27 +67,27 @@ def analyse_liveness(
     ):
         if launch.fused:
             dead = _analyse_fused(window, launch, later, undefined)
-            found.append(replace(dead, incomplete=incomplete))
+            liveness.append(replace(dead, incomplete=incomplete))
         else:
-            found.append(_analyse_original(window, launch, later))
+            liveness.append(_analyse_original(window, launch, later))
         for position in launch.tasks:
-            waits = position in found[-1].deferrable
+            waits = position in liveness[-1].deferrable
             later.add(window.tasks[position], waits=waits, folded=launch.fused)
         if launch.partitioned:
             later.touched -= _computed(window, launch.tasks)
-    return tuple(reversed(found))
+    return tuple(reversed(liveness))
 
 
 def _unwritten(
     window: Window, launches: Sequence[Launch]
 ) -> list[tuple[frozenset[int], frozenset[int]]]:
     """Return for each launch what nothing, and not all, was written of before it."""
-    found = []
+    unwritten = []
     undefined = frozenset(store.id for store in window.stores if store.undefined)
     incomplete = undefined
     parts: dict[int, dict[int, View]] = {}
     for launch in launches:
-        found.append((undefined, incomplete - undefined))
+        unwritten.append((undefined, incomplete - undefined))
         changes = [v for n in launch.tasks for v in window.tasks[n].changes]
         undefined -= {view.store.id for view in changes}
         for view in changes:
@@ -95,7 +96,7 @@ def _unwritten(
                 written[view.id] = view
                 if view.region is not None and are_covered([_all_of(view)], written):
                     incomplete -= {view.store.id}
-    return found
+    return unwritten
 
 
 def _all_of(view: View) -> View:
@@ -107,13 +108,13 @@ def _all_of(view: View) -> View:
 def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     """Return the dead single elements that tasks compute before they use them."""
     computed: set[int] = set()
-    found: set[int] = set()
+    read_first: set[int] = set()
     for position in positions:
         task = window.tasks[position]
-        found |= {view.store.id for view in task.reads} - computed
+        read_first |= {view.store.id for view in task.reads} - computed
         if is_scalar_work(task):
             computed |= {v.store.id for v in task.writes if not v.store.live}
-    return computed - found
+    return computed - read_first
 
 
 @dataclass(slots=True)
@@ -252,7 +253,7 @@ def _deferrable(
     window: Window, launch: Launch, hoisted: Sequence[int], later: _Later
 ) -> tuple[int, ...]:
     """Return the hoisted tasks that may wait, with all that depends on them."""
-    found: list[int] = []
+    waiting: list[int] = []
     reduced = {
         access.view.store.id
         for position in launch.tasks
@@ -263,27 +264,16 @@ def _deferrable(
         store
         for group in launch.groups
         if launch.tiled
-        for store in _read_before_written(window, group.tasks)
+        for store in read_before_changed([window.tasks[n] for n in group.tasks])
     }
     after = _Later(later.touched | reduced | passed, later.changed | reduced)
     for position in reversed(hoisted):
         task = window.tasks[position]
         if position >= window.carried and after.can_wait(task):
-            found.append(position)
+            waiting.append(position)
         else:
             after.add(task, waits=False, folded=True)
-    return tuple(reversed(found))
-
-
-def _read_before_written(window: Window, positions: Sequence[int]) -> set[int]:
-    """Return the stores that tasks read as they were before them."""
-    read: set[int] = set()
-    written: set[int] = set()
-    for position in positions:
-        task = window.tasks[position]
-        read |= {view.store.id for view in task.reads} - written
-        written |= {view.store.id for view in task.writes}
-    return read
+    return tuple(reversed(waiting))
 
 
 def _scratch(

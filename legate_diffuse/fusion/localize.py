@@ -21,74 +21,56 @@ launch stays in scratch memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
 
 from legate_diffuse.fusion.gathered import compute_gathered
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest
-from legate_diffuse.fusion.nest_rewriter import NestRewriter
-from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.liveness import Liveness
+from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
 from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.fusion.tile_nests import Tiles, leader_of
-from legate_diffuse.ir import Points, Store, View
-from legate_diffuse.ir.privilege import READ, WRITE
-from legate_diffuse.ir.region import WHOLE
+from legate_diffuse.fusion.tile_nests import Tiles, leader_of, place_nests
+from legate_diffuse.ir import Access, Privilege
+from legate_diffuse.ir.nest import Nest, numbered
 from legate_diffuse.ir.relations import covers_store
-from legate_diffuse.kernel.copying import copying
 
 
 def localize(
-    nests: Sequence[LoweredNest],
-    views: Mapping[int, View],
-    scratch: AbstractSet[int],
-    undefined: AbstractSet[int],
-    incomplete: AbstractSet[int],
-    last: AbstractSet[int],
-    numbers: Iterator[int],
-) -> Localized | None:
+    nests: Sequence[Nest], liveness: Liveness, numbers: Iterator[int]
+) -> Rewritten | None:
     """Return nests whose points do not write what others read.
 
     None if that cannot be, as an array may not move to another store, or be copied.
 
     Args:
         nests: the nests.
-        views: what they use, by number.
-        scratch: the stores that live in the task.
-        undefined: the stores that nothing was written to before.
-        incomplete: the stores of which only parts may have been written before.
-        last: the stores that nobody uses afterwards.
-        numbers: gives numbers to new stores and views.
+        liveness: what of the launch need not be written, and was written before.
+        numbers: gives numbers to new stores and shapes.
     """
-    placer = _Placer(scratch)
-    again = compute_gathered(nests, views, numbers)
-    start = again and placer.place(again)
-    if start is None:
+    rewritten = compute_gathered(nests, liveness.scratch, numbers)
+    tiles = rewritten and place_nests(rewritten.nests)
+    if rewritten is None or tiles is None:
         return None
-    along = placer.reaches(start)
+    along = _along(rewritten, tiles)
     ways = _crossed(along)
     if not ways:
-        return _without_unneeded(start, along, placer)
-    fixed = {view.store.id for view in views.values() if view.store.fixed}
-    found = start
+        return _without_unneeded(rewritten, tiles, along)
     for store, way in sorted(ways.items()):
-        if store in last:
+        if store in liveness.last:
             way = _Way(False, True)
-        if (way.moves and store in fixed) or store in start.origins:
+        localizer = _Localizer(rewritten, store, numbers)
+        if not localizer.may_be(way, complete=store not in liveness.incomplete):
             return None
-        localizer = _Localizer(found, store, numbers)
-        if store in incomplete and localizer.copies:
-            return None
-        found = localizer.run(
-            way, defined=store not in undefined, returns=store not in last
+        rewritten = localizer.run(
+            way,
+            defined=store not in liveness.undefined,
+            returns=store not in liveness.last,
         )
-    placed = placer.place(found)
-    if placed is None:
+    tiles = place_nests(rewritten.nests, tiles)
+    if tiles is None:
         return None
-    along = placer.reaches(placed)
-    return None if _crossed(along) else _without_unneeded(placed, along, placer)
+    along = _along(rewritten, tiles)
+    return None if _crossed(along) else _without_unneeded(rewritten, tiles, along)
 
 
 class _Along(NamedTuple):
@@ -100,8 +82,8 @@ class _Along(NamedTuple):
 
 
 def _without_unneeded(
-    found: Localized, along: Sequence[_Along], placer: _Placer
-) -> Localized:
+    rewritten: Rewritten, tiles: Tiles, along: Sequence[_Along]
+) -> Rewritten:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
@@ -109,10 +91,11 @@ def _without_unneeded(
         for place, reach in enumerate(computed.nests)
         if reach is not None or not axis.placements[place].present
     }
-    if len(needed) == len(found.nests):
-        return found
-    nests = tuple(nest for place, nest in enumerate(found.nests) if place in needed)
-    return placer.place(replace(found, nests=nests)) or found
+    nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
+    left = place_nests(nests, tiles)
+    if left is None:
+        return rewritten._replace(tiles=tiles)
+    return rewritten._replace(nests=nests, tiles=left)
 
 
 class _Way(NamedTuple):
@@ -129,47 +112,19 @@ class _Way(NamedTuple):
         return _Way(moves, self.in_scratch or other.in_scratch)
 
 
-class _Placer:
-    """Places nests that begin as others did, which need not be placed again."""
-
-    def __init__(self, scratch: AbstractSet[int]) -> None:
-        self._scratch = scratch
-        self._nests: list[LoweredNest] = []
-        # before each of the nests, and after the last one
-        self._tiles = [Tiles()]
-
-    def place(self, found: Localized) -> Localized | None:
-        """Return nests that know where they are; None if that is nowhere."""
-        same = 0
-        for one, other in zip(found.nests, self._nests, strict=False):
-            if one is not other:
-                break
-            same += 1
-        del self._nests[same:], self._tiles[same + 1 :]
-        for number in range(same, len(found.nests)):
-            (nest,) = nests_of(found.nests[number : number + 1], found.views)
-            tiles = self._tiles[-1].joined(replace(nest, number=number))
-            if tiles is None:
-                return None
-            self._nests.append(found.nests[number])
-            self._tiles.append(tiles)
-        return replace(found, tiles=self._tiles[-1])
-
-    def reaches(self, found: Localized) -> list[_Along]:
-        """Return what points compute along each axis of nests that are placed."""
-        tiles = found.tiles
-        assert tiles is not None, "the nests are placed"
-        local = self._scratch | found.scratch
-        used = {view.store for nest in tiles.nests for view in nest.views}
-        arrays = {store.id for store in used if not store.replicated} - local
-        leader = leader_of(tiles, arrays)
-        along = []
-        for axis in tiles.axes:
-            results = tiles.changed - axis.partial - local
-            computed = reaches(tiles.nests, axis, results, leader)
-            own = {store: own_of(axis, store, leader) for store in results}
-            along.append(_Along(axis, computed, own))
-        return along
+def _along(rewritten: Rewritten, tiles: Tiles) -> list[_Along]:
+    """Return what points compute along each axis of nests that are placed."""
+    scratch = rewritten.scratch
+    used = {view.store for nest in tiles.nests for view in nest.views}
+    arrays = {store.id for store in used if not store.replicated} - scratch
+    leader = leader_of(tiles, arrays)
+    along = []
+    for axis in tiles.axes:
+        results = tiles.changed - axis.partial - scratch
+        computed = reaches(tiles.nests, axis, results, leader)
+        own = {store: own_of(axis, store, leader) for store in results}
+        along.append(_Along(axis, computed, own))
+    return along
 
 
 def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
@@ -193,93 +148,53 @@ def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
 class _Localizer(NestRewriter):
     """Gives points a copy of their own of one store."""
 
-    def __init__(self, found: Localized, store: int, numbers: Iterator[int]) -> None:
-        super().__init__(found.nests, found.views, numbers, found.shown)
-        self._found = found
-        self._old = next(v.store for v in self._views.values() if v.store.id == store)
+    def __init__(
+        self, rewritten: Rewritten, store: int, numbers: Iterator[int]
+    ) -> None:
+        super().__init__(rewritten.nests, numbers)
+        self._scratch = rewritten.scratch
+        self._like = next(
+            view
+            for nest in rewritten.nests
+            for view in nest.views
+            if view.store.id == store
+        )
+        # the first nest that changes the store
+        self._first = next(
+            n for n, nest in enumerate(rewritten.nests) if self._changes(nest)
+        )
+        own = [a for a in rewritten.nests[self._first].accesses if self._is_of_store(a)]
+        # whether it writes all of the store, and reads nothing of it
+        self._covers = all(a.privilege is Privilege.WRITE for a in own) and any(
+            covers_store(a.view) for a in own
+        )
 
-    @property
-    def copies(self) -> bool:
-        """Whether the first nest that changes the store leaves anything as it was."""
-        return not self._is_covered(self._nests[self._first()])
+    def may_be(self, way: _Way, *, complete: bool) -> bool:
+        """Whether the store may move, and is ``complete`` if it must be copied."""
+        old = self._like.store
+        may_move = not old.fixed or not way.moves
+        return may_move and old.replaces is None and (self._covers or complete)
 
-    def run(self, way: _Way, *, defined: bool, returns: bool) -> Localized:
+    def run(self, way: _Way, *, defined: bool, returns: bool) -> Rewritten:
         """Return the nests with a copy in scratch memory, in a fresh store, or both.
 
         What was never written to is not copied: Legion ends programs that read it. What
         is in scratch memory in the end is copied from there only if it ``returns``.
         """
-        found, old = self._found, self._old
-        first = self._first()
-        target = self._store() if way.moves else old
-        local = self._store() if way.in_scratch else target
+        like, old, first = self._like, self._like.store, self._first
+        target = self._store(old) if way.moves else old
+        local = self._store(old) if way.in_scratch else target
         before = self._nests[:first]
-        after = [self._renamed(nest, local) for nest in self._nests[first:]]
-        if defined and self.copies:
-            before.append(self._copy(local, old))
+        after = [redirected(nest, old.id, local) for nest in self._nests[first:]]
+        if defined and not self._covers:
+            before.append(self._copy(local, like))
         if way.in_scratch and returns:
-            after.append(self._copy(target, local))
-        return replace(
-            found,
-            nests=(*before, *after),
-            views=self._views,
-            shown=self._shown,
-            origins=found.origins
-            | {new.id: old.id for new in (target, local) if new is not old},
-            scratch=found.scratch | ({local.id} if way.in_scratch else set()),
-        )
+            after.append(self._copy(target, replace(like, store=local)))
+        scratch = self._scratch | ({local.id} if way.in_scratch else set())
+        return Rewritten(numbered([*before, *after]), scratch)
 
-    def _first(self) -> int:
-        """Return the place of the first nest that changes the store."""
-        return next(n for n, nest in enumerate(self._nests) if self._changes(nest))
+    def _changes(self, nest: Nest) -> bool:
+        return any(self._is_of_store(a) and a.changes for a in nest.accesses)
 
-    def _store(self) -> Store:
-        return replace(self._old, id=next(self._numbers), live=False, undefined=True)
-
-    def _changes(self, nest: LoweredNest) -> bool:
-        return any(
-            self._views[view].store.id == self._old.id and privilege != READ
-            for view, privilege in nest.accesses
-        )
-
-    def _is_covered(self, nest: LoweredNest) -> bool:
-        """Whether a nest writes all of the store, and reads nothing of it."""
-        own = [
-            (self._views[view], privilege)
-            for view, privilege in nest.accesses
-            if self._views[view].store.id == self._old.id
-        ]
-        return all(p == WRITE for _, p in own) and any(covers_store(v) for v, _ in own)
-
-    def _renamed(self, nest: LoweredNest, store: Store) -> LoweredNest:
-        arguments = tuple(
-            self._view(number, store)
-            if self._views[number].store.id == self._old.id
-            else number
-            for number in nest.arguments
-        )
-        return replace(nest, arguments=arguments)
-
-    def _copy(self, target: Store, source: Store) -> LoweredNest:
-        """Return a nest that copies all of a store."""
-        like = next(v for v in self._views.values() if v.store.id == self._old.id)
-        rank = len(like.region or ())
-        shape = next(self._numbers)
-        numbers = []
-        for store in (target, source):
-            view = View(
-                next(self._numbers),
-                store,
-                shape,
-                Points.MANY,
-                (WHOLE,) * rank,
-                tuple(range(rank)),
-            )
-            self._views[view.id] = view
-            self._shown[view.id] = self._shown.get(like.id, like.id)
-            numbers.append(view.id)
-        kernel = copying(self._old.dtype)
-        privileges = bytes((WRITE, READ))
-        return LoweredNest(
-            (), kernel, shape, tuple(numbers), privileges, (), whole=True
-        )
+    def _is_of_store(self, access: Access) -> bool:
+        return access.view.store.id == self._like.store.id

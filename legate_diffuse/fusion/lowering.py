@@ -7,82 +7,24 @@ and stores what is live after the group.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from legate_diffuse.fusion.legality import is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, OperationKind, Points, Privilege, View
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
+from legate_diffuse.ir.nest import (
+    ConstantSource,
+    Nest,
+    ScalarSource,
+    TaskScalarSource,
+    over,
+)
 from legate_diffuse.ir.relations import distance
-from legate_diffuse.kernel import Argument, Builder, Kernel, Value
+from legate_diffuse.ir.task import ALL
+from legate_diffuse.kernel import Argument, Builder, Value
 
 Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantSource:
-    """A kernel scalar that is the value of a constant store."""
-
-    view: int
-
-
-@dataclass(frozen=True, slots=True)
-class TaskScalarSource:
-    """A kernel scalar that is a scalar argument of one of the group's tasks.
-
-    ``position`` counts from the end of the task's scalar arguments, because
-    the first ones are part of the operation's kind.
-    """
-
-    task: int
-    position: int
-
-
-ScalarSource = ConstantSource | TaskScalarSource
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some rows of a nest: those at which one of its views shows what another one does.
-
-    Attributes:
-        loop: the loop of the nest along them, None if it has a single one.
-        beside: the id of the nest's view of a store, None if that shows the store.
-        rows: the id of the view that shows these rows of the store, and no others.
-    """
-
-    loop: int | None
-    beside: int | None
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredNest:
-    """A kernel, and what its arguments and scalars are.
-
-    ``tasks`` are the operations in it, by position. ``arguments`` are view ids, and
-    ``privileges`` has a byte for each. The kernel's arguments name the operators of
-    reductions. What is written comes first, then what is reduced to. ``shape`` is the
-    class of the launch domain; a view of a one-element store may have another shape. If
-    ``whole``, the nest runs over all of its roots, and its shape is not the window's.
-    ``told`` is that of the nest that it becomes. With a ``part`` it runs over that.
-    """
-
-    tasks: tuple[int, ...]
-    kernel: Kernel
-    shape: int
-    arguments: tuple[int, ...]
-    privileges: bytes
-    scalars: tuple[ScalarSource, ...]
-    whole: bool = False
-    told: tuple[int, ...] = ()
-    part: Part | None = None
-
-    @property
-    def accesses(self) -> Iterator[tuple[int, int]]:
-        """The arguments, each with its privilege."""
-        return zip(self.arguments, self.privileges, strict=True)
 
 
 def lower_nest(
@@ -91,8 +33,10 @@ def lower_nest(
     lower: Lower,
     *,
     scalar: bool = False,
-) -> LoweredNest | None:
-    """Return the kernel of a loop nest, None if nothing of it is needed.
+) -> Nest | None:
+    """Return a loop nest with its kernel, None if nothing of it is needed.
+
+    What is written comes first, then what is reduced to.
 
     Args:
         tasks: the nest's tasks by position, in program order.
@@ -100,7 +44,7 @@ def lower_nest(
         lower: emits one operation, see ``Meanings``.
         scalar: the nest is scalar work that runs by itself, and writes its results.
     """
-    nest = _Nest(tasks, dropped, scalar)
+    nest = _Tasks(tasks, dropped, scalar)
     needed = nest.needed()
     reads, writes, reductions = nest.arguments(needed.values())
     if not writes and not reductions:
@@ -150,19 +94,34 @@ def lower_nest(
         builder.reduce(positions[key], values[key])
     shapes = {task.shape for task in needed.values() if not is_scalar_work(task)}
     (shape,) = shapes or {next(iter(needed.values())).shape}
-    return LoweredNest(
-        tuple(tasks),
-        builder.build(),
+    # one-element stores may have another shape
+    like = next((each for each in views.values() if each.shape == shape), None)
+    like = like or next(iter(views.values()))
+    return Nest(
+        0,
         shape,
-        tuple(view.id for view in views.values()),
-        bytes(
-            REDUCE
-            if key in reductions
-            else (READ if key in reads else 0) | (WRITE if key in writes else 0)
-            for key in views
+        like.points,
+        tuple(
+            Access(
+                _privilege(argument),
+                over(like, view, whole=argument.whole),
+                ALL if argument.whole else argument.reduces or "",
+            )
+            for view, argument in zip(views.values(), arguments, strict=True)
         ),
-        sources,
+        tasks=tuple(tasks),
+        kernel=builder.build(),
+        scalars=sources,
     )
+
+
+def _privilege(argument: Argument) -> Privilege:
+    """Return what a nest does with an argument of its kernel."""
+    if argument.reduces:
+        return Privilege.REDUCE
+    if argument.reads and argument.writes:
+        return Privilege.READ_WRITE
+    return Privilege.WRITE if argument.writes else Privilege.READ
 
 
 def _streams(views: Sequence[View]) -> set[int]:
@@ -219,7 +178,7 @@ def _reduction_key(access: Access) -> _Key:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nest:
+class _Tasks:
     """The tasks of a nest, and what decides whether a result is stored."""
 
     tasks: Mapping[int, IndexTask]
@@ -283,17 +242,17 @@ def _scalars(
     tasks: Mapping[int, IndexTask],
 ) -> tuple[tuple[ScalarSource, ...], tuple[str, ...]]:
     """Return where each kernel scalar comes from, and its type."""
-    found: dict[ScalarSource, str] = {}
+    dtypes_of: dict[ScalarSource, str] = {}
     constants: set[_Key] = set()
     for number, task in tasks.items():
         for view in task.reads:
             if view.store.constant and value_key(view) not in constants:
                 constants.add(value_key(view))
-                found[ConstantSource(view.id)] = view.store.dtype
+                dtypes_of[ConstantSource(view.id)] = view.store.dtype
         dtypes = (*task.kind.inputs, *task.kind.scalars)[len(task.reads) :]
         for source, dtype in zip(_own_scalars(number, task), dtypes, strict=True):
-            found[source] = dtype
-    return tuple(found), tuple(found.values())
+            dtypes_of[source] = dtype
+    return tuple(dtypes_of), tuple(dtypes_of.values())
 
 
 def _own_scalars(number: int, task: IndexTask) -> list[ScalarSource]:

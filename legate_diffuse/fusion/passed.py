@@ -9,13 +9,11 @@ again (``gathered.py``). A store is passed once for each of these.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.ir import View
-from legate_diffuse.ir.privilege import WRITE
-from legate_diffuse.ir.relations import shows_store
+from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
 from legate_diffuse.kernel.operators import ROW_SUMS
@@ -50,40 +48,42 @@ def teller_of(told: tuple[int, ...]) -> Passed:
     return Passed(indices, Passed(rows))
 
 
-def passed_by(
-    lowered: LoweredNest, views: Mapping[int, View], *, tiled: bool
-) -> tuple[Passed, ...]:
-    """Return what is passed for each argument of a kernel.
+def passed_by(nest: Nest, *, tiled: bool) -> tuple[Passed, ...]:
+    """Return what is passed for each access of a nest.
 
     A task that is not ``tiled`` has all of its stores.
     """
-    own = [views[argument] for argument in lowered.arguments]
-    if lowered.told:
-        told = teller_of(lowered.told)
+    views = nest.views
+    if nest.told:
+        told = teller_of(nest.told)
         return tuple(
-            Passed(view.store.id, None if privilege & WRITE else told)
-            if not view.store.replicated
-            else Passed(view.store.id)
-            for view, privilege in zip(own, lowered.privileges, strict=True)
+            Passed(store.id, None if access.changes or store.replicated else told)
+            for access in nest.accesses
+            for store in [access.view.store]
         )
-    tellers = _tellers(lowered.kernel)
+    tellers = _tellers(nest.kernel)
 
     def passed(number: int) -> Passed:
-        store = own[number].store.id
-        if not (tiled and lowered.kernel.arguments[number].whole):
+        store = views[number].store.id
+        if not (tiled and nest.accesses[number].whole):
             return Passed(store)
         teller = tellers.get(number)
         if (
             teller is None
-            or own[teller].store.dtype not in _TELLING
+            or views[teller].store.dtype not in _TELLING
             # Legate has no images of parts
-            or not shows_store(own[number])
-            or not shows_store(own[teller])
+            or not _shows_all(views[number])
+            or not _shows_all(views[teller])
         ):
             return Passed(store, everywhere=True)
         return Passed(store, passed(teller))
 
-    return tuple(map(passed, range(len(own))))
+    return tuple(map(passed, range(len(views))))
+
+
+def _shows_all(view: View) -> bool:
+    """Whether a view of an array of one dimension shows all of it."""
+    return view.region == (WHOLE,)
 
 
 def _tellers(kernel: Kernel) -> dict[int, int | None]:
@@ -91,7 +91,7 @@ def _tellers(kernel: Kernel) -> dict[int, int | None]:
 
     None if several do.
     """
-    found: dict[int, int | None] = {}
+    tellers: dict[int, int | None] = {}
     for step in kernel.body:
         if not (isinstance(step, Op) and step.name in ROW_SUMS):
             continue
@@ -101,6 +101,6 @@ def _tellers(kernel: Kernel) -> dict[int, int | None]:
             if isinstance(load, Load)
         )
         for argument, teller in ((columns, rows), (values, rows), (x, columns)):
-            if found.setdefault(argument, teller) != teller:
-                found[argument] = None
-    return found
+            if tellers.setdefault(argument, teller) != teller:
+                tellers[argument] = None
+    return tellers

@@ -3,123 +3,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
-from legate_diffuse.fusion.dead_tasks import dead_tasks
+from legate_diffuse.fusion.dead_tasks import without_dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
-from legate_diffuse.fusion.draft import Draft, Memos
+from legate_diffuse.fusion.draft import Draft, LaunchDraft, Memo
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, Placed, cut, form_launches
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
+from legate_diffuse.fusion.liveness import analyse_liveness
 from legate_diffuse.fusion.localize import localize
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.fusion.wrapping import compute_far_rows
-from legate_diffuse.ir import IndexTask, View, Window
-from legate_diffuse.ir.nest import Program, alone
+from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir.nest import Nest, Program, alone, numbered
 from legate_diffuse.ir.verify import verify_window
 
 
-def _window(draft: Draft) -> None:
+def _window(draft: Draft) -> Draft:
     # in every run, as libraries say what their tasks do
     verify_window(draft.window)
-    draft.dead = dead_tasks(draft.window, partial(covered, draft.meanings))
+    window = without_dead_tasks(draft.window, partial(covered, draft.meanings))
+    return replace(draft, window=window)
 
 
-def _division(draft: Draft) -> None:
-    draft.window = divide_temporaries(draft.window, draft.dead)
+def _division(draft: Draft) -> Draft:
+    return replace(draft, window=divide_temporaries(draft.window))
 
 
-def _renaming(draft: Draft) -> None:
-    draft.renaming = rename(
-        draft.window, partial(copies, draft.meanings), draft.kept, draft.dead
-    )
+def _renaming(draft: Draft) -> Draft:
+    is_copy = partial(copies, draft.meanings)
+    renaming = rename(draft.window, is_copy, draft.kept)
+    return replace(draft, renaming=renaming)
 
 
-def _groups(draft: Draft) -> None:
+def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    draft.groups = sink(window, group_window(window, known, draft.dead))
+    return replace(draft, groups=sink(window, group_window(window, known)))
 
 
-def _launches(draft: Draft) -> None:
-    meanings = draft.meanings
-    draft.launches = form_launches(
+def _launches(draft: Draft) -> Draft:
+    launches = form_launches(
         draft.renaming.window,
         draft.groups,
-        lambda task: meanings.traps(task.kind),
+        lambda task: draft.meanings.traps(task.kind),
         draft.cuts,
-        draft.memos.placed,
+        draft.memo.placed,
     )
-    draft.kept |= _scattered(draft.renaming, draft.launches)
-
-
-def _scalars(draft: Draft) -> None:
-    draft.launches = rematerialize_scalars(draft.renaming.window, draft.launches)
-
-
-def _liveness(draft: Draft) -> None:
-    draft.liveness = analyse_liveness(draft.renaming.window, draft.launches)
-
-
-def _kernels(draft: Draft) -> None:
-    found = zip(draft.launches, draft.liveness, strict=True)
-    draft.nests = tuple([tuple(_lower(draft, *each)) for each in found])
-
-
-def _copies(draft: Draft) -> None:
-    window = draft.renaming.window
-    views = {view.id: view for view in window.views}
-    free = 1 + max([*views, *(store.id for store in window.stores)], default=0)
-    localized = []
-    found = zip(draft.launches, draft.liveness, draft.nests, strict=True)
-    for launch, liveness, nests in found:
-        local = draft.memos.localized.of(
-            (launch, liveness),
-            partial(_localized, draft, launch, liveness, nests, views, free),
-        )
-        if local is None:
-            draft.cuts |= {cut(window, launch, draft.cuts)}
-        else:
-            localized.append(local)
-    draft.localized = tuple(localized)
-
-
-def _schedule(draft: Draft) -> None:
-    found = zip(draft.launches, draft.liveness, draft.localized, strict=True)
-    draft.programs = tuple(
-        [draft.memos.programs.of(each[:2], partial(_program, *each)) for each in found]
+    return replace(
+        draft,
+        launches=tuple(map(LaunchDraft, launches)),
+        kept=draft.kept | _scattered(draft.renaming, launches),
     )
 
 
-def _arguments(draft: Draft) -> None:
-    planned = []
-    found = zip(
-        draft.launches, draft.liveness, draft.localized, draft.programs, strict=True
-    )
-    for each in found:
-        one = draft.memos.planned.of(
-            each[:2],
-            partial(plan_launch, draft.window, draft.renaming, *each, draft.runs_rows),
-        )
-        if one is None:
-            draft.cuts |= {cut(draft.renaming.window, each[0], draft.cuts)}
-        else:
-            planned.append(one)
-    draft.planned = tuple(planned)
+def _scalars(draft: Draft) -> Draft:
+    launches = [each.launch for each in draft.launches]
+    more = rematerialize_scalars(draft.renaming.window, launches)
+    return replace(draft, launches=tuple(map(LaunchDraft, more)))
+
+
+def _liveness(draft: Draft) -> Draft:
+    launches = [each.launch for each in draft.launches]
+    liveness = analyse_liveness(draft.renaming.window, launches)
+    return replace(draft, launches=tuple(map(LaunchDraft, launches, liveness)))
+
+
+def _kernels(draft: Draft) -> Draft:
+    return _each_launch(draft, _with_kernels)
+
+
+def _copies(draft: Draft) -> Draft:
+    return _each_launch(draft, _with_copies)
+
+
+def _schedule(draft: Draft) -> Draft:
+    return _each_launch(draft, _with_schedule)
+
+
+def _arguments(draft: Draft) -> Draft:
+    return _each_launch(draft, _with_arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +104,14 @@ class Pass:
 
     Attributes:
         name: what ``LEGATE_DIFFUSE_DUMP=pass`` calls it.
-        run: does it.
+        run: returns what it makes of what those before it have made.
         render: returns the text of what it has made.
         verify: raises ``ValueError`` if that breaks a rule. Windows and kernels are
             verified in every run.
     """
 
     name: str
-    run: Callable[[Draft], None]
+    run: Callable[[Draft], Draft]
     render: Callable[[Draft], str]
     verify: Callable[[Draft], None] = lambda draft: None
 
@@ -148,7 +124,7 @@ PASSES: Final = (
     Pass("launches", _launches, draft_text.launches, verify.launches),
     Pass("scalars", _scalars, draft_text.launches, verify.launches),
     Pass("liveness", _liveness, draft_text.launches, verify.liveness),
-    Pass("kernels", _kernels, draft_text.kernels),
+    Pass("kernels", _kernels, draft_text.kernels, verify.kernels),
     Pass("copies", _copies, draft_text.copies, verify.copies),
     Pass("schedule", _schedule, draft_text.schedule, verify.schedule),
     Pass("arguments", _arguments, draft_text.arguments, verify.arguments),
@@ -174,31 +150,33 @@ def make_plan(
     what they gather if ``computes_gathered``. Nests whose rows are independent are
     found if they can run as a whole on one row after the other (``runs_rows``).
     """
-    memos = Memos(Placed(computes_gathered))
-    draft = Draft(window, meanings, Renaming(window), runs_rows, memos=memos)
-    run_passes(draft, watch)
-    return Plan(draft.planned, len(window.tasks))
+    memo = Memo(Placed(computes_gathered))
+    draft = Draft(window, meanings, Renaming(window), runs_rows, memo=memo)
+    return Plan(run_passes(draft, watch).planned, len(window.tasks))
 
 
-def run_passes(
-    draft: Draft, watch: Watch | None = None, passes: Sequence[Pass] = PASSES
-) -> None:
+def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:
     """Run all passes, and some of them again if one has found that it cannot go on.
 
     More names have to stay then, or a launch on several points becomes two.
     """
-    kept, cuts = draft.kept, draft.cuts
-    for each in passes:
-        each.run(draft)
-        if draft.kept != kept:
-            # they were for the names that could not be
-            draft.cuts = frozenset()
-            draft.memos = Memos(draft.memos.placed.anew())
-            return run_passes(draft, watch)
-        if draft.cuts != cuts:
-            return run_passes(draft, watch, PASSES[_LAUNCHES:])
-        if watch is not None:
-            watch(each, draft)
+    passes: tuple[Pass, ...] = PASSES
+    while passes:
+        step, *rest = passes
+        made = step.run(draft)
+        if made.kept != draft.kept:
+            # cuts were for the names that could not be
+            memo = Memo(draft.memo.placed.anew())
+            draft = replace(draft, kept=made.kept, cuts=frozenset(), memo=memo)
+            passes = PASSES
+        elif made.cuts != draft.cuts:
+            draft = replace(draft, cuts=made.cuts)
+            passes = PASSES[_LAUNCHES:]
+        else:
+            draft, passes = made, tuple(rest)
+            if watch is not None:
+                watch(step, draft)
+    return draft
 
 
 def verify_pass(step: Pass, draft: Draft) -> None:
@@ -242,74 +220,79 @@ def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]
     )
 
 
-def _lower(draft: Draft, launch: Launch, liveness: Liveness) -> Iterator[LoweredNest]:
-    """Yield the kernels of a launch.
+def _each_launch(
+    draft: Draft, change: Callable[[Draft, LaunchDraft], LaunchDraft | None]
+) -> Draft:
+    """Return a draft whose launches have changed; those that cannot are cut."""
+    launches, cuts = [], draft.cuts
+    for each in draft.launches:
+        changed = draft.memo.of(
+            (change, each.launch, each.liveness), partial(change, draft, each)
+        )
+        if changed is None:
+            cuts |= {cut(draft.renaming.window, each.launch, cuts)}
+        else:
+            launches.append(changed)
+    return replace(draft, launches=tuple(launches), cuts=cuts)
+
+
+def _with_kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
+    """Lower the groups of a launch.
 
     In a program scalar work that runs before or after a nest has nests of its own.
     """
-    if not launch.fused:
-        return
-    tasks, lower = draft.renaming.window.tasks, draft.meanings.lower
-    for group, dead in zip(launch.groups, liveness.nests, strict=True):
-        hoisted, late = ((), ()) if launch.partitioned else (dead.hoisted, dead.late)
-        for positions, dropped, scalar in (
-            (hoisted, frozenset[int](), True),
-            (group.tasks, dead.dropped, False),
-            (late, frozenset[int](), True),
+    if not each.launch.fused:
+        return each
+    nests = []
+    for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
+        alone = not each.launch.partitioned
+        for tasks, dropped, scalar in (
+            (live.hoisted if alone else (), frozenset[int](), True),
+            (group.tasks, live.dropped, False),
+            (live.late if alone else (), frozenset[int](), True),
         ):
-            if not positions:
-                continue
-            nest = draft.memos.nests.of(
-                (positions, dropped, scalar),
-                partial(
-                    lower_nest,
-                    {position: tasks[position] for position in positions},
-                    dropped,
-                    lower,
-                    scalar=scalar,
-                ),
-            )
+            # launches that were cut have most of their nests in common
+            key = tasks, dropped, scalar
+            nest = draft.memo.of(key, partial(_lowered, draft, *key))
             if nest is not None:
-                yield nest
+                nests.append(nest)
+    return replace(each, nests=tuple(nests))
 
 
-def _localized(
-    draft: Draft,
-    launch: Launch,
-    liveness: Liveness,
-    nests: Sequence[LoweredNest],
-    views: Mapping[int, View],
-    free: int,
-) -> Localized | None:
-    """Return what the points of a launch run; new numbers begin with ``free``.
+def _lowered(
+    draft: Draft, positions: Sequence[int], dropped: frozenset[int], scalar: bool
+) -> Nest | None:
+    tasks = {position: draft.renaming.window.tasks[position] for position in positions}
+    if not tasks:
+        return None
+    return lower_nest(tasks, dropped, draft.meanings.lower, scalar=scalar)
+
+
+def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    """Compute again what the points or the nests of a launch would wait for.
 
     Those nests that may run row by row need no bands.
     """
-    used = {view for nest in nests for view in nest.arguments}
-    own = {view: views[view] for view in sorted(used)}
+    launch, live, nests = each.launch, each.liveness, each.nests
+    views = draft.renaming.window.views
+    free = 1 + max((n for v in views for n in (v.store.id, v.shape)), default=0)
+    rewritten: Rewritten | None
     if launch.fused and not launch.partitioned and not draft.runs_rows:
-        return compute_far_rows(
-            nests, own, liveness.scratch, liveness.undefined, count(free)
-        )
-    if not launch.tiled or not nests:
-        return Localized(tuple(nests), own)
-    return localize(
-        nests,
-        own,
-        liveness.scratch,
-        liveness.undefined,
-        liveness.incomplete,
-        liveness.last,
-        count(free),
-    )
+        rewritten = compute_far_rows(nests, live.scratch, live.undefined, count(free))
+    elif launch.tiled and nests:
+        rewritten = localize(nests, live, count(free))
+    else:
+        rewritten = Rewritten(numbered(nests), live.scratch)
+    return None if rewritten is None else replace(each, rewritten=rewritten)
 
 
-def _program(launch: Launch, liveness: Liveness, localized: Localized) -> Program:
-    nests = (
-        nests_of(localized.nests, localized.views)
-        if localized.tiles is None
-        else localized.tiles.nests
-    )
-    if launch.partitioned and not launch.tiled:
-        return Program(tuple(map(alone, nests)))
-    return schedule(nests, liveness.scratch | localized.scratch)
+def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
+    nests, scratch, _tiles = each.rewritten
+    if each.launch.partitioned and not each.launch.tiled:
+        return replace(each, program=Program(tuple(map(alone, nests))))
+    return replace(each, program=schedule(nests, scratch))
+
+
+def _with_arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
+    return None if planned is None else replace(each, planned=planned)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir.distance import Landmark, Rows
-from legate_diffuse.ir.nest import Turn
+from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 
 NO_CODE: Final = -1
@@ -18,26 +17,30 @@ NO_CODE: Final = -1
 
 @dataclass(slots=True)
 class PlannedNest:
-    """A loop nest; ``kernel`` is its number in the native table, once it is there.
+    """A loop nest in its band.
 
-    ``operands`` have for each argument of the kernel the number of the task's argument
-    or, from -1 downwards, of the scratch buffer. ``extents`` have for each of them the
-    number of the view whose rows its store has, None if it has all of its root.
-    ``turn`` is what the nest does in its band.
+    Attributes:
+        turn: the nest, and what it does there.
+        kernel: the number of its kernel in the native table, once it is there.
+        operands: for each access the number of the task's argument or, from -1
+            downwards, of the scratch buffer.
+        packed: what programs say of the nest, once one did (``launch.program``).
     """
 
-    lowered: LoweredNest
+    turn: Turn
     kernel: int | None = None
     operands: tuple[int, ...] = ()
-    extents: tuple[int | None, ...] = ()
-    turn: Turn | None = None
-    # what programs say of the nest, once one did (``launch.program``)
     packed: bytes = b""
+
+    @property
+    def nest(self) -> Nest:
+        """The nest."""
+        return self.turn.nest
 
     @property
     def code(self) -> Kernel:
         """What is to be compiled."""
-        return self.lowered.kernel
+        return self.turn.nest.kernel
 
 
 @dataclass(slots=True)
@@ -83,9 +86,9 @@ class PlannedLaunch:
             at a time, or None if it needs all of its rows.
         bands: how many of the nests are in each band.
         runs: those of them whose rows are independent, if they may run row by row.
-        landmarks: those on which turns depend, each with the number of a view that
-            tells where it is: behind its first row, or behind all of its rows if that
-            comes next, by minus the last number.
+        landmarks: those on which turns depend, each with a view's number, ``is_end``
+            and an offset: it lies ``offset`` rows before the first row of the view, or
+            before the end of its rows if ``is_end``.
         last_uses: the tasks and the views that no later launch needs, by number, once
             somebody has asked.
         task: the number of the task that has the launch's name, once it has one.
@@ -115,6 +118,17 @@ class PlannedLaunch:
     last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None
     written: Any = None
+
+    @property
+    def views(self) -> set[int]:
+        """The numbers of the views whose layouts its program has."""
+        views = {number for number, _, _ in self.scratch}
+        for planned in self.nests:
+            views.update(planned.nest.arguments, planned.nest.extents)
+        if self.tiling is not None:
+            parts = [part for nest in self.tiling.nests for part in nest]
+            views.update(part.view for part in parts if part.view is not None)
+        return views
 
     @property
     def coded(self) -> tuple[PlannedNest | PlannedRun, ...]:

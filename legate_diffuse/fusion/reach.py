@@ -84,11 +84,11 @@ def reaches(
     }
     used = dict(need)
     after = dict(need)
-    found: list[Reach | None] = []
+    of_nests: list[Reach | None] = []
     shared = False
     for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
         if not placement.present:
-            found.append(None)
+            of_nests.append(None)
             continue
         along = [
             (access, distance)
@@ -98,31 +98,31 @@ def reaches(
         reach: Reach | None = None
         for access, distance in along:
             wanted = need.get(access.view.store.id)
-            if access.privilege is not Privilege.READ and wanted is not None:
+            if access.changes and wanted is not None:
                 reach = wanted.moved(-distance).joined(reach)
         if any(_is_for_all(access, axis) for access in nest.accesses):
             own = _own(along, axis, leader)
             shared |= own is None or reach not in (None, own)
             reach = (own or OWN).joined(reach)
-        found.append(reach)
+        of_nests.append(reach)
         if reach is None:
             continue
         for access, distance in along:
             store = access.view.store.id
             touched = reach.moved(distance)
             used[store] = touched.joined(used.get(store))
-            if access.privilege is Privilege.WRITE and covers_store(access.view):
+            if access.privilege & Privilege.WRITE and covers_store(access.view):
                 need.pop(store, None)
         after.update(
             (access.view.store.id, used[access.view.store.id])
             for access, _ in along
-            if access.privilege is not Privilege.READ
+            if access.changes
         )
         for access, distance in along:
             store = access.view.store.id
             if access.privilege is not Privilege.WRITE:
                 need[store] = reach.moved(distance).joined(need.get(store))
-    return Reaches(tuple(reversed(found)), used, need, after, shared)
+    return Reaches(tuple(reversed(of_nests)), used, need, after, shared)
 
 
 def own_of(axis: TileAxis, store: int, leader: int | None) -> Reach:

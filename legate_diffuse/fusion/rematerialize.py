@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import Window
+from legate_diffuse.ir.task import read_before_changed
 
 
 def rematerialize_scalars(
@@ -22,7 +23,7 @@ def rematerialize_scalars(
 ) -> tuple[Launch, ...]:
     """Return the launches, with scalar work added to those that use its results."""
     known = _Known(window)
-    found: list[Launch] = []
+    extended: list[Launch] = []
     for launch in launches:
         groups = []
         for group in launch.groups:
@@ -32,8 +33,8 @@ def rematerialize_scalars(
             else:
                 groups.append(group)
             known.run(group)
-        found.append(replace(launch, groups=tuple(groups)))
-    return tuple(found)
+        extended.append(replace(launch, groups=tuple(groups)))
+    return tuple(extended)
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class _Known:
         self, positions: Sequence[int], of_launch: Sequence[int]
     ) -> set[int]:
         """Return the tasks of a group with the scalar work that they need."""
-        found = set(positions)
+        chosen = set(positions)
         tasks = self.window.tasks
         own = [tasks[position] for position in positions]
         fixed = {
@@ -71,13 +72,13 @@ class _Known:
             for view in tasks[position].changes
             if self.makers.get(view.store.id, (None,))[0] != position
         }
-        wanted = _read_from_before(own)
+        wanted = read_before_changed(own)
         while wanted:
             maker = self._maker(wanted.pop(), fixed)
-            if maker is not None and maker not in found:
-                found.add(maker)
+            if maker is not None and maker not in chosen:
+                chosen.add(maker)
                 wanted |= {view.store.id for view in self.window.tasks[maker].reads}
-        return found
+        return chosen
 
     def _maker(self, store: int, fixed: set[int]) -> int | None:
         """Return the task to run again for a store, if it gives the same result.
@@ -93,13 +94,3 @@ class _Known:
             return None
         same = all(self.versions.get(each, 0) == was for each, was in read.items())
         return position if same else None
-
-
-def _read_from_before(tasks: Sequence[IndexTask]) -> set[int]:
-    """Return the replicated stores that a launch reads as they were before it."""
-    found: set[int] = set()
-    changed: set[int] = set()
-    for task in tasks:
-        found |= {v.store.id for v in task.reads if v.store.replicated} - changed
-        changed |= {view.store.id for view in task.changes}
-    return found

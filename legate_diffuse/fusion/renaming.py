@@ -43,14 +43,11 @@ class Renaming:
 
     Attributes:
         window: its tasks are those of the original, in their places.
-        layouts: for each of its views that the original lacks, the id of a view of the
-            original with the same layout.
         families: for each store that is renamed, the tasks that must run in one launch,
             by position.
     """
 
     window: Window
-    layouts: dict[int, int] = field(default_factory=dict)
     families: dict[int, frozenset[int]] = field(default_factory=dict)
 
 
@@ -58,7 +55,6 @@ def rename(
     window: Window,
     copies: Callable[[IndexTask], bool],
     kept: frozenset[int] = frozenset(),
-    dead: frozenset[int] = frozenset(),
 ) -> Renaming:
     """Return a window without copies and fills that are overwritten.
 
@@ -66,9 +62,8 @@ def rename(
         window: what to change.
         copies: whether a task copies its input to its output.
         kept: ids of stores whose names stay.
-        dead: tasks that do not run, by position.
     """
-    history = _History(window, kept, dead)
+    history = _History(window, kept)
     chosen = _choose(history, copies)
     unread = _dead_writes(history)
     if not chosen and not unread:
@@ -108,17 +103,13 @@ class _History:
     Dead ones do nothing.
     """
 
-    def __init__(
-        self, window: Window, kept: frozenset[int], dead: frozenset[int]
-    ) -> None:
+    def __init__(self, window: Window, kept: frozenset[int]) -> None:
         self.tasks: Final = window.tasks
         self.touches: Final[dict[int, list[_Touch]]] = {}
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
         excluded = set(kept)
-        for position, task in enumerate(window.tasks):
-            if position in dead:
-                continue
+        for position, task in window.running:
             accesses: dict[int, list[Access]] = {}
             for access in task.accesses:
                 view, store = access.view, access.view.store
@@ -273,7 +264,7 @@ def _last_uses(splits: list[int], copies: list[_Copy]) -> list[int]:
 
 def _dead_writes(history: _History) -> list[tuple[int, Store]]:
     """Return the tasks that write all of a store for nobody, and the store."""
-    found = []
+    unread = []
     for touches in history.touches.values():
         for number, touch in enumerate(touches[:-1]):
             following = touches[number + 1]
@@ -281,8 +272,8 @@ def _dead_writes(history: _History) -> list[tuple[int, Store]]:
                 continue
             store = touch.writes[0].store
             if history.is_overwritten(store, touches[number + 1 :]):
-                found.append((touch.position, store))
-    return found
+                unread.append((touch.position, store))
+    return unread
 
 
 class _Names:
@@ -301,8 +292,6 @@ class _Names:
         self._dropped: dict[tuple[int, int], Store] = {}
         # by what they show
         self._views = {_shown(view.store, view): view for view in window.views}
-        # by a new view: one of the window with the same layout
-        self._layouts: dict[int, int] = {}
         self._families: dict[int, frozenset[int]] = {}
 
     def replace_copy(self, copy: _Copy) -> None:
@@ -351,8 +340,7 @@ class _Names:
             )
             for position, task in enumerate(self._window.tasks)
         )
-        window = Window(tasks, self._window.carried)
-        return Renaming(window, self._layouts, self._families)
+        return Renaming(replace(self._window, tasks=tasks), self._families)
 
     def _new_store(self, store: Store) -> Store:
         self._next_store += 1
@@ -390,13 +378,12 @@ class _Names:
     def _through(self, store: Store, view: View) -> View:
         """Return a view of a store with the layout of another one."""
         shown = _shown(store, view)
-        found = self._views.get(shown)
-        if found is None:
-            found = replace(view, id=self._next_view, store=store)
+        known = self._views.get(shown)
+        if known is None:
+            known = replace(view, id=self._next_view, store=store)
             self._next_view += 1
-            self._views[shown] = found
-            self._layouts[found.id] = view.id
-        return found
+            self._views[shown] = known
+        return known
 
 
 def _shown(store: Store, view: View) -> tuple[object, ...]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir import View
+from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import covers_store
 
@@ -22,6 +22,15 @@ class _RootAccess:
     privilege: int = 0
     covered: bool = False
     operator: str = ""
+
+
+@dataclass(slots=True)
+class Buffer:
+    """A buffer in scratch memory: a view of its store, its first and last nest."""
+
+    view: View
+    first: int
+    last: int
 
 
 class RootUsers:
@@ -39,38 +48,34 @@ class RootUsers:
         tiled: bool,
     ) -> None:
         self.arguments: dict[Passed, _RootAccess] = {}
-        self.scratch: dict[int, list[int]] = {}
+        self.scratch: dict[int, Buffer] = {}
         self._tiled = tiled
         self._in_scratch = in_scratch
         self._undefined = undefined
         self._places = places
 
-    def add(self, number: int, lowered: LoweredNest, views: Mapping[int, View]) -> None:
+    def add(self, number: int, nest: Nest) -> None:
         """Take in a nest, by its number."""
-        found: list[_RootAccess | None] = []
-        own = passed_by(lowered, views, tiled=self._tiled)
-        for (number_of_view, privilege), passed in zip(
-            lowered.accesses, own, strict=True
-        ):
-            view = views[number_of_view]
+        roots: list[_RootAccess | None] = []
+        for access, passed in zip(nest.accesses, self._passed(nest), strict=True):
             if passed.store in self._in_scratch:
                 place = self._places.get(passed.store, passed.store)
-                buffer = self.scratch.setdefault(place, [view.id, number, number])
-                buffer[2] = number
-                found.append(None)
-            else:
-                argument = self._argument(passed)
-                _use(argument, privilege, self._covers(view))
-                found.append(argument)
-        for user, of_kernel in zip(found, lowered.kernel.arguments, strict=True):
-            if user is not None and of_kernel.reduces:
-                user.operator = of_kernel.reduces
-        for user, (number_of_view, privilege) in zip(
-            found, lowered.accesses, strict=True
-        ):
+                new = Buffer(access.view, number, number)
+                self.scratch.setdefault(place, new).last = number
+                roots.append(None)
+                continue
+            root = self._argument(passed)
+            _use(root, access.privilege, self._covers(access.view))
+            if access.privilege is REDUCE:
+                root.operator = access.operator
+            roots.append(root)
+        for used, access in zip(roots, nest.accesses, strict=True):
             # reading through another view comes before what the nest writes
-            if user is not None and privilege & (WRITE | REDUCE):
-                user.covered |= self._covers(views[number_of_view])
+            if used is not None and access.changes:
+                used.covered |= self._covers(access.view)
+
+    def _passed(self, nest: Nest) -> tuple[Passed, ...]:
+        return passed_by(nest, tiled=self._tiled)
 
     def _argument(self, passed: Passed) -> _RootAccess:
         if passed.teller is not None:
@@ -90,10 +95,8 @@ class RootUsers:
             for access, reduces in zip(self.arguments.values(), shared, strict=True)
         )
 
-    def operands(
-        self, lowered: LoweredNest, views: Mapping[int, View]
-    ) -> tuple[int, ...]:
-        """Return for each argument of a kernel which argument of the task it is.
+    def operands(self, nest: Nest) -> tuple[int, ...]:
+        """Return for each access of a nest which argument of the task it is.
 
         Or which buffer in scratch memory, from -1 downwards.
         """
@@ -103,7 +106,7 @@ class RootUsers:
             buffers[self._places.get(passed.store, passed.store)]
             if passed.store in self._in_scratch
             else arguments[passed]
-            for passed in passed_by(lowered, views, tiled=self._tiled)
+            for passed in self._passed(nest)
         )
 
 

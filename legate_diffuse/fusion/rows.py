@@ -56,8 +56,7 @@ def _uses(turn: Turn) -> list[Use] | None:
     nest = turn.nest
     located = replace(Located.nowhere(0), distances=turn.distances)
     uses = [
-        Use(0, located, number, view, nest.changes(number))
-        for number, view in enumerate(nest.views)
+        Use(0, located, number, access) for number, access in enumerate(nest.accesses)
     ]
     stays = any(use.changes and use.distance is None for use in uses)
     # what others tell it is not what it has of its tile

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
 from legate_diffuse.fusion.few_rows import is_short_loop
-from legate_diffuse.ir import View
+from legate_diffuse.ir import Access, View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
@@ -63,15 +63,23 @@ class Use:
         turn: position of the nest in the band.
         located: where the nest is on the axis.
         number: position of the access.
-        view: what it touches.
-        changes: it writes or reduces.
+        access: what it does with what.
     """
 
     turn: int
     located: Located
     number: int
-    view: View
-    changes: bool
+    access: Access
+
+    @property
+    def view(self) -> View:
+        """What it touches."""
+        return self.access.view
+
+    @property
+    def changes(self) -> bool:
+        """Whether it writes or reduces."""
+        return self.access.changes
 
     @property
     def distance(self) -> Rows | None:
@@ -122,7 +130,7 @@ class BandBuilder:
 
     def obstacles(self, nest: Nest) -> set[int]:
         """Return the turns that keep a nest from joining, or from coming before all."""
-        located = next((found for found, _ in self._axis.alternatives(nest)), None)
+        located = next((laid for laid, _ in self._axis.alternatives(nest)), None)
         nowhere = Located.nowhere(len(nest.accesses))
         return {
             earlier.turn
@@ -134,15 +142,15 @@ class BandBuilder:
 
     def related(self, turns: AbstractSet[int]) -> set[int]:
         """Return turns with all others that share stores with them, and so on."""
-        found: set[int] = set()
+        related: set[int] = set()
         stores: set[int] = set()
         new = set(turns)
         while new:
-            found |= new
+            related |= new
             stores |= {v.store.id for turn in new for v in self.turns[turn].nest.views}
             users = {use.turn for store in stores for use in self._uses[store]}
-            new = users - found
-        return found
+            new = users - related
+        return related
 
     def bands(self, turns: AbstractSet[int] | range) -> Iterator[Band]:
         """Yield bands of turns that share stores; they do not need one another."""
@@ -164,8 +172,8 @@ class BandBuilder:
 
     def _uses_of(self, nest: Nest, located: Located) -> list[Use]:
         return [
-            Use(len(self.turns), located, number, view, nest.changes(number))
-            for number, view in enumerate(nest.views)
+            Use(len(self.turns), located, number, access)
+            for number, access in enumerate(nest.accesses)
         ]
 
     def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
@@ -255,25 +263,16 @@ def _band(turns: Sequence[Turn]) -> Band:
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
     """Return a scheduled program with circular buffers."""
-    homes: dict[int, set[int]] = {}
+    uses, band_of = program.uses, program.band_of
+    bands = []
     for number, band in enumerate(program.bands):
-        for nest in band.nests:
-            for view in nest.views:
-                homes.setdefault(view.store.id, set()).add(number)
-    return replace(
-        program,
-        bands=tuple(
-            replace(
-                band,
-                circular=tuple(
-                    (store, spread)
-                    for store, spread in spreads(band.turns)
-                    if store in scratch and homes[store] == {number}
-                ),
-            )
-            for number, band in enumerate(program.bands)
-        ),
-    )
+        circular = tuple(
+            (store, spread)
+            for store, spread in spreads(band.turns)
+            if store in scratch and {band_of[use] for use in uses[store]} == {number}
+        )
+        bands.append(replace(band, circular=circular))
+    return Program(tuple(bands))
 
 
 def spreads(turns: Sequence[Turn]) -> Iterator[tuple[int, Rows]]:

@@ -34,20 +34,20 @@ def sink(window: Window, groups: Sequence[Grouping]) -> tuple[Grouping, ...]:
 
     Only what runs in one process moves, and not past tasks that are not fused.
     """
-    found = list(groups)
+    sunk = list(groups)
     bands = _bands(window, groups)
     arrays = [_arrays(_tasks(window, group.tasks)) for group in groups]
-    for place in range(len(found)):
-        for moved in _components(window, found[place]):
-            target = _target(window, found, bands, arrays, place, moved)
+    for place in range(len(sunk)):
+        for moved in _components(window, sunk[place]):
+            target = _target(window, sunk, bands, arrays, place, moved)
             if target is not None:
-                rest = sorted(set(found[place].tasks) - moved)
-                joined = sorted(moved | set(found[target].tasks))
-                found[place] = replace(found[place], tasks=tuple(rest))
-                found[target] = replace(found[target], tasks=tuple(joined))
+                rest = sorted(set(sunk[place].tasks) - moved)
+                joined = sorted(moved | set(sunk[target].tasks))
+                sunk[place] = replace(sunk[place], tasks=tuple(rest))
+                sunk[target] = replace(sunk[target], tasks=tuple(joined))
                 arrays[place] = _arrays(_tasks(window, rest))
                 arrays[target] |= _arrays(_tasks(window, moved))
-    return _explained(window, groups, [group for group in found if group.tasks])
+    return _explained(window, groups, [group for group in sunk if group.tasks])
 
 
 def _explained(
@@ -115,14 +115,14 @@ def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
     rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
     while rest:
         arrays = _arrays(_tasks(window, {min(rest)}))
-        found: set[int] = set()
+        component: set[int] = set()
         while new := {n for n in rest if arrays & _arrays([window.tasks[n]])}:
             arrays |= _arrays(_tasks(window, new))
-            found |= new
+            component |= new
             rest -= new
-        changed = [view for n in found for view in window.tasks[n].changes]
+        changed = [view for n in component for view in window.tasks[n].changes]
         if not any(view.store.replicated for view in changed):
-            yield found
+            yield component
 
 
 def _target(

@@ -89,13 +89,13 @@ class TileAxis:
             return replace(self, dims=dims, placements=(*self.placements, absent))
         for access in arrays:
             view = access.view
-            found = _dim_along(view, loop, standing)
-            if dims.setdefault(view.store.id, found) != found:
+            dim = _dim_along(view, loop, standing)
+            if dims.setdefault(view.store.id, dim) != dim:
                 return None
         partial = {
             a.view.store.id
             for a in arrays
-            if a.privilege is not Privilege.READ and dims[a.view.store.id] is None
+            if a.changes and dims[a.view.store.id] is None
         }
         if any(
             a.view.store.id in partial

@@ -13,20 +13,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.fusion.few_rows import has_few_rows
+from legate_diffuse.fusion.few_rows import FEW, has_few_rows
 from legate_diffuse.fusion.legality import is_scalar_work
-from legate_diffuse.fusion.nests import over
 from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
-from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.nest import Nest, over
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.kernel.dtypes import RECT
 
-# What is computed by two points costs time twice: at most so many rows on each side.
-MAX_REACH: Final = 24
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 64
 
@@ -38,7 +35,8 @@ class Tiles:
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
     points read elements that another array tells. Those that are both, ``again``, are
     computed again by each point that gathers them (``gathered.py``), if the points of
-    the launch do so at all: ``computes_gathered``.
+    the launch do so at all: ``computes_gathered``. ``before`` are all but the last of
+    the nests, None without any.
     """
 
     nests: tuple[Nest, ...] = ()
@@ -47,6 +45,7 @@ class Tiles:
     gathered: frozenset[int] = frozenset()
     again: frozenset[int] = frozenset()
     computes_gathered: bool = True
+    before: Tiles | None = None
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -59,10 +58,10 @@ class Tiles:
                 default=0,
             )
             axes = tuple(TileAxis(number) for number in range(rank))
-        found = [axis.joined(nest) for axis in axes]
+        joined = [axis.joined(nest) for axis in axes]
         left = tuple(
             axis
-            for axis in found
+            for axis in joined
             if axis is not None
             and (nest.told or any(dim is not None for dim in axis.dims.values()))
         )
@@ -74,7 +73,7 @@ class Tiles:
         # Legate makes images along one dimension
         if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
             return None
-        return Tiles(nests, left, *sources, self.computes_gathered)
+        return Tiles(nests, left, *sources, self.computes_gathered, self)
 
     def _with_gathered(
         self, nest: Nest
@@ -121,9 +120,9 @@ class Tiles:
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
         return all(
-            reach.width <= MAX_REACH
+            reach.width <= FEW
             for axis in self.axes
-            if axis.spread > MAX_REACH
+            if axis.spread > FEW
             for reach in reaches(self.nests, axis, results, leader).stores.values()
         )
 
@@ -132,7 +131,7 @@ def _written(nest: Nest) -> frozenset[int]:
     return frozenset(
         access.view.store.id
         for access in nest.accesses
-        if access.privilege is not Privilege.READ and not access.view.store.replicated
+        if access.changes and not access.view.store.replicated
     )
 
 
@@ -163,12 +162,12 @@ def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
         return None
     arrays = [a for a in makers[0].accesses if not a.view.store.replicated]
     own = [a for a in arrays if a.view.store.id == store]
-    read = [a for a in arrays if a.privilege is Privilege.READ]
+    read = [a for a in arrays if a.reads]
     if (
         not read
         or not all(shows_store(a.view) for a in (*own, *read))
         # what others read is not overwritten, but moves
-        or any(a.privilege is Privilege.READ and a.view.store.fixed for a in own)
+        or any(a.reads and a.view.store.fixed for a in own)
     ):
         return None
     return frozenset(a.view.store.id for a in read)
@@ -191,18 +190,27 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
             Access(a.privilege, over(like, a.view, whole=a.whole), a.operator)
             for a in task.accesses
             # what the nest has made itself stays in registers
-            if a.privilege is not Privilege.READ or a.whole or a.view not in made
+            if a.changes or a.whole or a.view not in made
         )
         made.update(task.writes)
     return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 
-def place_nests(nests: Sequence[Nest]) -> Tiles | None:
-    """Return nests with their axes, None if none of these divides them all."""
-    tiles: Tiles | None = Tiles()
-    for nest in nests:
-        tiles = tiles and tiles.joined(nest)
-    return tiles if tiles and tiles.nests else None
+def place_nests(nests: tuple[Nest, ...], known: Tiles | None = None) -> Tiles | None:
+    """Return nests with their axes, None if none of these divides them all.
+
+    The first ones that ``known`` begins with as well are not placed again.
+    """
+    tiles = known
+    while tiles is not None and tiles.nests != nests[: len(tiles.nests)]:
+        tiles = tiles.before
+    tiles = tiles or Tiles()
+    for nest in nests[len(tiles.nests) :]:
+        following = tiles.joined(nest)
+        if following is None:
+            return None
+        tiles = following
+    return tiles
 
 
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.passed import Passed, teller_of
 from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
-    MAX_REACH,
     Tiles,
     leader_of,
     leaders_of,
@@ -43,7 +43,13 @@ ALL: Final = -2
 class Part(NamedTuple):
     """What of a scratch buffer a point has along an axis.
 
-    ``dim`` is its dimension along it, or less than 0: ``TOLD``, or all is needed.
+    Attributes:
+        dim: the dimension of the buffer along the axis; -1 if all of it is needed, or
+            ``TOLD`` if it has the rows of an argument.
+        low: where it begins, in rows from the beginning of the tile; the number of
+            that argument if ``TOLD``.
+        high: where it ends, in rows from the end of the tile; if ``TOLD`` the number of
+            an argument that has the same elements, or ``NOWHERE``.
     """
 
     dim: int
@@ -54,11 +60,16 @@ class Part(NamedTuple):
 class NestPart(NamedTuple):
     """What of a nest a point runs along an axis.
 
-    ``loop`` may also be ``GUARD``, ``EVERYWHERE`` or ``TOLD``. Both ends are those of
-    the tile, and so much farther on, from where a view that the nest uses begins along
-    dimension ``dim`` of its root; None stands for a view of all of it. What is
-    ``TOLD`` has instead the number of an argument, and the place of the nest among
-    those that are.
+    Attributes:
+        loop: the loop of the nest along the axis; ``GUARD`` if it has a single row
+            there, ``EVERYWHERE`` if all points run it, or ``TOLD``.
+        low: where it begins, in rows from the beginning of the tile; the number of the
+            argument that has its rows if ``TOLD``.
+        high: where it ends, in rows from the end of the tile; the place of the nest
+            among those that are ``TOLD``.
+        view: the number of the view from whose beginning both ends count, None for a
+            view of all of its root.
+        dim: the dimension of that root along the axis.
     """
 
     loop: int
@@ -107,33 +118,17 @@ class Tiling:
     buffers: tuple[tuple[Part, ...], ...]
     nests: tuple[tuple[NestPart, ...], ...]
 
-    def shown_by(self, layouts: Mapping[int, int]) -> Tiling:
-        """Return the tiling with views that show the same, and have layouts."""
-        return replace(
-            self,
-            nests=tuple(
-                tuple(
-                    part
-                    if part.view is None
-                    else part._replace(view=layouts[part.view])
-                    for part in nest
-                )
-                for nest in self.nests
-            ),
-        )
-
 
 def tile(
     tiles: Tiles,
     arguments: Sequence[Passed],
     scratch: Sequence[Store],
     stores: Mapping[int, Store],
-    origins: Mapping[int, int],
 ) -> Tiling | None:
     """Return how points divide nests over these arguments and scratch buffers.
 
     None if it isn't known that they may. ``stores`` are those of the arguments, by
-    number, and ``origins`` tells which of them hold what others would hold.
+    number.
     """
     nests = tiles.nests
     ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
@@ -143,13 +138,13 @@ def tile(
     if leader is None:
         return None
     changed = tiles.changed & set(arrays)
-    found = []
+    reaches_along = []
     for axis in tiles.axes:
         results = changed - axis.partial
         along = reaches(tiles.nests, axis, results, leader)
         if not _is_sound(axis, along, tiles.nests, results, arrays, leader):
             return None
-        found.append(along)
+        reaches_along.append(along)
     dims = _common_dims(tiles.axes, arrays, ranks)
     if dims is None:
         return None
@@ -163,7 +158,7 @@ def tile(
     }
     told = _told(nests, places)
     tellings = [number for number, nest in enumerate(nests) if nest.told]
-    nothing: tuple[Reach, ...] = (OWN,) * len(found)
+    nothing: tuple[Reach, ...] = (OWN,) * len(reaches_along)
     tiled = [
         TiledArgument((), nothing)
         if stores[passed.store].replicated
@@ -177,7 +172,7 @@ def tile(
             dims[passed.store],
             tuple(
                 _in_root(axis, along, passed.store, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             ),
         )
         for passed in arguments
@@ -201,10 +196,10 @@ def tile(
         ),
         tuple(
             tuple(
-                Part(TOLD, told[store.id], _own(store.id, arguments, changed, origins))
+                Part(TOLD, told[store.id], _own(store, arguments, changed, stores))
                 if store.id in told
                 else _part(axis, along, store.id, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for store in scratch
         ),
@@ -215,7 +210,7 @@ def tile(
                 )
                 if nest.told
                 else _nest_part(nest, axis, along, number, leader)
-                for axis, along in zip(tiles.axes, found, strict=True)
+                for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for number, nest in enumerate(tiles.nests)
         ),
@@ -224,27 +219,26 @@ def tile(
 
 def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
     """Return the argument that has what points make of each buffer that is told."""
-    found = {}
+    makers_of = {}
     for nest in nests:
         if nest.told:
             result, *sources = (v.store for v in nest.views if not v.store.replicated)
-            found[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
-    return found
+            makers_of[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
+    return makers_of
 
 
 def _own(
-    buffer: int,
+    buffer: Store,
     arguments: Sequence[Passed],
     changed: AbstractSet[int],
-    origins: Mapping[int, int],
+    stores: Mapping[int, Store],
 ) -> int:
     """Return the argument that has in the end, for its tile, what a buffer has."""
     return next(
         (
             place
             for place, passed in enumerate(arguments)
-            if passed.store in changed
-            and origins.get(passed.store, passed.store) == origins[buffer]
+            if passed.store in changed and stores[passed.store].origin == buffer.origin
         ),
         NOWHERE,
     )
@@ -269,7 +263,7 @@ def _is_sound(
         for reach, placement in zip(along.nests, axis.placements, strict=True)
     ):
         return False
-    if along.shared or any(r.width > MAX_REACH for r in along.stores.values()):
+    if along.shared or any(r.width > FEW for r in along.stores.values()):
         return False
     for store in results:
         if axis.begin(store) is None or not axis.fits(store, leader):
@@ -286,12 +280,7 @@ def _is_sound(
         axis.dims.get(store) is not None or store in axis.partial
         for store in arrays
         if store
-        in {
-            a.view.store.id
-            for nest in nests
-            for a in nest.accesses
-            if a.privilege is not Privilege.READ
-        }
+        in {a.view.store.id for nest in nests for a in nest.accesses if a.changes}
     )
 
 
@@ -307,7 +296,7 @@ def _common_dims(
     common = [axis.dims.get(largest) for axis in axes]
     if None in common:
         return None
-    found = {}
+    dims_of = {}
     for store in arrays:
         own = {axis.dims[store]: c for axis, c in zip(axes, common, strict=True)}
         dims: list[int] = []
@@ -320,8 +309,8 @@ def _common_dims(
             if not following <= place < ranks[largest]:
                 return None
             dims.append(place)
-        found[store] = tuple(dims)
-    return found
+        dims_of[store] = tuple(dims)
+    return dims_of
 
 
 def _in_root(axis: TileAxis, along: Reaches, store: int, leader: int) -> Reach:
@@ -354,10 +343,10 @@ def _nest_part(
         if distance is None or dim is None or access.view.store.replicated:
             continue
         assert reach is not None, "nests that nobody needs are in no tiling"
-        found = reach.moved(distance + _shift(axis, leader, store))
+        rows = reach.moved(distance + _shift(axis, leader, store))
         loop = GUARD if placement.loop is None else placement.loop
-        view = None if shows_store(access.view) else access.view.id
-        return NestPart(loop, *found, view, dim)
+        view = None if shows_store(access.view) else access.view.recorded
+        return NestPart(loop, *rows, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
 
 

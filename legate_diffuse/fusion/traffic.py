@@ -42,14 +42,13 @@ def _touched(band: Band) -> Iterator[dict[int, bool]]:
     )
     kept = {store for store, _ in band.circular if users[store] == 1}
     for turns in parts:
-        found: dict[int, bool] = {}
+        touched: dict[int, bool] = {}
         for turn in turns:
-            for number, view in enumerate(turn.nest.views):
-                store, rows = view.store.id, rows_of(view)
+            for access in turn.nest.accesses:
+                store, rows = access.view.store.id, rows_of(access.view)
                 if rows and not (is_short(rows) or store in kept or turn.nest.part):
-                    changes = turn.nest.changes(number)
-                    found[store] = found.get(store, False) or changes
-        yield found
+                    touched[store] = touched.get(store, False) or access.changes
+        yield touched
 
 
 def _factors(rows: Rows) -> object:

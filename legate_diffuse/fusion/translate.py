@@ -117,7 +117,7 @@ class _Reader:
             for store in self._stores
         ]
         first: dict[object, int] = {}
-        found = []
+        settled = []
         for view in self._views:
             region = view.region and tuple(self._settled(view.store, view.region))
             number = view.id
@@ -125,8 +125,10 @@ class _Reader:
                 alike = view.store.id, view.shape, region, view.dims
                 number = first.setdefault(alike, number)
             store = stores[view.store.id]
-            found.append(replace(view, id=number, store=store, region=region))
-        return found
+            settled.append(
+                replace(view, id=number, store=store, region=region, recorded=number)
+            )
+        return settled
 
     def _view(self, number: int) -> View:
         store, shape = self._store(), self._shape()

@@ -12,10 +12,9 @@ from itertools import pairwise
 
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
-from legate_diffuse.fusion.localized import Localized
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Access, Points, Window
-from legate_diffuse.ir.nest import Program
+from legate_diffuse.ir import Access, Points, Privilege, Window
+from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.ir.verify import verify_window
@@ -45,12 +44,14 @@ def groups(draft: Draft) -> None:
     Dead ones are in none.
     """
     window = draft.renaming.window
-    found = [position for group in draft.groups for position in group.tasks]
-    _require(sorted(found) == _needed(draft), "a task is not in one group")
+    grouped = [position for group in draft.groups for position in group.tasks]
+    _require(
+        sorted(grouped) == [n for n, _ in window.running], "a task is not in one group"
+    )
     used: set[int] = set()
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
-        if position not in draft.dead:
+        if position not in window.dead:
             # also what it reduces to, which had an initial value
             used |= task.stores
             continue
@@ -61,11 +62,6 @@ def groups(draft: Draft) -> None:
     _verify_order(window, [group.tasks for group in draft.groups])
 
 
-def _needed(draft: Draft) -> list[int]:
-    length = len(draft.window.tasks)
-    return [position for position in range(length) if position not in draft.dead]
-
-
 def launches(draft: Draft) -> None:
     """Verify that launches hold all tasks, in an order that keeps conflicts.
 
@@ -74,7 +70,8 @@ def launches(draft: Draft) -> None:
     window = draft.renaming.window
     first: set[int] = set()
     again: set[int] = set()
-    for launch in draft.launches:
+    formed = [each.launch for each in draft.launches]
+    for launch in formed:
         own = launch.tasks
         listed = Counter(n for group in launch.groups for n in group.tasks)
         twice = {position for position, count in listed.items() if count > 1}
@@ -94,7 +91,8 @@ def launches(draft: Draft) -> None:
             ),
             f"tasks {own} are partitioned, and have a loop over whole arrays",
         )
-    _require(sorted(first) == _needed(draft), "a task is in no launch")
+    running = [position for position, _ in window.running]
+    _require(sorted(first) == running, "a task is in no launch")
     for position in again:
         task = window.tasks[position]
         _require(
@@ -105,7 +103,7 @@ def launches(draft: Draft) -> None:
         window,
         [
             [position for position in group.tasks if position not in again]
-            for launch in draft.launches
+            for launch in formed
             for group in launch.groups
         ],
     )
@@ -115,17 +113,16 @@ def liveness(draft: Draft) -> None:
     """Verify that what is not stored is dead, and not needed by a later launch."""
     window = draft.renaming.window
     live = {store.id for store in window.stores if store.live}
-    for number, (launch, found) in enumerate(
-        zip(draft.launches, draft.liveness, strict=True)
-    ):
-        _require(len(found.nests) == len(launch.groups), "a nest has no liveness")
-        gone = found.scratch.union(found.last, *(nest.dropped for nest in found.nests))
+    for number, each in enumerate(draft.launches):
+        own, groups = each.liveness, each.launch.groups
+        _require(len(own.nests) == len(groups), "a nest has no liveness")
+        gone = own.scratch.union(own.last, *(nest.dropped for nest in own.nests))
         _require(
             gone.isdisjoint(live), f"live stores {sorted(gone & live)} are not stored"
         )
         known = set(gone)
         for later in draft.launches[number + 1 :]:
-            for position in later.tasks:
+            for position in later.launch.tasks:
                 task = window.tasks[position]
                 lost = known & {view.store.id for view in task.reads}
                 _require(
@@ -135,46 +132,60 @@ def liveness(draft: Draft) -> None:
                 known -= {view.store.id for view in task.writes}
 
 
+def kernels(draft: Draft) -> None:
+    """Verify that kernels do with their arguments what their nests do."""
+    for each in draft.launches:
+        for nest in each.nests:
+            _verify_arguments(nest)
+
+
+def _verify_arguments(nest: Nest) -> None:
+    for access, argument in zip(nest.accesses, nest.kernel.arguments, strict=True):
+        reduces = access.privilege is Privilege.REDUCE
+        _require(
+            (argument.reads, argument.writes, argument.reduces, argument.whole)
+            == (
+                access.reads,
+                bool(access.privilege & WRITE),
+                access.operator if reduces else None,
+                access.whole,
+            ),
+            f"the kernel of tasks {nest.tasks} does something else with store "
+            f"{access.view.store.id}",
+        )
+
+
 def copies(draft: Draft) -> None:
     """Verify that points gather nothing that nests on other points make."""
-    for launch, localized in zip(draft.launches, draft.localized, strict=True):
-        if not launch.tiled:
-            continue
-        views = localized.views
-        made = {
-            views[view].store.id
-            for nest in localized.nests
-            for view, privilege in nest.accesses
-            if privilege & (WRITE | REDUCE) and not nest.told
-        }
-        for nest in localized.nests:
-            arguments = zip(nest.arguments, nest.kernel.arguments, strict=True)
-            for view, argument in arguments:
-                store = views[view].store.id
-                _require(
-                    not argument.whole or store not in made,
-                    f"points gather store {store}, which others make",
-                )
+    for each in draft.launches:
+        nests = each.rewritten.nests
+        made: set[int] = set()
+        for nest in nests:
+            _verify_arguments(nest)
+            if not nest.told:
+                made |= {a.view.store.id for a in nest.accesses if a.changes}
+        for access in [access for nest in nests for access in nest.accesses]:
+            store = access.view.store.id
+            _require(
+                not (each.launch.tiled and access.whole and store in made),
+                f"points gather store {store}, which others make",
+            )
 
 
 def schedule(draft: Draft) -> None:
     """Verify the program of each launch."""
-    for found, localized, program in zip(
-        draft.liveness, draft.localized, draft.programs, strict=True
-    ):
-        turns, nests = len(program.nests), len(localized.nests)
-        _require(turns == nests, "a nest does not have one turn")
-        verify_program(program, found.scratch | localized.scratch)
+    for each in draft.launches:
+        nests, turns = each.rewritten.nests, each.program.nests
+        _require(len(turns) == len(nests), "a nest does not have one turn")
+        verify_program(each.program, each.rewritten.scratch)
 
 
 def arguments(draft: Draft) -> None:
     """Verify that tasks name, with its privilege, what their nests touch."""
     stores = {view.id: view.store.id for view in draft.window.views}
-    for localized, program, launch in zip(
-        draft.localized, draft.programs, draft.planned, strict=True
+    for program, launch in zip(
+        [each.program for each in draft.launches], draft.planned, strict=True
     ):
-        renamed = {view.id: view.store.id for view in localized.views.values()}
-        origins = localized.origins
         named = [stores[view] for view in launch.arguments]
         whole = launch.fused and not launch.partitioned
         _require(not whole or len(named) == len(set(named)), "a root is named twice")
@@ -182,63 +193,49 @@ def arguments(draft: Draft) -> None:
         for number, (nest, planned) in enumerate(
             zip(program.nests, launch.nests, strict=True)
         ):
-            lowered = localized.nests[nest.number]
-            for (view, privilege), place in zip(
-                lowered.accesses, planned.operands, strict=True
-            ):
-                store = renamed[view]
-                where = f"nest {number} of tasks {launch.tasks}, store {store}"
+            for access, place in zip(nest.accesses, planned.operands, strict=True):
+                store = access.view.store
+                where = f"nest {number} of tasks {launch.tasks}, store {store.id}"
                 if place < 0:
                     _, first, last = launch.scratch[~place]
                     _require(first <= number <= last, f"{where}: no buffer is left")
                     continue
-                found = origins.get(store, store)
-                _require(named[place] == found, f"{where}: the task names another one")
                 _require(
-                    (place in launch.moved) == (store in origins),
+                    named[place] == store.origin, f"{where}: the task names another one"
+                )
+                _require(
+                    (place in launch.moved) == (store.replaces is not None),
                     f"{where}: it moves, or another one does",
                 )
                 has = launch.privileges[place]
-                changes = privilege & (WRITE | REDUCE)
                 _require(
-                    not changes or bool(has & WRITE) or has >= REDUCE,
+                    not access.changes or bool(has & WRITE) or has >= REDUCE,
                     f"{where}: it may not be changed",
                 )
                 _require(
-                    not privilege & READ or bool(has & READ) or store in written,
+                    not access.reads or bool(has & READ) or store.id in written,
                     f"{where}: it may not be read",
                 )
-            written |= {
-                renamed[view]
-                for view, privilege in lowered.accesses
-                if privilege & WRITE
-            }
-        _verify_buffers(localized, program, launch)
+            written |= {a.view.store.id for a in nest.accesses if a.privilege & WRITE}
+        _verify_buffers(program, launch)
 
 
-def _verify_buffers(
-    localized: Localized, program: Program, launch: PlannedLaunch
-) -> None:
+def _verify_buffers(program: Program, launch: PlannedLaunch) -> None:
     """Verify that stores follow one another in a buffer, where a nest has both.
 
     It writes the new one whole, and reads of the old one what it writes there; no
     later nest, and none that takes turns with it, uses the old one.
     """
-    band_of = [n for n, band in enumerate(program.bands) for _ in band.turns]
+    band_of = program.band_of
     circular = {store for band in program.bands for store, _ in band.circular}
     uses: dict[int, dict[int, list[tuple[int, Access]]]] = {}
     for number, (nest, planned) in enumerate(
         zip(program.nests, launch.nests, strict=True)
     ):
-        passed = localized.nests[nest.number].accesses
-        places = {
-            localized.views[view].store.id: place
-            for (view, _), place in zip(passed, planned.operands, strict=True)
-        }
-        for access in nest.accesses:
-            store = access.view.store.id
-            if places.get(store, 0) < 0:
-                in_place = uses.setdefault(places[store], {})
+        for access, place in zip(nest.accesses, planned.operands, strict=True):
+            if place < 0:
+                in_place = uses.setdefault(place, {})
+                store = access.view.store.id
                 in_place.setdefault(store, []).append((number, access))
     for stores in uses.values():
         for (old, before), (new, after) in pairwise(stores.items()):

@@ -28,28 +28,24 @@ That costs a few rows and may end a band, so it is done where less goes to memor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import is_short_loop, rows_of
-from legate_diffuse.fusion.localized import Localized
-from legate_diffuse.fusion.lowering import LoweredNest, Part
-from legate_diffuse.fusion.nest_rewriter import NestRewriter
-from legate_diffuse.fusion.nests import nests_of
+from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, again
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.traffic import passes_over_memory
-from legate_diffuse.ir import Points, Store, View
-from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
-from legate_diffuse.ir.region import WHOLE, Region
+from legate_diffuse.ir import Points, Privilege, Store, View
+from legate_diffuse.ir.nest import Nest, Part, numbered
+from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import (
     may_overlap,
     rows_are_apart,
     shows_rows_of,
 )
-from legate_diffuse.kernel.copying import copying
 from legate_diffuse.kernel.part import part_for
 
 # Nests that are run again for one reader, and places for them that are tried, at most.
@@ -58,40 +54,37 @@ _MOST_PLACES: Final = 8
 
 
 def compute_far_rows(
-    nests: Sequence[LoweredNest],
-    views: Mapping[int, View],
-    scratch: AbstractSet[int],
+    nests: Sequence[Nest],
+    scratch: frozenset[int],
     undefined: AbstractSet[int],
     numbers: Iterator[int],
-) -> Localized:
+) -> Rewritten:
     """Return nests of a task that runs in one piece, which do not wait for far rows.
 
     Args:
         nests: the nests.
-        views: what they use, by number.
         scratch: the stores that live in the task.
         undefined: the stores that nothing was written to before.
-        numbers: gives numbers to new stores and views.
+        numbers: gives numbers to new stores and shapes.
     """
-    found = Localized(tuple(nests), views)
-    reads = list(_FarReads(nests, views, scratch | undefined).all())
+    best = Rewritten(numbered(nests), scratch)
+    reads = list(_FarReads(nests, scratch | undefined).all())
     if not reads:
-        return found
+        return best
     reads.sort(key=lambda read: read.place)
-    least = _cost(found, scratch)
+    least = _cost(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
-        tried = _Writer(nests, views, numbers).run([*chosen, *group])
-        if (cost := _cost(tried, scratch)) < least:
-            found, least = tried, cost
+        tried = _Writer(nests, numbers).run([*chosen, *group], scratch)
+        if (cost := _cost(tried)) < least:
+            best, least = tried, cost
             chosen += group
-    return found
+    return best
 
 
-def _cost(found: Localized, scratch: AbstractSet[int]) -> int:
-    local = scratch | found.scratch
-    return passes_over_memory(schedule(nests_of(found.nests, found.views), local))
+def _cost(rewritten: Rewritten) -> int:
+    return passes_over_memory(schedule(rewritten.nests, rewritten.scratch))
 
 
 class _Maker(NamedTuple):
@@ -121,68 +114,32 @@ class _FarRead:
 
 
 class _FarReads:
-    """Finds what can be computed again for whom."""
+    """Finds what can be computed again for whom.
 
-    def __init__(
-        self,
-        nests: Sequence[LoweredNest],
-        views: Mapping[int, View],
-        fresh: AbstractSet[int],
-    ) -> None:
+    Args:
+        nests: the nests.
+        fresh: the stores that hold nothing before them.
+    """
+
+    def __init__(self, nests: Sequence[Nest], fresh: AbstractSet[int]) -> None:
         self._nests = nests
-        self._views = views
-        # stores that hold nothing before the nests
         self._fresh = fresh
 
     def all(self) -> Iterator[_FarRead]:
         """Yield them in the order of the nests."""
         changed: set[int] = set()
         for reader, nest in enumerate(self._nests):
-            for argument, (number, privilege) in enumerate(nest.accesses):
-                view = self._views[number]
+            for argument, access in enumerate(nest.accesses):
                 if (
-                    privilege == READ
-                    and view.store.id in changed
-                    and not nest.kernel.arguments[argument].whole
-                    and self._is_far(nest, view)
+                    not access.changes
+                    and access.view.store.id in changed
+                    and not access.whole
+                    and _is_far(nest, access.view)
                 ):
-                    found = self._computed_again(reader, argument, view)
-                    if found is not None:
-                        yield found
-            changed |= {view.store.id for _, view in self._changes(nest)}
-
-    def _is_far(self, nest: LoweredNest, view: View) -> bool:
-        """Whether a nest reads few rows, at other landmarks than those it changes."""
-        rows = rows_of(view)
-        if rows is None or view.points is Points.NONE:
-            return False
-        others = [
-            other
-            for _, changed in self._changes(nest)
-            if (other := rows_of(changed)) is not None
-            and _loop_of(changed) == _loop_of(view)
-        ]
-        return (
-            bool(others)
-            and all(
-                other.low.landmark != rows.low.landmark
-                and other.high.landmark != rows.high.landmark
-                for other in others
-            )
-            and self._has_few_rows(nest, view)
-        )
-
-    def _has_few_rows(self, nest: LoweredNest, view: View) -> bool:
-        """Whether a view of a nest shows few rows, as some view of it tells."""
-        own = (self._views[number] for number in nest.arguments)
-        return is_short_loop(
-            _loop_of(view), (each for each in own if each.shape == nest.shape)
-        )
-
-    def _changes(self, nest: LoweredNest) -> Iterator[tuple[int, View]]:
-        for argument, (number, privilege) in enumerate(nest.accesses):
-            if privilege & (WRITE | REDUCE):
-                yield argument, self._views[number]
+                    read = self._computed_again(reader, argument, access.view)
+                    if read is not None:
+                        yield read
+            changed |= {view.store.id for _, view in _changes(nest)}
 
     def _computed_again(
         self, reader: int, argument: int, view: View
@@ -193,23 +150,23 @@ class _FarReads:
         copies = view.store.id not in self._fresh
         pays = False
         for place in range(reader - 1, -1, -1):
+            nest = self._nests[place]
             results = [
                 (number, changed)
-                for number, changed in self._changes(self._nests[place])
+                for number, changed in _changes(nest)
                 if changed.store.id == view.store.id
                 and not rows_are_apart(changed, view)
             ]
             if not results:
                 continue
             (number, result), *others = results
-            maker = _Maker(place, number)
-            read = None if others else self._read_by(maker, view)
+            read = None if others else _read_by(nest, number, view)
             if read is None or len(makers) == _MOST_MAKERS:
                 return None
-            makers.insert(0, maker)
+            makers.insert(0, _Maker(place, number))
             foreign = [each for each in read if each.store.id != view.store.id]
             inputs += [(place, each) for each in foreign]
-            pays |= not self._has_few_rows(self._nests[place], result)
+            pays |= not _has_few_rows(nest, result)
             if len(foreign) == len(read) and _has_all_columns(result):
                 copies = False
                 break
@@ -217,26 +174,6 @@ class _FarReads:
         if where is None or (copies and where > makers[0].nest):
             return None
         return _FarRead(reader, argument, tuple(makers), copies, where)
-
-    def _read_by(self, maker: _Maker, view: View) -> list[View] | None:
-        """Return what a nest reads to make the rows of a view, None if it cannot."""
-        nest = self._nests[maker.nest]
-        result = self._views[nest.arguments[maker.result]]
-        if (
-            nest.privileges[maker.result] & REDUCE
-            or result.points is Points.NONE
-            or not shows_rows_of(result, view)
-        ):
-            return None
-        kernel, numbers = part_for(nest.kernel, maker.result, in_place=True)
-        read = [self._views[nest.arguments[number]] for number in numbers]
-        if any(argument.whole for argument in kernel.arguments) or any(
-            each.region is None
-            or (each.store.id == view.store.id and not _same_rows(each, result))
-            for each in read
-        ):
-            return None
-        return [*read, result] if kernel.arguments[0].reads else read
 
     def _place(self, inputs: Sequence[tuple[int, View]]) -> int | None:
         """Return before which nest what nests read can be read as well, if anywhere.
@@ -256,113 +193,101 @@ class _FarReads:
     def _alters(self, place: int, view: View) -> bool:
         return any(
             changed.store.id == view.store.id and may_overlap(changed, view)
-            for _, changed in self._changes(self._nests[place])
+            for _, changed in _changes(self._nests[place])
         )
 
 
 class _Writer(NestRewriter):
     """Writes the nests that compute rows again."""
 
-    def __init__(
-        self,
-        nests: Sequence[LoweredNest],
-        views: Mapping[int, View],
-        numbers: Iterator[int],
-    ) -> None:
-        super().__init__(nests, views, numbers)
-        # of each short store the view that has its rows
-        self._short: dict[int, int] = {}
+    def __init__(self, nests: Sequence[Nest], numbers: Iterator[int]) -> None:
+        super().__init__(nests, numbers)
         # by what is computed again
         self._stores: dict[object, Store] = {}
 
-    def run(self, reads: Sequence[_FarRead]) -> Localized:
+    def run(self, reads: Sequence[_FarRead], scratch: frozenset[int]) -> Rewritten:
         """Return the nests, with what is read far away from short stores."""
         for read in reads:
-            rows = self._nests[read.reader].arguments[read.argument]
-            store = self._made(read, rows)
-            self._read_from(
-                read.reader, read.argument, store, region=self._short_region(rows)
-            )
-        return Localized(
-            self._all_nests(),
-            self._views,
-            self._shown,
-            scratch=frozenset(self._short),
-            short=self._short,
-        )
+            store = self._made(read)
+            self._read_from(read.reader, read.argument, store)
+        new = {store.id for store in self._stores.values()}
+        return Rewritten(self._all_nests(), scratch | new)
 
-    def _made(self, read: _FarRead, rows: int) -> Store:
-        """Return the short store with the rows of a view that are made for a reader."""
-        old = self._views[rows].store
-        key = rows_of(self._views[rows]), read.makers
+    def _made(self, read: _FarRead) -> Store:
+        """Return the short store with the rows that are made for a reader."""
+        reader = self._nests[read.reader]
+        rows = reader.accesses[read.argument].view
+        key = rows_of(rows), read.makers
         if key not in self._stores:
-            store = replace(
-                old,
-                id=next(self._numbers),
-                live=False,
-                undefined=True,
-                zones=((), *old.zones[1:]) if any(old.zones[1:]) else (),
-            )
-            self._stores[key] = store
-            self._short[store.id] = rows
+            store = self._stores[key] = self._store(rows.store, rows)
             if read.copies:
-                copy = self._copy(store, rows, self._nests[read.reader].tasks)
+                part = Part(0, None, rows.recorded)
+                copy = self._copy(store, rows, reader.tasks, part)
                 self._insert(read.place, [copy])
-            again = [self._again(maker, store, rows) for maker in read.makers]
-            self._insert(read.place, again)
+            made = [self._again(maker, store, rows) for maker in read.makers]
+            self._insert(read.place, made)
         return self._stores[key]
 
-    def _again(self, maker: _Maker, store: Store, rows: int) -> LoweredNest:
+    def _again(self, maker: _Maker, store: Store, rows: View) -> Nest:
         """Return a nest that makes some rows of a result in a short store."""
         nest = self._nests[maker.nest]
-        kernel, read = part_for(nest.kernel, maker.result, in_place=True)
-        result = nest.arguments[maker.result]
-        old = self._views[result].store
-        arguments = [nest.arguments[number] for number in (maker.result, *read)]
-        own = READ if kernel.arguments[0].reads else 0
-        return LoweredNest(
-            nest.tasks,
-            kernel,
-            nest.shape,
-            tuple(
-                self._view(number, store, region=self._short_region(number))
-                if self._views[number].store == old
-                else number
-                for number in arguments
-            ),
-            bytes((WRITE | own, *(READ for _ in read))),
-            nest.scalars,
-            part=Part(_loop_of(self._views[result]), result, rows),
-        )
+        result = nest.accesses[maker.result].view
+        part = Part(_loop_of(result), result.recorded, rows.recorded)
+        return replace(again(nest, maker.result, store, in_place=True), part=part)
 
-    def _copy(self, store: Store, rows: int, tasks: tuple[int, ...]) -> LoweredNest:
-        """Return a nest that copies rows of a store, as they are, to a short one."""
-        like = self._views[rows]
-        rank = len(like.region or ())
-        whole = replace(
-            like,
-            id=next(self._numbers),
-            shape=next(self._numbers),
-            points=Points.MANY,
-            region=(WHOLE,) * rank,
-            dims=tuple(range(rank)),
-        )
-        self._views[whole.id] = whole
-        self._shown[whole.id] = rows
-        return LoweredNest(
-            tasks,
-            copying(store.dtype),
-            whole.shape,
-            (self._view(whole.id, store), whole.id),
-            bytes((WRITE, READ)),
-            (),
-            whole=True,
-            part=Part(0, None, rows),
-        )
 
-    def _short_region(self, number: int) -> Region:
-        """Return what is seen of a short store through a view like another one."""
-        return WHOLE, *(self._views[number].region or ())[1:]
+def _is_far(nest: Nest, view: View) -> bool:
+    """Whether a nest reads few rows, at other landmarks than those it changes."""
+    rows = rows_of(view)
+    if rows is None or view.points is Points.NONE:
+        return False
+    others = [
+        other
+        for _, changed in _changes(nest)
+        if (other := rows_of(changed)) is not None
+        and _loop_of(changed) == _loop_of(view)
+    ]
+    return (
+        bool(others)
+        and all(
+            other.low.landmark != rows.low.landmark
+            and other.high.landmark != rows.high.landmark
+            for other in others
+        )
+        and _has_few_rows(nest, view)
+    )
+
+
+def _has_few_rows(nest: Nest, view: View) -> bool:
+    """Whether a view of a nest shows few rows, as some view of it tells."""
+    return is_short_loop(_loop_of(view), nest.views)
+
+
+def _changes(nest: Nest) -> Iterator[tuple[int, View]]:
+    """Yield the views through which a nest changes something, with their numbers."""
+    for number, access in enumerate(nest.accesses):
+        if access.changes:
+            yield number, access.view
+
+
+def _read_by(nest: Nest, result: int, view: View) -> list[View] | None:
+    """Return what a nest reads to make the rows of a view, None if it cannot."""
+    access = nest.accesses[result]
+    if (
+        access.privilege is Privilege.REDUCE
+        or access.view.points is Points.NONE
+        or not shows_rows_of(access.view, view)
+    ):
+        return None
+    kernel, numbers = part_for(nest.kernel, result, in_place=True)
+    read = [nest.accesses[number].view for number in numbers]
+    if any(argument.whole for argument in kernel.arguments) or any(
+        each.region is None
+        or (each.store.id == view.store.id and not _same_rows(each, access.view))
+        for each in read
+    ):
+        return None
+    return [*read, access.view] if kernel.arguments[0].reads else read
 
 
 def _loop_of(view: View) -> int | None:

@@ -4,7 +4,7 @@
 Nothing in it depends on the number of processors or on concrete extents
 (Diffuse, section 3).
 
-May import nothing.
+May import kernel.
 """
 
 from legate_diffuse.ir.kind import OperationKind

@@ -8,12 +8,56 @@ windows have none. Numbers of rows may depend on landmarks (``distance.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from legate_diffuse.ir.distance import Landmark, Rows, landmarks_of
-from legate_diffuse.ir.privilege import Privilege
+from legate_diffuse.ir.region import REPEATED, SINGLE
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access
+from legate_diffuse.kernel.ir import Kernel
+
+NO_KERNEL: Final = Kernel((), (), ())
+"""What a nest computes before anybody has asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSource:
+    """A kernel scalar that is the value of a constant store."""
+
+    view: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScalarSource:
+    """A kernel scalar that is a scalar argument of one of the nest's tasks.
+
+    ``position`` counts from the end of the task's scalar arguments, because
+    the first ones are part of the operation's kind.
+    """
+
+    task: int
+    position: int
+
+
+ScalarSource = ConstantSource | TaskScalarSource
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows of a nest: those at which one of its views shows what another one does.
+
+    Attributes:
+        loop: the loop of the nest along them, None if it has a single one.
+        beside: the recorded number of the nest's view of a store, None if that shows
+            the store.
+        rows: that of the view that shows these rows of the store, and no others.
+    """
+
+    loop: int | None
+    beside: int | None
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +68,18 @@ class Nest:
         number: of the nest in its program, before that is scheduled.
         shape: class of the extents of its loops.
         points: how many points they have.
-        accesses: what each point does. All views have a dimension for each loop. A view
-            that is read and written is named twice.
+        accesses: what each point does. All views have a dimension for each loop. Those
+            that change something come first.
         told: the stores that tell what of its loop a tile needs: the indices that later
             nests use there, and the rows that tell which indices these are. Empty if
             that follows from distances.
-        part: it runs over a part of its shape only, and nobody knows at which rows. Its
-            views show no more than their regions.
+        part: the part of its shape over which it runs, None if it runs over all of it.
+            Nobody knows at which rows that is. Its views show no more than their
+            regions.
+        whole: it runs over all of its stores, and its shape is none of the window's.
+        tasks: the operations in it, by position.
+        kernel: what each point computes; it has an argument for each access.
+        scalars: what the scalars of the kernel are.
     """
 
     number: int
@@ -38,16 +87,49 @@ class Nest:
     points: Points
     accesses: tuple[Access, ...]
     told: tuple[int, ...] = ()
-    part: bool = False
+    part: Part | None = None
+    whole: bool = False
+    tasks: tuple[int, ...] = ()
+    kernel: Kernel = NO_KERNEL
+    scalars: tuple[ScalarSource, ...] = ()
 
     @property
     def views(self) -> tuple[View, ...]:
         """The view of each access."""
-        return tuple(access.view for access in self.accesses)
+        return tuple([access.view for access in self.accesses])
 
-    def changes(self, number: int) -> bool:
-        """Whether an access writes or reduces."""
-        return self.accesses[number].privilege is not Privilege.READ
+    @property
+    def arguments(self) -> tuple[int, ...]:
+        """The recorded number of each view."""
+        return tuple([access.view.recorded for access in self.accesses])
+
+    @property
+    def privileges(self) -> bytes:
+        """A byte for each access."""
+        return bytes([access.privilege for access in self.accesses])
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The recorded numbers of the views whose rows its stores have."""
+        stores = (access.view.store for access in self.accesses)
+        return tuple([store.rows for store in stores if store.rows is not None])
+
+
+def over(like: View, view: View, *, whole: bool = False) -> View:
+    """Return a view over the loops of a nest, which another view has.
+
+    One-element stores repeat, and what each point may read all of (``whole``).
+    """
+    if view.shape == like.shape and not whole:
+        return view
+    along = REPEATED if like.points is Points.MANY else SINGLE
+    dims = (along,) * len(like.dims)
+    return replace(view, shape=like.shape, points=like.points, dims=dims)
+
+
+def numbered(nests: Sequence[Nest]) -> tuple[Nest, ...]:
+    """Return nests with the numbers of their places."""
+    return tuple([replace(nest, number=place) for place, nest in enumerate(nests)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +216,20 @@ class Program:
             *(turn.landmarks for band in self.bands for turn in band.turns),
             *(landmarks_of(rows) for band in self.bands for _, rows in band.circular),
         )
+
+    @property
+    def band_of(self) -> tuple[int, ...]:
+        """The number of the band of each nest, by the nest's place."""
+        return tuple([n for n, band in enumerate(self.bands) for _ in band.turns])
+
+    @property
+    def uses(self) -> dict[int, list[int]]:
+        """The places of the nests that use each store, in order."""
+        uses: dict[int, list[int]] = {}
+        for place, nest in enumerate(self.nests):
+            for store in {view.store.id for view in nest.views}:
+                uses.setdefault(store, []).append(place)
+        return uses
 
     @property
     def stores(self) -> tuple[Store, ...]:

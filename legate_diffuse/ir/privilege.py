@@ -10,14 +10,20 @@ from typing import Final
 class Privilege(IntEnum):
     """What a task does with an argument (Diffuse, section 3.3).
 
-    In the IR an access has one of them. A launch names each array once, and combines
-    the privileges of its accesses: READ | WRITE is both. REDUCE plus the number of one
-    of Legate's operators stands for a reduction with that operator.
+    An access of a task has READ, WRITE or REDUCE. A nest and a launch name each array
+    once, and combine the privileges of what they do with it. REDUCE plus the number of
+    one of Legate's operators stands for a reduction with that operator.
     """
 
     READ = 1
     WRITE = 2
+    READ_WRITE = 3
     REDUCE = 4
+
+    @property
+    def text(self) -> str:
+        """The privilege in words."""
+        return self.name.lower().replace("_", " ")
 
 
 READ: Final = Privilege.READ

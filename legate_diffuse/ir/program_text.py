@@ -4,12 +4,13 @@
 Tests read it; it has all of a program but the numbers of its views. Stores are written
 as in windows (``ir/text.py``). The nests of a band follow the line ``band``, each with
 its number, the loop along its rows, its shift, and its margin, if it has them. An
-access tells the region of its view; ``@1`` after it is its distance
-from the row of the nest, and ``circular %1 2`` tells that of store 1 two rows more than
-those of a block are in use at a time. ``@-%0.a`` is a distance that depends on where
-landmark a of store 0 is (``distance.py``). A nest that is ``told by %2 %1`` runs on
-each of several points for what the elements of store 2 tell that the rows of store 1
-tell; one that is ``part`` runs over a part of its shape::
+access is ``read write`` if a nest does both, and tells the region of its view; ``@1``
+after it is its distance from the row of the nest, and ``circular %1 2`` tells that of
+store 1 two rows more than those of a block are in use at a time. ``@-%0.a`` is a
+distance that depends on where landmark a of store 0 is (``distance.py``). A nest that
+is ``told by %2 %1`` runs on each of several points for what the elements of store 2
+tell that the rows of store 1 tell; one that is ``part`` runs over a part of its
+shape::
 
     store %0 float64 live
     store %1 float64
@@ -45,7 +46,7 @@ def _turn(turn: Turn) -> str:
     text += f" shift {turn.shift}" if turn.shift else ""
     text += f" margin {margin.before} {margin.after}" if margin else ""
     text += told_by(nest.told)
-    text += " part" if nest.part else ""
+    text += " part" if nest.part is not None else ""
     accesses = zip(nest.accesses, turn.distances, strict=True)
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
 
@@ -57,7 +58,7 @@ def told_by(stores: tuple[int, ...]) -> str:
 
 def _access(access: Access, distance: Rows | None) -> str:
     view = access.view
-    text = access.privilege.name.lower()
+    text = access.privilege.text
     text += f"({access.operator})" if access.operator else ""
     text += f" %{view.store.id}{render_region(view.region or (), view.dims)}"
     return text if distance is None else f"{text} @{distance}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.ir.region import REPEATED, Region, Zones
@@ -37,6 +37,10 @@ class Store:
             move to other memory.
         zones: what is known of the order of its landmarks along each dimension;
             nothing if none is known.
+        replaces: the store of which it has elements for a while, None if it is not one
+            of those that a launch has besides.
+        rows: the recorded number of the view of that store whose rows it has, None if
+            it has all of them.
     """
 
     id: int
@@ -48,6 +52,13 @@ class Store:
     undefined: bool = False
     fixed: bool = False
     zones: tuple[Zones, ...] = ()
+    replaces: int | None = None
+    rows: int | None = None
+
+    @property
+    def origin(self) -> int:
+        """The store that the window has: the one that it replaces, or itself."""
+        return self.id if self.replaces is None else self.replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,8 @@ class View:
             not evenly spaced, so that nobody knows which ones it shows.
         dims: for each dimension of the view, the one of the store along it,
             ``REPEATED`` or ``SINGLE``. Nothing without a region.
+        recorded: number of a view that the program has, of a store of the same extents,
+            with the same layout; its own without another.
     """
 
     id: int
@@ -76,6 +89,11 @@ class View:
     points: Points
     region: Region | None = None
     dims: tuple[int, ...] = ()
+    recorded: int = field(default=-1, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.recorded < 0:
+            object.__setattr__(self, "recorded", self.id)
 
     @property
     def affine(self) -> bool:

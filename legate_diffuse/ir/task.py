@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,7 +17,7 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One argument of a task.
+    """One argument of a task or a nest.
 
     ``operator`` names what a reduction combines values with ('add', 'max', ...). For a
     read it is ``ALL`` if each point may read any element of the view, which then has a
@@ -26,6 +27,16 @@ class Access:
     privilege: Privilege
     view: View
     operator: str = ""
+
+    @property
+    def reads(self) -> bool:
+        """Whether it finds what was there before; a reduction does not see it."""
+        return bool(self.privilege & Privilege.READ)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it writes or reduces."""
+        return self.privilege is not Privilege.READ
 
     @property
     def whole(self) -> bool:
@@ -80,3 +91,13 @@ class IndexTask:
         put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
         everywhere = all([a.view.store.replicated for a in self.accesses])
         put(self, "scalar", everywhere and not reductions)
+
+
+def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
+    """Return the ids of the stores that tasks read as they were before them."""
+    read: set[int] = set()
+    changed: set[int] = set()
+    for task in tasks:
+        read |= {view.store.id for view in task.reads} - changed
+        changed |= {view.store.id for view in task.changes}
+    return read

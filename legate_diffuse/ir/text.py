@@ -65,7 +65,7 @@ def render_kind(kind: OperationKind) -> str:
 
 def render_access(access: Access) -> str:
     """Return the text of an access."""
-    text = access.privilege.name.lower()
+    text = access.privilege.text
     text += f"({access.operator})" if access.operator else ""
     return f"{text} {_name(access.view)}"
 

@@ -25,10 +25,10 @@ def verify_window(window: Window) -> None:
         InvalidWindowError: one number stands for two stores or views, or two numbers
             for what is one view; a view has other dimensions than its store's others,
             or no ranges along its own; a constant is changed; a view that repeats
-            elements, or a replicated store at several points, is written; a task
-            changes nothing or has other numbers of inputs and outputs than its kind;
-            an access has a reduction operator without being a reduction, or none
-            although it is one.
+            elements, or a replicated store at several points, is written; an access
+            reads and writes; a task changes nothing or has other numbers of inputs and
+            outputs than its kind; an access has a reduction operator without being a
+            reduction, or none although it is one.
     """
     stores: dict[int, Store] = {}
     views: dict[int, View] = {}
@@ -94,13 +94,13 @@ def verify_access(access: Access, where: str) -> None:
     _require(
         access.operator in OPERATORS
         if reduces
-        else access.operator in ("", ALL)[: 1 + (access.privilege is Privilege.READ)],
+        else access.operator in ("", ALL)[: 2 - access.changes],
         where,
-        f"{access.privilege.name.lower()} has the operator {access.operator!r}",
+        f"{access.privilege.text} has the operator {access.operator!r}",
     )
-    if access.privilege is not Privilege.READ:
+    if access.changes:
         _require(not store.constant, where, f"constant {store.id} is changed")
-    if access.privilege is Privilege.WRITE:
+    if access.privilege & Privilege.WRITE:
         repeats = view.broadcast and view.affine and view.points is not Points.NONE
         _require(not repeats, where, f"view {view.id} repeats and is written")
         fits = not store.replicated or view.points is not Points.MANY
@@ -108,6 +108,8 @@ def verify_access(access: Access, where: str) -> None:
 
 
 def _verify_task(task: IndexTask, where: str) -> None:
+    both = any(access.privilege is Privilege.READ_WRITE for access in task.accesses)
+    _require(not both, where, "an access reads and writes")
     _require(bool(task.changes), where, "it changes nothing")
     inputs, outputs = len(task.reads), len(task.changes)
     # the value that a fill writes is its input, and may be a scalar argument

@@ -222,7 +222,7 @@ def _verify_turn(turn: Turn, place: int, rows: _Rows, *, alone: bool) -> None:
         for view, distance in zip(turn.nest.views, turn.distances, strict=True)
         if distance is not None
     ]
-    _require(not given or not turn.nest.part, f"{where}: its rows may be anywhere")
+    _require(not given or turn.nest.part is None, f"{where}: its rows may be anywhere")
     moving = [(view, each) for view, each in given if isinstance(each, int)]
     _require(bool(moving) or alone, f"{where}: it has no rows in its band")
     _require(bool(moving) or loop is None, f"{where}: nothing moves along its rows")
@@ -288,7 +288,7 @@ class _Use:
 
     @property
     def changes(self) -> bool:
-        return self.turn.nest.changes(self.number)
+        return self.turn.nest.accesses[self.number].changes
 
     @property
     def distance(self) -> Rows | None:

@@ -25,18 +25,14 @@ def broken_rules(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Iterator[s
     changed: dict[int, list[int]] = {}
     for nest in nests:
         for access in nest.accesses:
-            if access.privilege is not Privilege.READ:
+            if access.changes:
                 changed.setdefault(access.view.store.id, []).append(nest.number)
     for nest in nests:
         if not nest.told:
             continue
         where = f"nest {nest.number}"
-        written = [a for a in nest.accesses if a.privilege is not Privilege.READ]
-        read = [
-            access
-            for access in nest.accesses
-            if access.privilege is Privilege.READ and not access.view.store.replicated
-        ]
+        written = [a for a in nest.accesses if a.changes]
+        read = [a for a in nest.accesses if a.reads and not a.view.store.replicated]
         if len(nest.told) != 2 or not changed.keys().isdisjoint(nest.told):
             yield f"{where}: what tells it what to run is changed"
         if not read or any(

@@ -13,11 +13,20 @@ from legate_diffuse.ir.task import IndexTask
 class Window:
     """Index tasks in program order.
 
-    The first ``carried`` ones have waited since an earlier window.
+    Attributes:
+        tasks: the tasks.
+        carried: how many of the first ones have waited since an earlier window.
+        dead: those that do not run, by position, as nobody uses their results.
     """
 
     tasks: tuple[IndexTask, ...]
     carried: int = 0
+    dead: frozenset[int] = frozenset()
+
+    @property
+    def running(self) -> list[tuple[int, IndexTask]]:
+        """The tasks that run, by position."""
+        return [(n, task) for n, task in enumerate(self.tasks) if n not in self.dead]
 
     @property
     def views(self) -> tuple[View, ...]:

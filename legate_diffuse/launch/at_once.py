@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
-from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.small import SmallArrays
@@ -172,13 +172,13 @@ class AtOnce:
         return [
             (
                 nest.kernel,
-                _first_of_shape(apart, window.shapes[nest.lowered.shape]),
-                [places[number] for number in nest.lowered.arguments],
+                _first_of_shape(apart, window.shapes[nest.nest.shape]),
+                [places[number] for number in nest.nest.arguments],
                 [
                     places[source.view]
                     if isinstance(source, ConstantSource)
                     else source.position - sum(counts[source.task + 1 :])
-                    for source in nest.lowered.scalars
+                    for source in nest.nest.scalars
                 ],
             )
             for nest in launch.nests
@@ -264,7 +264,7 @@ def _gathers(launch: PlannedLaunch) -> bool:
     return any(
         argument.whole
         for nest in launch.nests
-        for argument in nest.lowered.kernel.arguments
+        for argument in nest.nest.kernel.arguments
     )
 
 

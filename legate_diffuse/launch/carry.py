@@ -20,7 +20,7 @@ class Window(Protocol):
     def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""
 
-    def single_below(self) -> int:
+    def single_below(self, *, begins: bool = False) -> int:
         """Return how many elements an array has that Legate does not partition."""
 
 
@@ -58,7 +58,7 @@ class Carry(Step):
             count = state.count
             rest = [*self.rest, *state.operations[:count], *state.rest]
             waiting = self.waiting.operations
-            begun = record(waiting, window.single_below(), len(waiting))
+            begun = record(waiting, window.single_below(begins=True), len(waiting))
             self._extend(begun, rest)
             following = launch + 1
             if window.state is state and state.count == count and queue.head is self:

@@ -65,16 +65,17 @@ class ThreadsOrPoints:
         # of the current period
         self._launches = self._copies = self._copied = self._used = 0
 
-    def single_below(self, windows: int) -> int:
-        """Return from how many elements on arrays are divided in the next window.
-
-        ``windows`` have been planned.
-        """
+    def single_below(self) -> int:
+        """Return from how many elements on arrays are divided."""
         least = partitioned_from(*self._native.launch_policy())
-        if self._native.num_threads() == 1 or least == ALL_SINGLE:
-            return least
-        if not self.is_open:
-            return ALL_SINGLE
+        is_single = self._native.num_threads() > 1 and not self.divides
+        return ALL_SINGLE if is_single else least
+
+    def choose(self, windows: int) -> None:
+        """Choose for the next window, after so many were planned."""
+        least = partitioned_from(*self._native.launch_policy())
+        if not self.is_open or least == ALL_SINGLE:
+            return
         self._least = least
         if self._is_to_change():
             self.divides = not self.divides
@@ -85,7 +86,6 @@ class ThreadsOrPoints:
                 self._patience *= 2
             self._begin_period()
             self._past = Use(0, 0)
-        return self._least if self.divides else ALL_SINGLE
 
     def note_fused(self, roots: Sequence[Root], privileges: Sequence[int]) -> None:
         """Take note of a fused task, and what it does to each of its arrays."""

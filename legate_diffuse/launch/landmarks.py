@@ -46,7 +46,7 @@ class Filled:
                 far.add(mark)
         if far:
             self._near = self._positions | dict.fromkeys(far, 0)
-            turns = [nest.turn for nest in launch.nests if nest.turn is not None]
+            turns = [nest.turn for nest in launch.nests]
             self.bands = _cut(launch.bands, turns, far)
 
     def time(self, rows: Rows) -> int:

@@ -8,10 +8,8 @@ from functools import cache
 from struct import pack
 from typing import Any, Final, NamedTuple
 
-from legate_diffuse.fusion.lowering import Part
-from legate_diffuse.fusion.nests import distances_of
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
-from legate_diffuse.ir.privilege import REDUCE, WRITE
+from legate_diffuse.ir.nest import Part
 from legate_diffuse.launch.landmarks import Filled
 from legate_diffuse.launch.tiling import write_tiling
 from legate_diffuse.stores.layout import Layout, whole
@@ -55,7 +53,7 @@ def write_program(
         launch: what to run.
         views: the window's views, by number.
         shapes: the window's shapes, by number.
-        scalars: returns the scalar block of a lowered nest.
+        scalars: returns the scalar block of a nest.
         moments: what ``Gathering.moments`` says of the launch.
     """
     known: _Written | None = launch.written
@@ -63,13 +61,11 @@ def write_program(
     layouts = [views[number].layout for number in numbers]
     extents = [views[number].root.shape for number in numbers]
     own_shapes = [
-        shapes[nest.lowered.shape] for nest in launch.nests if not nest.lowered.whole
+        shapes[nest.nest.shape] for nest in launch.nests if not nest.nest.whole
     ]
     kernels = [nest.kernel for nest in launch.nests]
     runs = [run.kernel for run in launch.runs]
-    blocks = [
-        scalars(nest.lowered) if nest.lowered.scalars else b"" for nest in launch.nests
-    ]
+    blocks = [scalars(nest.nest) if nest.nest.scalars else b"" for nest in launch.nests]
     # a loop of the program has the same ones in most iterations
     if (
         known is None
@@ -98,19 +94,9 @@ def write_program(
 
 def _numbers(launch: PlannedLaunch) -> list[int]:
     """Return the numbers of the views that the program of a launch tells of."""
-    tiling = launch.tiling
-    if launch.partitioned and tiling is None:
-        return []
-    found = {number for number, _, _ in launch.scratch}
-    found.update(*(nest.lowered.arguments for nest in launch.nests))
-    for nest in launch.nests:
-        found.update(extent for extent in nest.extents if extent is not None)
-    if tiling is not None:
-        found.update(launch.arguments)
-        found.update(
-            part.view for nest in tiling.nests for part in nest if part.view is not None
-        )
-    return sorted(found)
+    if not launch.partitioned:
+        return sorted(launch.views)
+    return sorted(launch.views.union(launch.arguments)) if launch.tiling else []
 
 
 def _write(
@@ -149,42 +135,36 @@ def _write(
     parts.append(pack(f"={len(filled.bands)}q", *filled.bands))
     for run in runs:
         parts.append(pack("=3q", run.first, len(run.code.kernels), run.kernel))
-    for nest, block in zip(launch.nests, blocks, strict=True):
-        lowered = nest.lowered
+    for planned, block in zip(launch.nests, blocks, strict=True):
+        nest = planned.nest
         shape = (
-            views[lowered.arguments[0]].root.shape
-            if lowered.whole
-            else shapes[lowered.shape]
+            views[nest.accesses[0].view.recorded].root.shape
+            if nest.whole
+            else shapes[nest.shape]
         )
         dim = len(shape)
         first_point = [0] * dim
-        if lowered.part is not None:
-            shape, first_point = _restricted(lowered.part, shape, views)
+        if nest.part is not None:
+            shape, first_point = _restricted(nest.part, shape, views)
         parts += (
-            pack("=q", nest.kernel),
-            nest.packed or _pack_turn(nest, dim, filled),
+            pack("=q", planned.kernel),
+            planned.packed or _pack_turn(planned, dim, filled),
             pack(f"={2 * dim}q", *shape, *first_point),
         )
         if block:
             parts.append(block)
         if launch.partitioned and tiling is None:
-            parts.append(_all_of_each(len(nest.operands), dim))
+            parts.append(_all_of_each(len(planned.operands), dim))
             continue
-        for base, number, argument, extent in zip(
-            nest.operands,
-            lowered.arguments,
-            lowered.kernel.arguments,
-            nest.extents,
-            strict=True,
-        ):
+        for base, access in zip(planned.operands, nest.accesses, strict=True):
             parts.append(_BASES[base])
-            view = views[number]
-            layout = whole(view.root.shape) if lowered.whole else view.layout
+            view, extent = views[access.view.recorded], access.view.store.rows
+            layout = whole(view.root.shape) if nest.whole else view.layout
             if view.root.scalar_storage and tiling is not None:
                 parts.append(_repeated((), dim))
-            elif argument.whole or view.root.scalar_storage:
+            elif access.whole or view.root.scalar_storage:
                 parts.append(_repeated(tuple(layout.low), dim))
-            elif extent is None and lowered.part is None:
+            elif extent is None and nest.part is None:
                 parts.append(layout.packed or _pack(layout))
             else:
                 rows = None if extent is None else views[extent].layout
@@ -235,13 +215,11 @@ def _low(
     return tuple(low)
 
 
-def _pack_turn(nest: PlannedNest, dim: int, filled: Filled) -> bytes:
+def _pack_turn(planned: PlannedNest, dim: int, filled: Filled) -> bytes:
     """Return what a program says of a nest and its turn, and remember what stays."""
-    lowered, turn = nest.lowered, nest.turn
-    assert turn is not None
+    turn = planned.turn
     distances = [
-        None if rows is None else filled.distance(rows)
-        for rows in distances_of(lowered, turn)
+        None if rows is None else filled.distance(rows) for rows in turn.distances
     ]
     before, after = _NO_MARGIN, 0
     if turn.margin is not None:
@@ -249,10 +227,10 @@ def _pack_turn(nest: PlannedNest, dim: int, filled: Filled) -> bytes:
         after = filled.time(turn.margin.after)
     packed = pack(
         f"={8 + len(distances)}q",
-        len(nest.operands),
-        sum(p & (WRITE | REDUCE) != 0 for p in lowered.privileges),
+        len(distances),
+        sum([access.changes for access in turn.nest.accesses]),
         dim,
-        len(lowered.scalars),
+        len(turn.nest.scalars),
         rows_of(turn.row_loop, distances),
         filled.time(turn.shift),
         before,
@@ -260,7 +238,7 @@ def _pack_turn(nest: PlannedNest, dim: int, filled: Filled) -> bytes:
         *(_STANDS if distance is None else distance for distance in distances),
     )
     if not turn.landmarks:
-        nest.packed = packed
+        planned.packed = packed
     return packed
 
 

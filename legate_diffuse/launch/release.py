@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from legate_diffuse.fusion.lowering import ConstantSource
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch
+from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.stores.view import View
 
@@ -78,16 +78,8 @@ def _used(launch: PlannedLaunch) -> Iterator[int]:
     """Yield the numbers of the views that a fused task and its program need."""
     yield from launch.arguments
     yield from launch.temporaries
-    for number, _, _ in launch.scratch:
-        yield number
-    for nest in launch.nests:
-        yield from nest.lowered.arguments
-        yield from (extent for extent in nest.extents if extent is not None)
-        for source in nest.lowered.scalars:
+    yield from launch.views
+    for planned in launch.nests:
+        for source in planned.nest.scalars:
             if isinstance(source, ConstantSource):
                 yield source.view
-    if launch.tiling is not None:
-        for parts in launch.tiling.nests:
-            for part in parts:
-                if part.view is not None:
-                    yield part.view

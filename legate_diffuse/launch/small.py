@@ -166,9 +166,9 @@ class SmallArrays:
         limit = self.limit
         return any([prod(shape) > limit for shape in shapes]) and any(
             [
-                prod(shapes[nest.lowered.shape]) > limit
+                prod(shapes[nest.nest.shape]) > limit
                 for nest in planned.nests
-                if not nest.lowered.whole
+                if not nest.nest.whole
             ]
         )
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from legate_diffuse.fusion.lowering import ConstantSource, LoweredNest
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.gathering import Gathering
@@ -190,7 +190,7 @@ class FusedStep(Step):
                 self._moved = [(root, root.find_spare()) for root in roots]
             self._settle(arguments)
         elif planned.partitioned:
-            shape = shapes[planned.nests[0].lowered.shape]
+            shape = shapes[planned.nests[0].nest.shape]
             stores = [over(view, shape) for view in arguments]
             self._settle(arguments)
         else:
@@ -266,7 +266,7 @@ class FusedStep(Step):
         self.error = None
         self._submitter.give_up(self._launch, "submission", error)
 
-    def _scalars(self, lowered: LoweredNest) -> bytes:
+    def _scalars(self, nest: Nest) -> bytes:
         """Return the scalar block of a kernel."""
         views, operations = self._views, self._operations
         small = self._submitter.small
@@ -278,6 +278,6 @@ class FusedStep(Step):
                 else small.scalar_bytes(
                     operations[source.task].scalars[source.position][0]
                 )
-                for source in lowered.scalars
+                for source in nest.scalars
             ]
         )

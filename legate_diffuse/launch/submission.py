@@ -141,9 +141,14 @@ class Submitter:
         # kinds of operations that wait are not negative, nor is -1 one of these
         return self.provenance(-2 - hash(name) % _NAMES)
 
-    def single_below(self) -> int:
-        """Return from how many elements on arrays are divided in the next window."""
-        return self.choice.single_below(self._windows)
+    def single_below(self, *, begins: bool = False) -> int:
+        """Return from how many elements on arrays are divided.
+
+        If a window ``begins``, that is chosen for it first.
+        """
+        if begins:
+            self.choice.choose(self._windows)
+        return self.choice.single_below()
 
     def note_task(self, operation: Any) -> None:
         """Take note of an operation that runs as it was submitted."""
@@ -348,11 +353,11 @@ class Submitter:
         if not missing:
             return True
         work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
-            prod(shapes[nest.lowered.shape]) * len(nest.lowered.kernel.body)
+            prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
             for nest in launch.nests
-            if not nest.lowered.whole and nest.lowered.part is None
+            if not nest.nest.whole and nest.nest.part is None
         )
-        kernels = [nest.lowered.kernel for nest in missing]
+        kernels = [nest.nest.kernel for nest in missing]
 
         def find() -> None:
             numbers = self._kernels.find(kernels, work)

@@ -151,7 +151,7 @@ class LaunchWindow:
                     break
                 continue
             if not state.count:
-                state.single_below = self.single_below()
+                state.single_below = self.single_below(begins=True)
             state.add(operation)
             count = state.count + 1
             if self.state is state:
@@ -254,9 +254,9 @@ class LaunchWindow:
             # the operation that comes next is noted already
             self.submitter.unseen += 1
 
-    def single_below(self) -> int:
+    def single_below(self, *, begins: bool = False) -> int:
         """Return from how many elements on arrays are partitioned."""
-        return self.submitter.single_below()
+        return self.submitter.single_below(begins=begins)
 
     def _divides(self) -> bool:
         return self.single_below() != ALL_SINGLE

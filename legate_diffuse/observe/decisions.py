@@ -33,9 +33,7 @@ def _launch(launch: PlannedLaunch) -> str:
     if not launch.fused or any(nest.kernel is None for nest in launch.nests):
         return " ".join(runs(launch.tasks))
     groups = " | ".join(" ".join(runs(group.tasks)) for group in launch.groups)
-    names = " ".join(
-        _digest(print_kernel(nest.lowered.kernel)) for nest in launch.nests
-    )
+    names = " ".join(_digest(print_kernel(nest.nest.kernel)) for nest in launch.nests)
     return f"fused {groups} as {names}"
 
 

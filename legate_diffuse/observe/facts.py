@@ -200,7 +200,7 @@ def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
     largest = max(views, key=lambda view: view.volume)
     members = set(group.tasks)
     # copies of what others still read belong to no operation
-    copies = [nest for nest in planned.nests if not nest.lowered.tasks]
+    copies = [nest for nest in planned.nests if not nest.nest.tasks]
     own = [nest for nest in planned.nests if nest not in copies]
     return LoopFacts(
         extents(largest.shape),
@@ -208,7 +208,7 @@ def _loop(window: Any, planned: PlannedLaunch, group: Grouping) -> LoopFacts:
         group.refusal,
         (
             *(copies if group is planned.groups[0] else ()),
-            *(nest for nest in own if members.issuperset(nest.lowered.tasks)),
+            *(nest for nest in own if members.issuperset(nest.nest.tasks)),
         ),
     )
 
@@ -288,8 +288,6 @@ def _arguments(window: Any, planned: PlannedLaunch) -> Iterator[tuple[Any, int]]
     Those in the task's own memory are left out.
     """
     for nest in planned.nests:
-        for place, (number, privilege) in zip(
-            nest.operands, nest.lowered.accesses, strict=True
-        ):
+        for place, access in zip(nest.operands, nest.nest.accesses, strict=True):
             if place >= 0:
-                yield window.views[number], privilege
+                yield window.views[access.view.recorded], access.privilege

@@ -71,7 +71,7 @@ def costs_of_lines(
             at(operation.provenance).loops.setdefault(number, 0.0)
         for loop, nest in _nests(window):
             # a copy of what others still read is made for all of a loop's operations
-            positions = nest.lowered.tasks or loop.operations
+            positions = nest.nest.tasks or loop.operations
             share = _seconds(nest, measured) / len(positions)
             for position in positions:
                 at(window.operations[position].provenance).loops[number] += share

@@ -52,7 +52,7 @@ class Numbered:
 
 def numbered_launch(launch: Any) -> Numbered:
     """Return a launch whose kernels have numbers, as after they were compiled."""
-    kernels = {n: Body(nest.lowered.kernel) for n, nest in enumerate(launch.nests)}
+    kernels = {n: Body(nest.nest.kernel) for n, nest in enumerate(launch.nests)}
     nests = [
         replace(nest, kernel=number, packed=b"")
         for number, nest in enumerate(launch.nests)
@@ -140,10 +140,10 @@ class PlanRunner:
             raise RefutedError("a program has a tiling that its launch has not")
         return tiling, program
 
-    def _scalars(self, lowered: Any) -> bytes:
+    def _scalars(self, nest: Any) -> bytes:
         """Return a scalar block that has a symbol in each place, and zeros."""
         found = b""
-        for source in lowered.scalars:
+        for source in nest.scalars:
             if hasattr(source, "view"):
                 name: tuple[object, ...] = "constant", self.instance.stores[source.view]
             else:

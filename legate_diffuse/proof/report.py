@@ -58,9 +58,9 @@ def _launch_text(launch: Any) -> str:
         lines.append(f"  {name}: {getattr(launch, name)!r}")
     for number, nest in enumerate(launch.nests):
         lines.append(f"  nest {number}: operands {nest.operands}")
-        lines.append(f"    arguments {nest.lowered.arguments}")
-        lines.append(f"    privileges {list(nest.lowered.privileges)}")
-        lines.append(f"    part {nest.lowered.part} whole {nest.lowered.whole}")
+        lines.append(f"    arguments {nest.nest.arguments}")
+        lines.append(f"    privileges {list(nest.nest.privileges)}")
+        lines.append(f"    part {nest.nest.part} whole {nest.nest.whole}")
         lines.append(f"    turn {nest.turn}")
-        lines.append(f"    kernel {nest.lowered.kernel}")
+        lines.append(f"    kernel {nest.nest.kernel}")
     return "\n".join(lines)

@@ -15,6 +15,7 @@ from tiers import examples
 
 from legate_diffuse.fusion import (
     arguments,
+    cluster,
     grouping,
     launches,
     legality,
@@ -107,8 +108,16 @@ def _always(*_: Any) -> bool:
 
 
 BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
-    "a task moves past what it conflicts with": (grouping, "conflicts", _never),
-    "a nest moves past what it conflicts with": (launches, "conflicts", _never),
+    "a task moves past what it conflicts with": (
+        grouping._Open,
+        "conflicts",
+        _never,
+    ),
+    "a nest moves past what it conflicts with": (
+        launches._Open,
+        "conflicts",
+        _never,
+    ),
     "what comes late is an initial value": (legality, "is_late", _never),
     "nothing comes late": (liveness, "is_late", _never),
     "views never overlap": (legality, "may_overlap", _never),
@@ -118,12 +127,12 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "partitioned tasks run in programs": (launches, "is_single", _always),
     "no task is scalar work for liveness": (liveness, "is_scalar_work", _never),
     "only one direction is a conflict": (
-        grouping,
+        cluster,
         "conflicts",
         lambda one, other: legality._changes_what(one, other),
     ),
     "only the other direction is a conflict": (
-        grouping,
+        cluster,
         "conflicts",
         lambda one, other: legality._changes_what(other, one),
     ),

@@ -13,13 +13,9 @@ import pytest
 from window_golden import lowered, window_of
 from window_reader import parse
 
-from legate_diffuse.fusion.lowering import (
-    ConstantSource,
-    LoweredNest,
-    TaskScalarSource,
-    lower_nest,
-)
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.pipeline import make_plan
+from legate_diffuse.ir.nest import ConstantSource, Nest, TaskScalarSource
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.kernel import print_kernel, verify_kernel
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -38,7 +34,7 @@ def check(
 
 
 def check_nest(
-    nest: LoweredNest | None,
+    nest: Nest | None,
     kernel: str,
     arguments: dict[int, int],
     scalars: tuple[ConstantSource | TaskScalarSource, ...] = (),
@@ -52,7 +48,7 @@ def check_nest(
     _check_shape(nest)
 
 
-def _check_shape(nest: LoweredNest) -> None:
+def _check_shape(nest: Nest) -> None:
     verify_kernel(nest.kernel)
     assert len(nest.kernel.arguments) == len(nest.arguments)
     assert len(nest.kernel.scalars) == len(nest.scalars)

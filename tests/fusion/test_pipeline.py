@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from window_reader import parse
 
-from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.draft import Draft, LaunchDraft
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import NestLiveness
 from legate_diffuse.fusion.pipeline import PASSES, Pass, make_plan, verify_pass
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Window
+from legate_diffuse.ir import Privilege, Window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 # A stencil with a temporary and a sum on one processor, and a product on several.
@@ -82,7 +82,7 @@ def drafts(window: str = WINDOW) -> dict[str, Draft]:
 
     def note(step: Pass, draft: Draft) -> None:
         verify_pass(step, draft)
-        found[step.name] = replace(draft)
+        found[step.name] = draft
 
     make_plan(parse(window), MEANINGS, note)
     return found
@@ -107,41 +107,59 @@ def _constants_change(draft: Draft) -> Draft:
 
 def _launch(number: int, **changes: Any) -> Callable[[Draft], Draft]:
     def broken(draft: Draft) -> Draft:
-        launches = list(draft.launches)
-        launches[number] = replace(launches[number], **changes)
-        return replace(draft, launches=tuple(launches))
+        return _with(draft, number, lambda each: replace(each.launch, **changes))
 
     return broken
 
 
+def _with(draft: Draft, number: int, change: Callable[[LaunchDraft], Launch]) -> Draft:
+    launches = list(draft.launches)
+    launches[number] = replace(launches[number], launch=change(launches[number]))
+    return replace(draft, launches=tuple(launches))
+
+
 def _all_in_one_program(draft: Draft) -> Draft:
-    groups = tuple(group for launch in draft.launches for group in launch.groups)
-    return replace(draft, launches=(Launch(groups),))
+    groups = tuple(group for each in draft.launches for group in each.launch.groups)
+    return replace(draft, launches=(LaunchDraft(Launch(groups)),))
 
 
 def _task_again(position: int) -> Callable[[Draft], Draft]:
     def broken(draft: Draft) -> Draft:
-        *rest, last = draft.launches
-        (group,) = last.groups
-        group = replace(group, tasks=(position, *group.tasks))
-        return replace(draft, launches=(*rest, replace(last, groups=(group,))))
+        def again(each: LaunchDraft) -> Launch:
+            (group,) = each.launch.groups
+            group = replace(group, tasks=(position, *group.tasks))
+            return replace(each.launch, groups=(group,))
+
+        return _with(draft, -1, again)
 
     return broken
 
 
 def _not_stored(store: int) -> Callable[[Draft], Draft]:
     def broken(draft: Draft) -> Draft:
-        first, *rest = draft.liveness
-        nests = (NestLiveness(frozenset({store})), *first.nests[1:])
-        return replace(draft, liveness=(replace(first, nests=nests), *rest))
+        live = draft.launches[0].liveness
+        nests = (NestLiveness(frozenset({store})), *live.nests[1:])
+        return _first(draft, liveness=replace(live, nests=nests))
 
     return broken
 
 
+def _first(draft: Draft, **changes: Any) -> Draft:
+    first, *rest = draft.launches
+    return replace(draft, launches=(replace(first, **changes), *rest))
+
+
+def _reads_only(draft: Draft) -> Draft:
+    first, *rest = draft.launches[0].nests
+    result, *others = first.accesses
+    result = replace(result, privilege=Privilege.READ)
+    first = replace(first, accesses=(result, *others))
+    return _first(draft, nests=(first, *rest))
+
+
 def _program(change: Callable[[Any], Any]) -> Callable[[Draft], Draft]:
     def broken(draft: Draft) -> Draft:
-        first, *rest = draft.programs
-        return replace(draft, programs=(change(first), *rest))
+        return _first(draft, program=change(draft.launches[0].program))
 
     return broken
 
@@ -226,11 +244,15 @@ BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {
     ),
     "a nest has no liveness": (
         "liveness",
-        lambda draft: replace(
-            draft,
-            liveness=(replace(draft.liveness[0], nests=()), *draft.liveness[1:]),
+        lambda draft: _first(
+            draft, liveness=replace(draft.launches[0].liveness, nests=())
         ),
         "a nest has no liveness",
+    ),
+    "a nest reads what its kernel writes": (
+        "kernels",
+        _reads_only,
+        "does something else with store 1",
     ),
     "a nest has no turn": (
         "schedule",

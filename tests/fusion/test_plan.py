@@ -211,7 +211,7 @@ def test_operands_name_roots_and_scratch_buffers() -> None:
     assert launch.arguments == (0, 21)
     assert launch.privileges == bytes([READ, BOTH])
     assert launch.scratch == ((2, 0, 1), (4, 1, 2))
-    assert [nest.lowered.arguments for nest in launch.nests] == [
+    assert [nest.nest.arguments for nest in launch.nests] == [
         (2, 0),
         (4, 12),
         (21, 24, 20),
@@ -227,7 +227,7 @@ def test_a_reduction_that_is_read_again_is_a_cell_of_scratch() -> None:
         BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %1.1, read %0.0, read %7.17
     """)
     # the fill by itself, the reduction, and what reads it
-    assert [nest.lowered.arguments for nest in launch.nests] == [
+    assert [nest.nest.arguments for nest in launch.nests] == [
         (7,),
         (7, 0),
         (1, 0, 17),
@@ -243,7 +243,7 @@ def test_nests_of_which_nothing_is_needed_are_left_out() -> None:
         COPY(int8) -> (int8) shape 0: write %2.2, read %0.0
         COPY(int8) -> (int8) shape 1: write %1.21, read %0.20
     """)
-    assert [nest.lowered.arguments for nest in launch.nests] == [(21, 20)]
+    assert [nest.nest.arguments for nest in launch.nests] == [(21, 20)]
     assert launch.temporaries == (2,)
     assert launch.scratch == ()
 
@@ -275,11 +275,11 @@ def test_a_partitioned_launch_has_one_nest_and_names_views() -> None:
         PARTITIONED,
     )
     (nest,) = launch.nests
-    assert nest.lowered.arguments == (50, 7)
-    assert nest.lowered.privileges == bytes([BOTH, READ])
+    assert nest.nest.arguments == (50, 7)
+    assert nest.nest.privileges == bytes([BOTH, READ])
     assert nest.operands == (0, 1)
-    assert launch.arguments == nest.lowered.arguments
-    assert launch.privileges == nest.lowered.privileges
+    assert launch.arguments == nest.nest.arguments
+    assert launch.privileges == nest.nest.privileges
     assert launch.scratch == ()
     assert launch.hoisted == launch.deferrable == (0,)
     assert launch.temporaries == (51,)

@@ -9,9 +9,9 @@ from window_golden import copied
 from window_reader import parse
 
 from legate_diffuse.fusion.draft import Draft
+from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
-from legate_diffuse.fusion.tile_nests import MAX_REACH
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -88,10 +88,10 @@ def renamed(text: str, kept: frozenset[int] = frozenset()) -> list[str]:
     for task in found.window.tasks:
         accesses = []
         for access in task.accesses:
-            store, view = access.view.store.id, access.view.id
+            store, view = access.view.store.id, access.view.recorded
             name = str(store) if store <= last else "abcdefgh"[store - last - 1]
             privilege = access.privilege.name.lower()
-            accesses.append(f"{privilege} %{name}.{found.layouts.get(view, view)}")
+            accesses.append(f"{privilege} %{name}.{view}")
         lines.append(", ".join(accesses))
     return lines
 
@@ -196,8 +196,8 @@ def test_what_is_needed_at_the_end_only_under_a_new_name_needs_no_copy() -> None
 def test_new_names_keep_what_is_known_of_their_views() -> None:
     window = window_of(sweep(1) + sweep(2))
     found = rename(window, copied)
-    new = {v.id: v for v in found.window.views if v.id in found.layouts}
-    by_layout = {found.layouts[number]: view for number, view in new.items()}
+    new = {v.id: v for v in found.window.views if v.recorded != v.id}
+    by_layout = {view.recorded: view for view in new.values()}
     of_window = {view.id: view for view in window.views}
     assert all(by_layout[n].region == of_window[n].region for n in by_layout)
     stores = {view.store for view in new.values() if view.store.id != 0}
@@ -315,10 +315,9 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
     assert not unchanged(text)
     window = window_of(text)
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)
-    assert [form_of(launch) for launch in draft.launches] == [
+    assert [form_of(launch) for launch in draft.planned] == [
         WHOLE,
         ORIGINAL,
         WHOLE,
@@ -327,25 +326,22 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
     """Cuts that were made for the new names are not made again."""
-    sweeps = "".join(sweep(1) for _ in range(2 * MAX_REACH)).replace(" single", "")
+    sweeps = "".join(sweep(1) for _ in range(2 * FEW)).replace(" single", "")
     window = parse(STORES.replace(" single", "") + sweeps)
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)
     assert len(draft.launches) > 1
-    assert all(launch.partitioned for launch in draft.launches)
+    assert all(launch.partitioned for launch in draft.planned)
 
 
 def test_points_write_other_arrays_too_instead_of_copying() -> None:
     window = parse(STORES.replace(" single", "") + sweep(1) + sweep(2))
-    draft = Draft(window, MEANINGS, Renaming(window))
-    run_passes(draft)
+    draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     (launch,) = draft.launches
-    assert launch.partitioned
-    assert launch.tasks == tuple(range(6))
-    (nests,) = draft.nests
+    assert launch.launch.partitioned
+    assert launch.launch.tasks == tuple(range(6))
     # no copies, and a sweep is one loop
-    assert len(nests) == 2
+    assert len(launch.nests) == 2
 
 
 def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
@@ -353,7 +349,7 @@ def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     (launch,) = make_plan(window_of(text), MEANINGS).launches
     assert launch.tasks == tuple(range(6))
     # what sweeps write and read, in the layouts of the window's views
-    assert [nest.lowered.arguments for nest in launch.nests] == [
+    assert [nest.nest.arguments for nest in launch.nests] == [
         (1, 11),
         (2, 1),
         (1, 21),

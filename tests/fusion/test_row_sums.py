@@ -163,9 +163,9 @@ def test_points_compute_again_what_they_gather() -> None:
     assert (
         found["copies"]
         == """\
-nest 0 shape 0: write %10.11, read %5.5, read %3.3
-nest 1 shape 0 told by %1 %0: write %7.8, read %3.3, read %5.5
-nest 2 shape 0: reduce %6.6, read %0.0, read %1.1, read %2.2, read %7.9, read %10.12
+nest 0 shape 0: write %8.3, read %5.5, read %3.3
+nest 1 shape 0 told by %1 %0: write %7.3, read %3.3, read %5.5
+nest 2 shape 0: reduce %6.6, read %0.0, read %1.1, read %2.2, read %7.3, read %8.3
 """
     )
     assert (

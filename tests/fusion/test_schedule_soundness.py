@@ -346,7 +346,7 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "what other bands use is in circular buffers": (
         schedule.fold_storage,
-        "and homes[store] == {number}",
+        "and {band_of[use] for use in uses[store]} == {number}",
         "",
     ),
     # the axis
@@ -410,17 +410,17 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     # what is written in place of others
     "what others of the band use is replaced": (
         in_place.written_in_place,
-        "[use for use in uses[old.store.id] if use >= first] == [number]",
-        "uses[old.store.id][-1] == number",
+        "[use for use in uses[old.store.id] if use >= first] == [place]",
+        "uses[old.store.id][-1] == place",
     ),
     "what later nests use is replaced": (
         in_place.written_in_place,
-        "[use for use in uses[old.store.id] if use >= first] == [number]",
-        "not [use for use in uses[old.store.id] if first <= use < number]",
+        "[use for use in uses[old.store.id] if use >= first] == [place]",
+        "not [use for use in uses[old.store.id] if first <= use < place]",
     ),
     "what was there before replaces": (
         in_place.written_in_place,
-        "uses[new.store.id][0] != number",
+        "uses[new.store.id][0] != place",
         "False",
     ),
     "two replace one": (in_place.written_in_place, "dead.remove(old)", "pass"),

@@ -137,7 +137,7 @@ def test_programs_give_what_their_tasks_give(
     parts = copies = 0
     for program in programs(PROGRAMS):
         _, made = check(program, verify_pass)
-        nests = [nest.lowered for launch in made.launches for nest in launch.nests]
+        nests = [nest.nest for launch in made.launches for nest in launch.nests]
         parts += sum(nest.part is not None for nest in nests)
         copies += sum(nest.part is not None and nest.whole for nest in nests)
     print(parts, copies)
@@ -183,18 +183,18 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "False",
     ),
     "other rows are read": (
-        FIND._read_by,
-        "not _same_rows(each, result)",
+        wrapping._read_by,
+        "not _same_rows(each, access.view)",
         "False",
     ),
     "makers have not all rows": (
-        FIND._read_by,
-        "not shows_rows_of(result, view)",
+        wrapping._read_by,
+        "not shows_rows_of(access.view, view)",
         "False",
     ),
     "what is reduced to is written": (
-        FIND._read_by,
-        "nest.privileges[maker.result] & REDUCE\n",
+        wrapping._read_by,
+        "access.privilege is Privilege.REDUCE\n",
         "False\n",
     ),
     "makers in between are forgotten": (
@@ -204,24 +204,24 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "rows are made once": (
         wrapping._Writer._made,
-        "key = rows_of(self._views[rows]), read.makers",
-        "key = rows_of(self._views[rows]), self._views[rows].store.id",
+        "key = rows_of(rows), read.makers",
+        "key = rows_of(rows), rows.store.id",
     ),
     "all rows are alike": (
         wrapping._Writer._made,
-        "key = rows_of(self._views[rows]), read.makers",
+        "key = rows_of(rows), read.makers",
         "key = read.makers",
     ),
     "nothing is copied": (wrapping._Writer._made, "if read.copies:", "if False:"),
     "makers are run again in another order": (
         FIND._computed_again,
-        "makers.insert(0, maker)",
-        "makers.append(maker)",
+        "makers.insert(0, _Maker(place, number))",
+        "makers.append(_Maker(place, number))",
     ),
     "rows are made at the end": (
         wrapping._Writer._made,
-        "self._insert(read.place, again)",
-        "self._insert(read.reader, again)",
+        "self._insert(read.place, made)",
+        "self._insert(read.reader, made)",
     ),
 }
 

@@ -14,8 +14,9 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
-from legate_diffuse.fusion.lowering import LoweredNest, lower_nest
+from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.ir import Window
+from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -150,7 +151,7 @@ def liveness_of(text: str) -> tuple[Liveness, ...]:
     return analyse_liveness(window_of(text), launches_of(text))
 
 
-def lowered(text: str) -> LoweredNest | None:
+def lowered(text: str) -> Nest | None:
     """Lower the tasks of a text, which must be one aligned nest."""
     (group,) = groups_of(text)
     assert group.fused

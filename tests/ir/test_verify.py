@@ -180,5 +180,14 @@ def test_a_number_has_one_meaning() -> None:
         verify_window(Window((task, _reading(task, read))))
 
 
+def test_an_access_of_a_task_reads_or_writes() -> None:
+    copy = "COPY(int8) -> (int8) shape 0: write %1.1, read %0.0"
+    (task,) = parse(STORES + copy).tasks
+    both = Access(Privilege.READ_WRITE, task.accesses[0].view)
+    task = replace(task, accesses=(both, task.accesses[1]))
+    with pytest.raises(InvalidWindowError, match="task 0: an access reads and writes"):
+        verify_window(Window((task,)))
+
+
 def test_the_operators_are_those_of_kernels() -> None:
     assert set(OPERATORS) == set(REDUCTIONS)

@@ -36,7 +36,8 @@ def array(volume: int = LARGE) -> Any:
 def choices(choice: ThreadsOrPoints, count: int, *steps: Any) -> Iterator[bool]:
     """Yield at the beginning of so many windows whether points divide arrays."""
     for window in range(count):
-        yield choice.single_below(window) != ALL_SINGLE
+        choice.choose(window)
+        yield choice.single_below() != ALL_SINGLE
         for step in steps:
             step(choice)
 
@@ -141,6 +142,18 @@ def test_a_users_choice_wins() -> None:
     points = ThreadsOrPoints(Cpus(threads=1), "the user says")
     assert all(choices(points, 100, fused(x)))
     assert shared.facts().changes == points.facts().changes == []
+
+
+def test_to_ask_changes_nothing() -> None:
+    choice, x = open_choice(), array()
+    choice.choose(0)
+    for _ in range(100):
+        for step in (fused(x), divided(x)):
+            step(choice)
+        assert choice.single_below() == ALL_SINGLE
+    assert choice.facts().changes == []
+    choice.choose(1)
+    assert choice.single_below() == LARGE
 
 
 def test_one_processor_has_no_choice() -> None:

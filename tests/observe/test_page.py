@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from legate_diffuse.fusion.legality import Refusal
-from legate_diffuse.fusion.lowering import LoweredNest
 from legate_diffuse.fusion.plan import PlannedNest
+from legate_diffuse.ir import Points
+from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.observe.advice import OF_REFUSALS
 from legate_diffuse.observe.facts import (
     LaunchFacts,
@@ -40,9 +40,7 @@ VOID = {"meta"}
 
 
 def nest(kernel: int | None, *tasks: int) -> PlannedNest:
-    no_kernel: Any = None  # a page doesn't look into it
-    lowered = LoweredNest(tasks, no_kernel, 0, (), b"", ())
-    return PlannedNest(lowered, kernel)
+    return PlannedNest(Turn(Nest(0, 0, Points.MANY, (), tasks=tasks)), kernel)
 
 
 @pytest.fixture

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collects what runs together, tasks in a loop nest and loop nests in a launch.
+
+What comes next joins the last cluster that it can reach, and that does not refuse it:
+it may come before clusters with which it does not conflict. So clusters give the
+results of the program in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from legate_diffuse.fusion.legality import conflicts
+from legate_diffuse.ir import IndexTask
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Tasks that run together.
+
+    Attributes:
+        members: the tasks, in the order in which they joined.
+        touched: ids of the stores that they touch.
+        changed: ids of those that they change.
+    """
+
+    members: list[IndexTask] = field(default_factory=list)
+    touched: set[int] = field(default_factory=set)
+    changed: set[int] = field(default_factory=set)
+
+    def take(self, task: IndexTask) -> None:
+        """Take in a task."""
+        self.members.append(task)
+        self.touched |= task.stores
+        self.changed.update([view.store.id for view in task.changes])
+
+    def conflicts(self, task: IndexTask) -> bool:
+        """Whether a task may not come before those of the cluster."""
+        if self.changed.isdisjoint(task.stores) and self.touched.isdisjoint(
+            [view.store.id for view in task.changes]
+        ):
+            return False
+        return any(conflicts(member, task) for member in self.members)
+
+
+Some = TypeVar("Some", bound=Cluster)
+Reason = TypeVar("Reason")
+
+
+def last_to_join(
+    clusters: Sequence[Some],
+    tasks: Sequence[IndexTask],
+    refuse: Callable[[Some], Reason | None],
+) -> Some | Reason | None:
+    """Return the last cluster that tasks can reach, and that does not refuse them.
+
+    If there is none, return why the last of all refuses them, as program order suggests
+    that one; None without any.
+    """
+    reason: Reason | None = None
+    for cluster in reversed(clusters):
+        refusal = refuse(cluster)
+        if refusal is None:
+            return cluster
+        reason = refusal if reason is None else reason
+        if any(map(cluster.conflicts, tasks)):
+            break
+    return reason
