@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from legate_diffuse import settings
-from legate_diffuse.messages import say, say_once
+from legate_diffuse.messages import note, notes, say, say_once
 from legate_diffuse.observe.destination import open_destination
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
@@ -44,6 +44,8 @@ _wanted = True
 def before_core() -> None:
     """Load what must be in the process before Legate's libraries."""
     load_driver_stub()
+    # ends the program if they cannot be written
+    notes()
     path = settings.explanation_path()
     if path not in ("", "-", settings.CELLS):
         open_destination(path)
@@ -243,4 +245,4 @@ def _print_statistics() -> None:
     from legate_diffuse.interpose.window import window
     from legate_diffuse.observe.counters import render
 
-    print(render(window.counters.as_dict()), file=sys.stderr)
+    note(render(window.counters.as_dict()))

@@ -25,8 +25,8 @@ NAMED: Final = re.compile(
     r"|libcudacxx|cuda/std|cuda_fp16\.h|NVIDIA Legate|nvidia-cupynumeric"
     r"|\"(LEGATE_DIFFUSE_)?GPU\""
 )
-# Starting asks whether GPUs can run anything.
-KNOW: Final = ("codegen", "startup.py")
+# Starting asks whether GPUs can run anything, and a command tries it without them.
+KNOW: Final = ("codegen", "startup.py", "commands")
 
 
 def lines() -> Iterator[tuple[str, str]]:

@@ -22,9 +22,12 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from legate_diffuse import settings
 from legate_diffuse.messages import say
 
 _MAGIC: Final = b"legate_diffuse 2\n"
@@ -43,8 +46,6 @@ _PASSING_NAME: Final = re.compile(
 )
 _DIGEST_BYTES: Final = 32
 _SECRET_BYTES: Final = 32
-SIZE_LIMIT: Final = 256 * 2**20
-"""Bytes of all entries together, beyond which the oldest go."""
 _STORES_BETWEEN_SCANS: Final = 64
 _TEMPORARY_SECONDS: Final = 3600
 """Age of a file that a process was killed while writing."""
@@ -71,6 +72,23 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return Path(os.path.expanduser("~")) / ".cache" / "legate_diffuse"
 
 
+class Miss(Enum):
+    """Why there is no object on disk."""
+
+    OFF = "the cache on disk is off"
+    ABSENT = "the cache folder has none for this code, processor and LLVM"
+    DAMAGED = "the one in the cache folder is not what was stored there"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object on disk, which was used last at a time in seconds since 1970."""
+
+    key: str
+    size: int
+    used: float
+
+
 class UnsuitableError(Exception):
     """The folder is not the cache's alone; the message says why."""
 
@@ -78,8 +96,11 @@ class UnsuitableError(Exception):
 class ObjectCache:
     """A folder of compiled objects, named by keys of hexadecimal digits."""
 
-    def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
-        """Use `folder`, which is made when the first entry is stored."""
+    def __init__(self, folder: Path, size_limit: int = settings.CACHE_LIMIT) -> None:
+        """Use `folder`, which is made when the first entry is stored.
+
+        Beyond `size_limit` bytes of all entries together, the oldest go.
+        """
         self._folder = folder
         self._size_limit = size_limit
         self._stores = 0
@@ -88,24 +109,41 @@ class ObjectCache:
         self._tagged = False
         self._secret = b""
 
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "ObjectCache | None":
+        """Return the cache that the environment asks for, None if it wants none.
+
+        Raises:
+            ValueError: a variable has a value that is not understood.
+        """
+        if not settings.flag("LEGATE_DIFFUSE_CACHE", environment, default=True):
+            return None
+        limit = settings.cache_limit(environment)
+        return cls(default_folder(environment), limit)
+
     def load(self, key: str) -> bytes | None:
         """Return the object stored under `key`, or None when there is no intact one."""
+        found = self.find(key)
+        return None if isinstance(found, Miss) else found
+
+    def find(self, key: str) -> bytes | Miss:
+        """Return the object stored under `key`, or why there is none."""
         if not self._usable:
-            return None
+            return Miss.OFF
         try:
             with self._open_folder() as folder:
                 secret = self._secret or _read_secret(folder)
                 content = _read(folder, key + _SUFFIX)
         except OSError:
-            return None
+            return Miss.ABSENT
         except UnsuitableError as error:
             self._refuse(error)
-            return None
+            return Miss.OFF
         head = len(_MAGIC) + _DIGEST_BYTES
         payload = content[head:]
         digest = _MAGIC + _digest(secret, key, payload)
         if not secret or not hmac.compare_digest(content[:head], digest):
-            return None
+            return Miss.DAMAGED
         self._secret = secret
         return payload
 
@@ -138,6 +176,37 @@ class ObjectCache:
             self._refuse(error)
             return
         self._stores += 1
+
+    def entries(self) -> list[Entry]:
+        """Return what is kept, that which was used longest ago first.
+
+        Raises:
+            UnsuitableError: the folder is not used.
+            OSError: it cannot be read.
+        """
+        try:
+            with self._open_folder() as folder:
+                return [
+                    Entry(name.removesuffix(_SUFFIX), size, used / 1e9)
+                    for used, size, name in _used(folder)
+                ]
+        except FileNotFoundError:
+            return []
+
+    def clear(self) -> list[Entry]:
+        """Delete all entries, and return them; other files stay.
+
+        Raises:
+            UnsuitableError: the folder is not used.
+            OSError: it cannot be read, or an entry cannot be deleted.
+        """
+        entries = self.entries()
+        if entries:
+            with self._open_folder() as folder:
+                for entry in entries:
+                    with suppress(FileNotFoundError):
+                        os.unlink(entry.key + _SUFFIX, dir_fd=folder)
+        return entries
 
     @contextmanager
     def claim(self, key: str) -> Iterator[None]:
@@ -210,22 +279,31 @@ class ObjectCache:
 
         The entries that were used longest ago go until the rest fits.
         """
-        entries = []
         killed_before = time.time() - _TEMPORARY_SECONDS
         for name in os.listdir(folder):
-            with suppress(FileNotFoundError):
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if _ENTRY_NAME.fullmatch(name):
-                    entries.append((status.st_mtime_ns, status.st_size, name))
-                elif _PASSING_NAME.fullmatch(name) and status.st_mtime < killed_before:
-                    os.unlink(name, dir_fd=folder)
+            if _PASSING_NAME.fullmatch(name):
+                with suppress(FileNotFoundError):
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if status.st_mtime < killed_before:
+                        os.unlink(name, dir_fd=folder)
+        entries = _used(folder)
         total = sum(size for _, size, _ in entries)
-        for _, size, name in sorted(entries):
+        for _, size, name in entries:
             if total <= self._size_limit:
                 return
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             total -= size
+
+
+def _used(folder: int) -> list[tuple[int, int, str]]:
+    """Return when each entry was used, its bytes and its name, in this order."""
+    found = []
+    for name in filter(_ENTRY_NAME.fullmatch, os.listdir(folder)):
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            found.append((status.st_mtime_ns, status.st_size, name))
+    return sorted(found)
 
 
 def _is_own(name: str) -> bool:
