@@ -2,8 +2,9 @@
 """``legate-diffuse``, also as ``python -m legate_diffuse``.
 
 Runs a program fused. With ``explain`` before the program's name it also prints, at
-the end, what was fused and why not more; with ``explain --html FILE`` it writes that
-to a page, with times for each line. Options of Legate's launcher, such as
+the end, how many tasks there were, where the time went and why there were not fewer
+tasks; with ``--all`` what became of each window too; with ``--html FILE`` it writes a
+page, with ``--json FILE`` data. Options of Legate's launcher, such as
 ``--cpus 2``, may come before the program's name: then the launcher runs it.
 
 Other commands tell what is installed (``info``), what is kept on disk (``cache``), and
@@ -18,11 +19,11 @@ import sys
 from importlib.metadata import version
 from typing import NamedTuple
 
-from legate_diffuse import boot
+from legate_diffuse import boot, settings
 
 _USAGE = """\
-usage: legate-diffuse [explain [--html FILE.html]] [LEGATE OPTIONS ...] \
-PROGRAM.py [ARGUMENTS ...]
+usage: legate-diffuse [explain [--all | --html FILE.html | --json FILE.json]] \
+[LEGATE OPTIONS ...] PROGRAM.py [ARGUMENTS ...]
        legate-diffuse report [--output FILE.zip] [LEGATE OPTIONS ...] \
 PROGRAM.py [ARGUMENTS ...]
        legate-diffuse info [--json]
@@ -93,9 +94,16 @@ def _report(arguments: list[str]) -> int:
 
 
 def _explain(arguments: list[str]) -> int:
-    target, arguments = _option(arguments, "--html", ".html")
+    target = "-"
+    match arguments[:1]:
+        case ["--all"]:
+            target, arguments = settings.ALL, arguments[1:]
+        case ["--html"]:
+            target, arguments = _option(arguments, "--html", settings.PAGE)
+        case ["--json"]:
+            target, arguments = _option(arguments, "--json", settings.DATA)
     command = _command(arguments)
-    os.environ["LEGATE_DIFFUSE_EXPLAIN"] = target or "-"
+    os.environ["LEGATE_DIFFUSE_EXPLAIN"] = target
     return _run(command)
 
 

@@ -280,24 +280,36 @@ def _number(
     return int(value)
 
 
-# What ``LEGATE_DIFFUSE_EXPLAIN`` says in a notebook.
-CELLS = "%%diffuse"
+# What ``LEGATE_DIFFUSE_EXPLAIN`` says in a notebook, and for all windows on the
+# standard output.
+CELLS, ALL = "%%diffuse", "all"
+
+# Files with these endings get a page, or data.
+PAGE, DATA = ".html", ".json"
 
 
-def explanation_path() -> str:
-    """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation.
+def explanation_path(rank: int = 0) -> str:
+    """Return where ``LEGATE_DIFFUSE_EXPLAIN`` asks for an explanation of a rank.
 
-    '-' is the standard output at the end of the program, '' is nowhere, and ``CELLS``
-    the output of a notebook's cells. Like the other variables it may be 1 or 0; a file
-    of such a name is written as ./1.
+    '-' and ``ALL`` are the standard output at the end of the program, '' is nowhere,
+    and ``CELLS`` the output of a notebook's cells, all three for the first rank only;
+    another rank has its number in the name of its file. Like the other variables it may
+    be 1 or 0; a file of such a name is written as ./1.
     """
     value = os.environ.get("LEGATE_DIFFUSE_EXPLAIN", "")
     if value.lower() in _ON:
-        return "-"
-    return "" if value.lower() in _OFF else value
+        value = "-"
+    if value.lower() in _OFF:
+        return ""
+    if rank == 0:
+        return value
+    if value in ("", "-", ALL, CELLS):
+        return ""
+    name, ending = os.path.splitext(value)
+    return f"{name}.{rank}{ending}"
 
 
-def explains_on_page() -> bool:
-    """Whether the explanation is a page of HTML, which needs measured times."""
+def explanation_is_measured() -> bool:
+    """Whether the explanation has times, and comes when the program has ended."""
     path = explanation_path()
-    return path == CELLS or path.endswith(".html")
+    return path in ("-", ALL, CELLS) or path.endswith((PAGE, DATA))

@@ -47,7 +47,7 @@ class KernelTable:
             or settings.flag("LEGATE_DIFFUSE_CHECK")
         )
         # each nest then has a number of its own, as its time is that of its lines
-        self._timed = settings.explains_on_page()
+        self._timed = settings.explanation_is_measured()
         self._progress = Progress()
         self._log = topic("compile")
         self._compiler: Any = None

@@ -314,7 +314,7 @@ def test_a_program_that_is_missing() -> None:
     assert done.returncode == 2
     first, usage = done.stderr.splitlines()[:2]
     assert first == "legate_diffuse: there is no file missing.py"
-    assert usage.startswith("usage: legate-diffuse [explain [--html FILE.html]] ")
+    assert usage.startswith("usage: legate-diffuse [explain [--all | ")
 
 
 def test_no_program_at_all() -> None:
