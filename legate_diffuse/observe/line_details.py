@@ -159,10 +159,8 @@ def _in_launch(
         if part.times > 1:
             same = taking[part.first : part.end]
             seconds = sum(_loop_seconds(loop, report) for _, loop in same)
-            yield (
-                f"<p>{'The same' if part.length > 1 else 'Such a loop'} "
-                f"{part.times:,} times in all, {in_seconds(seconds)}</p>"
-            )
+            come = "The same loops come" if part.length > 1 else "Such a loop comes"
+            yield (f"<p>{come} {part.times:,} times, {in_seconds(seconds)} in all</p>")
     if launch.stored:
         yield f"<p>Arrays stored: {escape(launch.stored)}</p>"
     if launch.loops:

@@ -66,7 +66,8 @@ def summary_lines(report: Report, summary: Summary) -> Iterator[str]:
     else:
         yield (
             f"An iteration: {average(iteration.operations, 'operation')} became "
-            f"{_few(iteration.tasks)}, with {average(iteration.loops, 'loop')} "
+            f"{average(iteration.tasks, 'task')}, with "
+            f"{average(iteration.loops, 'loop')} "
             f"(seen {iteration.seen:,} times)"
         )
     yield (
@@ -123,15 +124,11 @@ def _iteration_lines(iteration: Iteration, sources: Sources) -> Iterator[str]:
         one = found[line]
         yield _cut(
             f"  {_at(line)}  {average(one.operations, 'operation')}, "
-            f"{average(one.loops, 'loop')}, {_few(one.tasks)}  {quote(line, sources)}"
+            f"{average(one.loops, 'loop')}, {average(one.tasks, 'task')}  "
+            f"{quote(line, sources)}"
         )
     if (rest := len(found) - _MOST_LINES) > 0:
         yield f"  and {plural(rest, 'line')} more"
-
-
-def _few(tasks: float) -> str:
-    """Return how many tasks there are, of which there may be much less than one."""
-    return f"{tasks:.2g} tasks" if 0 < tasks < 1 else average(tasks, "task")
 
 
 def _at(line: Line) -> str:
