@@ -12,9 +12,12 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import window_reader
+from kernel.kernel_reader import parse_kernel
 from process import LEGATE, LEGATE_OPTIONS, run
 
 import legate_diffuse
+from legate_diffuse.kernel.text import print_kernel
 
 COMMAND = LEGATE + "-diffuse"
 CONFIG = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
@@ -278,6 +281,38 @@ def test_a_variable_that_does_not_exist_is_one_sentence(program: str) -> None:
 def test_a_variable_that_does_not_exist_does_not_concern_other_programs() -> None:
     done = run(sys.executable, "-c", "print('fine')", LEGATE_DIFFUSE_THREAD="2")
     assert (done.stdout, done.stderr) == ("fine\n", "")
+
+
+FAILS = {
+    "analysis": "import legate_diffuse.fusion.pipeline as passes\n"
+    "passes.group_window = None\n",
+    "compilation": "import legate_diffuse.codegen.compiler as compiler\n"
+    "compiler.routines_of = None\n",
+}
+
+
+@pytest.mark.parametrize("stage", FAILS)
+def test_what_fails_is_logged_as_text_that_can_be_read_again(
+    stage: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "fails.py"
+    program.write_text(
+        FAILS[stage] + "import cupynumeric as cn\n"
+        "x = cn.sqrt(cn.full(100, 2.0) * 2.0)\n"
+        "print(float(x[3]))\n"
+    )
+    done = ask_python(str(program), LEGATE_DIFFUSE_LOG="fallback", **WINDOWS)
+    assert done.stdout == "2.0\n"
+    _, _, rest = done.stderr.partition(f"{stage} of a group failed: TypeError: ")
+    text = re.split(r"^(?:legate_diffuse|\d\d:\d\d:)", rest, flags=re.MULTILINE)[0]
+    text = text.partition("\n")[2].strip() + "\n"
+    if stage == "analysis":
+        window = window_reader.parse(text)
+        assert "SQRT" in " ".join(task.kind.code for task in window.tasks)
+    else:
+        kernels = [f"{one.strip()}\n" for one in text.split("\n\n")]
+        assert [print_kernel(parse_kernel(one)) for one in kernels] == kernels
+        assert any(" = sqrt " in one for one in kernels)
 
 
 # -- the report -------------------------------------------------------------------
