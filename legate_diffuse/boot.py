@@ -139,13 +139,8 @@ def _add_launcher_flags(args: ModuleType) -> None:
 def _start() -> None:
     launcher = os.path.basename(sys.argv[0] if sys.argv else "") == "legate"
     try:
+        settings.refuse_mistakes()
         on, stub, yields, *_ = map(settings.flag, settings.FLAGS)
-        settings.refuse_contradictions()
-        settings.cache_bytes()
-        settings.threads()
-        settings.maths()
-        settings.dump()
-        settings.proof()
     except ValueError as error:
         message = f"legate_diffuse: {error}"
 
@@ -155,6 +150,15 @@ def _start() -> None:
         # this only concerns processes that use Legate
         _around_import(_LAUNCHER if launcher else _CORE, stop)
         return
+    if not launcher and (unknown := settings.unknown_variables()):
+
+        def tell() -> None:
+            from legate_diffuse.messages import say_once
+
+            for sentence in unknown:
+                say_once(sentence)
+
+        _around_import(_CORE, tell)
     if launcher:
         _around_import(_LAUNCHER, after=_add_launcher_flags)
     elif on:

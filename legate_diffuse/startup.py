@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from legate_diffuse import settings
-from legate_diffuse.messages import say, say_once
+from legate_diffuse.messages import note, notes, rank, say, say_once
 from legate_diffuse.observe.destination import open_destination
 
 DRIVER_STUB = "liblegate_diffuse_driver_stub.so"
@@ -44,8 +44,10 @@ _wanted = True
 def before_core() -> None:
     """Load what must be in the process before Legate's libraries."""
     load_driver_stub()
-    path = settings.explanation_path()
-    if path not in ("", "-", settings.CELLS):
+    # ends the program if they cannot be written
+    notes()
+    path = settings.explanation_path(rank())
+    if path not in ("", "-", settings.ALL, settings.CELLS):
         open_destination(path)
     global _wanted
     consequence = "so the program runs unfused"
@@ -53,7 +55,7 @@ def before_core() -> None:
     _wanted = _wanted and _load(NET)
     if _wanted and settings.flag("LEGATE_DIFFUSE_YIELD", default=True):
         _wanted = _load(LOCKS)
-    if _wanted and settings.explains_on_page():
+    if _wanted and settings.explanation_is_measured():
         _wanted = _load(CLOCKS)
 
 
@@ -84,9 +86,10 @@ def after_core(core: ModuleType) -> None:
         return
     from legate_diffuse.interpose.install import install
 
-    if settings.flag("LEGATE_DIFFUSE_STATS") and runtime.node_id == 0:
+    if settings.flag("LEGATE_DIFFUSE_STATS"):
         # registered before the last flush, so it runs after it
-        atexit.register(_print_statistics)
+        several = runtime.node_count > 1
+        atexit.register(_print_statistics, runtime.node_id if several else None)
     install(core, native)
 
 
@@ -239,8 +242,8 @@ def _is_built_for_it(consequence: str) -> bool:
     return True
 
 
-def _print_statistics() -> None:
+def _print_statistics(of_rank: int | None) -> None:
     from legate_diffuse.interpose.window import window
     from legate_diffuse.observe.counters import render
 
-    print(render(window.counters.as_dict()), file=sys.stderr)
+    note(render(window.counters.as_dict(), of_rank))

@@ -24,6 +24,7 @@ ORDER: Final = (
     "",
     "__main__",
     "cli",
+    "commands",
     "notebook",
     "boot",
     "startup",
@@ -42,8 +43,8 @@ ORDER: Final = (
     "ir",
     "kernel",
     "_native",
-    "settings",
     "messages",
+    "settings",
 )
 # These may be imported anywhere.
 EVERYBODYS: Final = ("_native", "settings", "messages")

@@ -25,8 +25,9 @@ NAMED: Final = re.compile(
     r"|libcudacxx|cuda/std|cuda_fp16\.h|NVIDIA Legate|nvidia-cupynumeric"
     r"|\"(LEGATE_DIFFUSE_)?GPU\""
 )
-# Starting asks whether GPUs can run anything.
-KNOW: Final = ("codegen", "startup.py")
+# Starting asks whether GPUs can run anything, a command tries it without them, and
+# pages for users name them.
+KNOW: Final = ("codegen", "startup.py", "commands", "guide")
 
 
 def lines() -> Iterator[tuple[str, str]]:

@@ -17,21 +17,33 @@ import fcntl
 import hmac
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from legate_diffuse import settings
+from legate_diffuse.codegen.cache_files import (
+    FLAGS,
+    OTHERS_WRITE,
+    SECRET,
+    TEMPORARY,
+    find_secret,
+    make_folder,
+    read_file,
+    read_secret,
+    rename,
+    temporary_file,
+)
 from legate_diffuse.messages import say
 
 _MAGIC: Final = b"legate_diffuse 2\n"
 _SUFFIX: Final = ".kernel"
-_TEMPORARY: Final = ".tmp"
 _LOCK: Final = ".lock"
-_SECRET: Final = "secret"
 _TAG: Final = "CACHEDIR.TAG"
 _TAG_CONTENT: Final = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Compiled kernels of legate_diffuse, which may delete what is here.
@@ -39,23 +51,15 @@ _TAG_CONTENT: Final = b"""Signature: 8a477f597d28d172789f06886806bc55
 """
 _ENTRY_NAME: Final = re.compile(rf"[0-9a-f]+{re.escape(_SUFFIX)}")
 _PASSING_NAME: Final = re.compile(
-    rf"[0-9a-f]{{16}}{re.escape(_TEMPORARY)}|[0-9a-f]+{re.escape(_LOCK)}"
+    rf"[0-9a-f]{{16}}{re.escape(TEMPORARY)}|[0-9a-f]+{re.escape(_LOCK)}"
 )
 _DIGEST_BYTES: Final = 32
-_SECRET_BYTES: Final = 32
-SIZE_LIMIT: Final = 256 * 2**20
-"""Bytes of all entries together, beyond which the oldest go."""
 _STORES_BETWEEN_SCANS: Final = 64
 _TEMPORARY_SECONDS: Final = 3600
 """Age of a file that a process was killed while writing."""
 _PATIENCE_SECONDS: Final = 5.0
 """How long a process waits for another one. Most kernels take 5 to 15 ms."""
 _POLL_SECONDS: Final = 0.001
-
-# A link is not followed, and nobody is waited for.
-_FLAGS: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def default_folder(environment: Mapping[str, str]) -> Path:
@@ -71,6 +75,23 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return Path(os.path.expanduser("~")) / ".cache" / "legate_diffuse"
 
 
+class Miss(Enum):
+    """Why there is no object on disk."""
+
+    OFF = "the cache on disk is off"
+    ABSENT = "the cache folder has none for this code, processor and LLVM"
+    DAMAGED = "the one in the cache folder is not what was stored there"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object on disk, which was used last at a time in seconds since 1970."""
+
+    key: str
+    size: int
+    used: float
+
+
 class UnsuitableError(Exception):
     """The folder is not the cache's alone; the message says why."""
 
@@ -78,8 +99,11 @@ class UnsuitableError(Exception):
 class ObjectCache:
     """A folder of compiled objects, named by keys of hexadecimal digits."""
 
-    def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
-        """Use `folder`, which is made when the first entry is stored."""
+    def __init__(self, folder: Path, size_limit: int = settings.CACHE_LIMIT) -> None:
+        """Use `folder`, which is made when the first entry is stored.
+
+        Beyond `size_limit` bytes of all entries together, the oldest go.
+        """
         self._folder = folder
         self._size_limit = size_limit
         self._stores = 0
@@ -88,24 +112,41 @@ class ObjectCache:
         self._tagged = False
         self._secret = b""
 
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "ObjectCache | None":
+        """Return the cache that the environment asks for, None if it wants none.
+
+        Raises:
+            ValueError: a variable has a value that is not understood.
+        """
+        if not settings.flag("LEGATE_DIFFUSE_CACHE", environment, default=True):
+            return None
+        limit = settings.cache_limit(environment)
+        return cls(default_folder(environment), limit)
+
     def load(self, key: str) -> bytes | None:
         """Return the object stored under `key`, or None when there is no intact one."""
+        found = self.find(key)
+        return None if isinstance(found, Miss) else found
+
+    def find(self, key: str) -> bytes | Miss:
+        """Return the object stored under `key`, or why there is none."""
         if not self._usable:
-            return None
+            return Miss.OFF
         try:
             with self._open_folder() as folder:
-                secret = self._secret or _read_secret(folder)
-                content = _read(folder, key + _SUFFIX)
+                secret = self._secret or read_secret(folder)
+                content = read_file(folder, key + _SUFFIX)
         except OSError:
-            return None
+            return Miss.ABSENT
         except UnsuitableError as error:
             self._refuse(error)
-            return None
+            return Miss.OFF
         head = len(_MAGIC) + _DIGEST_BYTES
         payload = content[head:]
         digest = _MAGIC + _digest(secret, key, payload)
         if not secret or not hmac.compare_digest(content[:head], digest):
-            return None
+            return Miss.DAMAGED
         self._secret = secret
         return payload
 
@@ -117,13 +158,13 @@ class ObjectCache:
         if not self._usable:
             return
         try:
-            _make_folder(self._folder)
+            make_folder(self._folder)
             with self._open_folder() as folder:
                 self._take(folder)
-                self._secret = self._secret or _find_secret(folder)
+                self._secret = self._secret or find_secret(folder)
                 content = _MAGIC + _digest(self._secret, key, payload) + payload
-                with _temporary(folder, content) as temporary:
-                    _rename(folder, temporary, key + _SUFFIX)
+                with temporary_file(folder, content) as temporary:
+                    rename(folder, temporary, key + _SUFFIX)
                 if self._stores % _STORES_BETWEEN_SCANS == 0:
                     with suppress(OSError):
                         self._evict(folder)
@@ -139,6 +180,37 @@ class ObjectCache:
             return
         self._stores += 1
 
+    def entries(self) -> list[Entry]:
+        """Return what is kept, that which was used longest ago first.
+
+        Raises:
+            UnsuitableError: the folder is not used.
+            OSError: it cannot be read.
+        """
+        try:
+            with self._open_folder() as folder:
+                return [
+                    Entry(name.removesuffix(_SUFFIX), size, used / 1e9)
+                    for used, size, name in _used(folder)
+                ]
+        except FileNotFoundError:
+            return []
+
+    def clear(self) -> list[Entry]:
+        """Delete all entries, and return them; other files stay.
+
+        Raises:
+            UnsuitableError: the folder is not used.
+            OSError: it cannot be read, or an entry cannot be deleted.
+        """
+        entries = self.entries()
+        if entries:
+            with self._open_folder() as folder:
+                for entry in entries:
+                    with suppress(FileNotFoundError):
+                        os.unlink(entry.key + _SUFFIX, dir_fd=folder)
+        return entries
+
     @contextmanager
     def claim(self, key: str) -> Iterator[None]:
         """Make an entry while nobody else does who claims it.
@@ -150,7 +222,7 @@ class ObjectCache:
             # in a folder that cannot be used nobody can leave an entry; `store` says so
             with suppress(OSError, UnsuitableError):
                 if self._usable and self._patient:
-                    _make_folder(self._folder)
+                    make_folder(self._folder)
                     folder = stack.enter_context(self._open_folder())
                     self._take(folder)
                     self._patient = _lock(folder, key + _LOCK, stack)
@@ -181,7 +253,7 @@ class ObjectCache:
             status = os.fstat(handle)
             if status.st_uid != os.geteuid():
                 raise UnsuitableError("it belongs to another user")
-            if status.st_mode & _OTHERS_WRITE:
+            if status.st_mode & OTHERS_WRITE:
                 raise UnsuitableError("other users may write to it (see chmod go-w)")
             yield handle
         finally:
@@ -201,8 +273,8 @@ class ObjectCache:
                     raise UnsuitableError(
                         f"there are other files in it, such as {name}"
                     )
-            with _temporary(folder, _TAG_CONTENT) as temporary:
-                _rename(folder, temporary, _TAG)
+            with temporary_file(folder, _TAG_CONTENT) as temporary:
+                rename(folder, temporary, _TAG)
         self._tagged = True
 
     def _evict(self, folder: int) -> None:
@@ -210,17 +282,16 @@ class ObjectCache:
 
         The entries that were used longest ago go until the rest fits.
         """
-        entries = []
         killed_before = time.time() - _TEMPORARY_SECONDS
         for name in os.listdir(folder):
-            with suppress(FileNotFoundError):
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if _ENTRY_NAME.fullmatch(name):
-                    entries.append((status.st_mtime_ns, status.st_size, name))
-                elif _PASSING_NAME.fullmatch(name) and status.st_mtime < killed_before:
-                    os.unlink(name, dir_fd=folder)
+            if _PASSING_NAME.fullmatch(name):
+                with suppress(FileNotFoundError):
+                    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                    if status.st_mtime < killed_before:
+                        os.unlink(name, dir_fd=folder)
+        entries = _used(folder)
         total = sum(size for _, size, _ in entries)
-        for _, size, name in sorted(entries):
+        for _, size, name in entries:
             if total <= self._size_limit:
                 return
             with suppress(FileNotFoundError):
@@ -228,10 +299,20 @@ class ObjectCache:
             total -= size
 
 
+def _used(folder: int) -> list[tuple[int, int, str]]:
+    """Return when each entry was used, its bytes and its name, in this order."""
+    found = []
+    for name in filter(_ENTRY_NAME.fullmatch, os.listdir(folder)):
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            found.append((status.st_mtime_ns, status.st_size, name))
+    return sorted(found)
+
+
 def _is_own(name: str) -> bool:
     """Whether a file may be the cache's, by its name."""
     return (
-        name in (_SECRET, _TAG)
+        name in (SECRET, _TAG)
         or _ENTRY_NAME.fullmatch(name) is not None
         or _PASSING_NAME.fullmatch(name) is not None
     )
@@ -239,7 +320,7 @@ def _is_own(name: str) -> bool:
 
 def _has_tag(folder: int) -> bool:
     try:
-        return _read(folder, _TAG) == _TAG_CONTENT
+        return read_file(folder, _TAG) == _TAG_CONTENT
     except OSError:
         return False
 
@@ -249,7 +330,7 @@ def _lock(folder: int, name: str, stack: ExitStack) -> bool:
 
     The system unlocks the files of a process that ends.
     """
-    flags = os.O_RDWR | os.O_CREAT | _FLAGS
+    flags = os.O_RDWR | os.O_CREAT | FLAGS
     handle = os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder)
     stack.callback(os.close, handle)
     given_up = time.monotonic() + _PATIENCE_SECONDS
@@ -272,77 +353,3 @@ def _remove(folder: int, name: str) -> None:
 
 def _digest(secret: bytes, key: str, payload: bytes) -> bytes:
     return hmac.digest(secret, key.encode() + b"\n" + payload, "sha256")
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder for nobody but the user, whatever others may be allowed."""
-    with suppress(FileExistsError):
-        try:
-            folder.mkdir(mode=stat.S_IRWXU)
-        except FileNotFoundError:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=stat.S_IRWXU)
-
-
-def _read(folder: int, name: str, forbidden: int = _OTHERS_WRITE) -> bytes:
-    """Return the content of a plain file of the user's, b"" if it is none.
-
-    It counts as used now.
-    """
-    handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(handle)
-        if (
-            not stat.S_ISREG(status.st_mode)
-            or status.st_uid != os.geteuid()
-            or status.st_mode & forbidden
-        ):
-            return b""
-        with suppress(OSError):
-            os.utime(handle)
-        return file.read()
-
-
-def _read_secret(folder: int) -> bytes:
-    """Return the user's secret, b"" if there is none that nobody else can read."""
-    try:
-        found = _read(folder, _SECRET, _OTHERS)
-    except OSError:
-        return b""
-    return found if len(found) == _SECRET_BYTES else b""
-
-
-def _find_secret(folder: int) -> bytes:
-    """Return the user's secret; there is one from then on, and never half of one."""
-    found = _read_secret(folder)
-    if found:
-        return found
-    made = secrets.token_bytes(_SECRET_BYTES)
-    with _temporary(folder, made) as temporary:
-        try:
-            os.link(temporary, _SECRET, src_dir_fd=folder, dst_dir_fd=folder)
-        except FileExistsError:
-            # another process was first, or it is not what it should be
-            found = _read_secret(folder)
-            if not found:
-                _rename(folder, temporary, _SECRET)
-    return found or made
-
-
-@contextmanager
-def _temporary(folder: int, content: bytes) -> Iterator[str]:
-    """Write a file that nobody else can read; what is left of it goes at the end."""
-    name = secrets.token_hex(8) + _TEMPORARY
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS
-    handle = os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        yield name
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
-
-
-def _rename(folder: int, name: str, new_name: str) -> None:
-    os.replace(name, new_name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from legate_diffuse import settings
-from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
 from legate_diffuse.codegen.machine import Machine
@@ -49,7 +49,7 @@ class Compiler(KernelCompiler):
         """
         return cls(
             MathMode(settings.maths(environment)),
-            ObjectCache(default_folder(environment)),
+            ObjectCache.from_environment(environment),
             settings.flag("LEGATE_DIFFUSE_FAST_MATH", environment),
         )
 
@@ -111,10 +111,11 @@ class Compiler(KernelCompiler):
         name = f"legate_diffuse_{key[:32]}"
         payload = self._load(key, name)
         compiled = False
+        if payload is None and not generate:
+            return None
+        named = assembly.replace(f"@{_NAME} =", f"@{name} =")
+        self._dump(name, named, lambda: machine.machine_code(named))
         if payload is None:
-            if not generate:
-                return None
-            named = assembly.replace(f"@{_NAME} =", f"@{name} =")
             payload, compiled = self._make_object(
                 key, lambda: machine.generate(named), name
             )

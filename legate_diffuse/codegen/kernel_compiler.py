@@ -5,11 +5,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
-from legate_diffuse.codegen.cache import ObjectCache
+from legate_diffuse import settings
+from legate_diffuse.codegen.cache import Miss, ObjectCache
 from legate_diffuse.kernel.ir import Kernel, RowProgram
+from legate_diffuse.messages import note
 
 
 class Code(Protocol):
@@ -26,13 +28,16 @@ class CompiledKernel:
 
     `address` is of what the native part runs: a ``KernelCode``
     (mappers/program/row_driver.h), or that of another target. `compiled` is False when
-    the code came from disk.
+    the code came from disk, and `missed` is why it did not. It took `seconds` to get
+    it, with the functions that it is the first to call.
     """
 
     address: int
     name: str
     compiled: bool
     code: Code
+    seconds: float = 0.0
+    missed: Miss | None = None
 
 
 class KernelCompiler(ABC):
@@ -53,6 +58,9 @@ class KernelCompiler(ABC):
         self.disk_hits = 0
         self.compile_seconds = 0.0
         self._cache = cache
+        # why the last object was not on disk
+        self._missed = Miss.OFF
+        self._dumps = settings.dump()
         self._kernels: dict[Kernel | RowProgram, CompiledKernel] = {}
 
     @abstractmethod
@@ -112,19 +120,32 @@ class KernelCompiler(ABC):
             return known
         started = time.perf_counter()
         made = make()
+        seconds = time.perf_counter() - started
         if made is not None:
+            missed = self._missed if made.compiled else None
+            made = replace(made, seconds=seconds, missed=missed)
             self._kernels[kernel] = made
             self.kernels_compiled += made.compiled
             self.disk_hits += not made.compiled
-        self.compile_seconds += time.perf_counter() - started
+        self.compile_seconds += seconds
         return made
+
+    def _dump(self, name: str, assembly: str, machine_code: Callable[[], str]) -> None:
+        """Print the code of a kernel that is used, if somebody wants to read it."""
+        if settings.LLVM in self._dumps:
+            note(f"# {name} as LLVM assembly\n{assembly}")
+        if settings.ASM in self._dumps:
+            note(f"# {name} as machine code\n{machine_code()}")
 
     def _load(self, key: str, *symbols: str) -> bytes | None:
         """Return an object from disk, if it defines what is expected of it."""
-        payload = None if self._cache is None else self._cache.load(key)
-        if payload is None or not self._is_intact(payload, symbols):
+        found = Miss.OFF if self._cache is None else self._cache.find(key)
+        if not isinstance(found, Miss) and not self._is_intact(found, symbols):
+            found = Miss.DAMAGED
+        if isinstance(found, Miss):
+            self._missed = found
             return None
-        return payload
+        return found
 
     def _make_object(
         self, key: str, generate: Callable[[], bytes], *symbols: str

@@ -136,6 +136,12 @@ class Machine:
         payload: bytes = self._generator.emit_object(module)
         return payload
 
+    def machine_code(self, assembly: str) -> str:
+        """Return the machine's own assembly for that of LLVM."""
+        module = self._llvm.parse_assembly(assembly)
+        text: str = self._generator.emit_assembly(module)
+        return text
+
     def link_routine(self, name: str, variant: int, payload: bytes) -> bool:
         """Load a variant of a vector routine, and use it if it agrees with libm."""
         check = check_symbol(name, variant)

@@ -12,6 +12,7 @@ from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.kernel.ir import Op, RowProgram
 from legate_diffuse.kernel.reductions import identity_bytes
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.log import Topic, topic
 from legate_diffuse.observe.progress import Progress
 
 # A task with at least so many operations on elements has its kernels compiled when
@@ -46,8 +47,9 @@ class KernelTable:
             or settings.flag("LEGATE_DIFFUSE_CHECK")
         )
         # each nest then has a number of its own, as its time is that of its lines
-        self._timed = settings.explains_on_page()
+        self._timed = settings.explanation_is_measured()
         self._progress = Progress()
+        self._log = topic("compile")
         self._compiler: Any = None
         # several of one kernel only if it is timed
         self._numbers: dict[Kernel | RowProgram, list[int]] = {}
@@ -99,6 +101,8 @@ class KernelTable:
             compiled = self._call(self._compiler.compile_rows, program)
             number = NO_CODE
             if compiled is not None:
+                if self._log is not None:
+                    _tell(self._log, program, compiled)
                 number = self._native.register_kernel(compiled.address)
             self._numbers.setdefault(program, []).append(number)
         return number
@@ -178,6 +182,8 @@ class KernelTable:
             self._count()
         if compiled is None:
             return None
+        if self._log is not None:
+            _tell(self._log, kernel, compiled)
         number: int = self._native.register_kernel(
             compiled.address, self._reductions(kernel), self._timed
         )
@@ -227,6 +233,19 @@ class KernelTable:
             compiled = self._compiler.compile(kernel)
             self._combining[key] = self._native.register_kernel(compiled.address)
         return self._combining[key]
+
+
+def _tell(log: Topic, kernel: Kernel | RowProgram, compiled: Any) -> None:
+    """Log how the code of a kernel was got."""
+    kernels = [kernel] if isinstance(kernel, Kernel) else kernel.kernels
+    steps = [step for one in kernels for step in one.body if isinstance(step, Op)]
+    words = dict.fromkeys(f"{step.name} {step.dtype}" for step in steps)
+    what = f"{compiled.name} ({', '.join(words) or 'copies'})"
+    milliseconds = 1e3 * compiled.seconds
+    if compiled.missed is None:
+        log.debug(f"loaded {what} from disk in {milliseconds:.1f} ms")
+        return
+    log.info(f"compiled {what} in {milliseconds:.1f} ms, as {compiled.missed.value}")
 
 
 def _divides_integers(kernel: Kernel) -> bool:

@@ -17,6 +17,7 @@ from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir import Window
 from legate_diffuse.launch.failure import attempt
+from legate_diffuse.launch.logs import Logs
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.state import ClosedWindow
 from legate_diffuse.messages import say
@@ -46,9 +47,11 @@ class Prover:
     Args:
         meanings: of operations.
         counters: count what was proven and refuted.
+        logs: take reports as well.
     """
 
-    def __init__(self, meanings: Meanings, counters: Counters) -> None:
+    def __init__(self, meanings: Meanings, counters: Counters, logs: Logs) -> None:
+        self._logs = logs
         self._meanings = meanings
         self._counters = counters
         self._how = settings.proof()
@@ -106,11 +109,13 @@ class Prover:
 
     def _tell(self, window: Window, plan: Plan, found: Refutation) -> None:
         """Leave a report, and say once where it is."""
+        text = report(window, plan, found)
+        self._logs.refuted(text)
         where = "nothing, as no file can be written"
         with suppress(OSError):
             handle, where = tempfile.mkstemp(".txt", "legate-diffuse-refuted-")
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(report(window, plan, found))
+                file.write(text)
         if not self._warned:
             self._warned = True
             say(

@@ -7,8 +7,7 @@ the pattern is not tried again.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -18,12 +17,14 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.fusion.translate import translate
+from legate_diffuse.ir.text import render
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
+from legate_diffuse.launch.logs import Logs, kernels_text
 from legate_diffuse.launch.proving import Prover
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
@@ -34,7 +35,7 @@ from legate_diffuse.launch.state import ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
 from legate_diffuse.launch.trapping import Trapping, fills
-from legate_diffuse.messages import say, say_once
+from legate_diffuse.messages import note, say, say_once
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.decisions import decision
 from legate_diffuse.observe.explain import Explanation, open_explanation
@@ -81,7 +82,8 @@ class Submitter:
         self._agreement = agreement
         # by key, and whether points compute again what they gather
         self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
-        self._prover = Prover(self._meanings, counters)
+        self.logs = Logs(native)
+        self._prover = Prover(self._meanings, counters, self.logs)
         self.gathering = Gathering(native, several=agreement is not None)
         # how many operations ran that were not recorded
         self.unseen = 0
@@ -91,9 +93,9 @@ class Submitter:
         self._named: dict[str, int] = {}
         self._warned = False
         self._watch: Watch | None = verify_pass if checker is not None else None
-        if settings.dump() == settings.PASS:
+        if settings.PASS in settings.dump():
             self._watch = _print_pass
-        self._prints_decisions = settings.dump() == settings.DECISIONS
+        self._prints_decisions = settings.DECISIONS in settings.dump()
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
         if (threads := settings.threads()) is not None:
@@ -168,7 +170,7 @@ class Submitter:
         Until then nothing is done that does harm if it is done twice, or in vain.
         ``wanted`` is a single element that the program waits for, if any.
         """
-        plan = self._plan(window)
+        plan = self.logs.planned(self._windows + 1, window, lambda: self._plan(window))
         self._windows += 1
         self._spares.let_go(self._windows)
         plan.last_use = self._windows
@@ -205,6 +207,7 @@ class Submitter:
             fused = launch.fused
             if fused and not self.has_kernels(launch, shapes):
                 fused, deferred = False, ()
+                self.logs.late(launch, operations)
                 if self.ledger is not None:
                     self.ledger.note_late(operations[n] for n in launch.tasks)
             originals: Sequence[int] = launch.hoisted if fused else launch.tasks
@@ -263,7 +266,7 @@ class Submitter:
             meanings = Trapping(self._meanings, lambda _: True)
             plan = attempt(lambda: self._make_plan(window, meanings))
         except FailureError as failure:
-            self._failed("analysis", failure)
+            self._failed("analysis", failure, lambda: self._text(window))
             return None
         if not self._accepts(window, plan):
             return None
@@ -301,7 +304,7 @@ class Submitter:
         try:
             return self._prover.accepts(window, plan)
         except FailureError as failure:
-            self._failed("proof", failure)
+            self._failed("proof", failure, lambda: self._text(window))
             return False
 
     def _found_or_made(self, window: ClosedWindow, computes: bool) -> Plan:
@@ -314,12 +317,15 @@ class Submitter:
         try:
             plan = attempt(lambda: self._make_plan(window, self._meanings, computes))
         except FailureError as failure:
-            self._failed("analysis", failure)
+            self._failed("analysis", failure, lambda: self._text(window))
             plan = unfused_plan(length)
         # the key is not always that of the operations
         if window.spells_operations():
             self._plans[key] = plan
         return plan
+
+    def _text(self, window: ClosedWindow) -> str:
+        return render(translate(window, self._meanings))
 
     def _forget(self) -> None:
         """Forget the plans that were used longest ago, and the kernels only they use.
@@ -395,16 +401,22 @@ class Submitter:
         """Let the original tasks of a launch run from now on."""
         launch.fused = False
         launch.deferrable = ()
-        self._failed(stage, failure)
+        self._failed(stage, failure, lambda: kernels_text(launch))
 
-    def _failed(self, stage: str, failure: Exception) -> None:
-        """Tell the user once that original tasks run instead of fused ones."""
+    def _failed(
+        self, stage: str, failure: Exception, describe: Callable[[], str]
+    ) -> None:
+        """Tell the user once that original tasks run instead of fused ones.
+
+        ``describe`` returns the text of what failed, for the log.
+        """
         self.counters.failures += 1
+        error = failure.__cause__ if isinstance(failure, FailureError) else failure
+        elsewhere = isinstance(error, ElsewhereError)
+        reason = error if elsewhere else f"{type(error).__name__}: {error}"
+        self.logs.failed(stage, reason, describe)
         if not self._warned:
             self._warned = True
-            error = failure.__cause__ if isinstance(failure, FailureError) else failure
-            elsewhere = isinstance(error, ElsewhereError)
-            reason = error if elsewhere else f"{type(error).__name__}: {error}"
             (say_once if elsewhere else say)(
                 f"{stage} of a group of operations failed ({reason}), so they run "
                 "unfused"
@@ -421,5 +433,5 @@ def _who_chooses(agreement: Agreement | None, checker: Checker | None) -> str:
 
 
 def _print_pass(step: Pass, draft: Draft) -> None:
-    print(f"# {step.name}\n{step.render(draft)}", file=sys.stderr, flush=True)
+    note(f"# {step.name}\n{step.render(draft)}")
     verify_pass(step, draft)

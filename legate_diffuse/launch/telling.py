@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import sys
-
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.launch.queue import LaunchQueue, Step
 from legate_diffuse.launch.state import ClosedWindow
+from legate_diffuse.messages import note
 from legate_diffuse.observe.explain import Explanation
 
 
@@ -43,4 +42,4 @@ class Print(Step):
 
     def count(self) -> None:
         """Print the line."""
-        print(self._line, file=sys.stderr, flush=True)
+        note(self._line)

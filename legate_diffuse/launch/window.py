@@ -169,11 +169,13 @@ class LaunchWindow:
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""
+        self.submitter.logs.passed(operation)
         self._let_pass("task that cannot be fused")
         self._run(operation)
 
     def let_pass(self, function: str) -> None:
         """Submit what is pending, and count the function of Legate's that follows."""
+        self.submitter.logs.called(function)
         self._let_pass(function)
         if self._ledger is not None:
             self._ledger.note_passed(function)

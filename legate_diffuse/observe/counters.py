@@ -54,9 +54,10 @@ class Counters:
         return counts
 
 
-def render(counts: dict[str, Any]) -> str:
-    """Return the counts as lines for a person."""
-    lines = ["legate_diffuse statistics:"]
+def render(counts: dict[str, Any], of_rank: int | None = None) -> str:
+    """Return the counts as lines for a person, of one of several ranks or of all."""
+    where = "" if of_rank is None else f" of rank {of_rank}"
+    lines = [f"legate_diffuse statistics{where}:"]
     for name, value in counts.items():
         label = name.replace("_", " ")
         if isinstance(value, dict):

@@ -12,7 +12,7 @@ import os
 import stat
 from typing import Final, TextIO
 
-from legate_diffuse.observe.wording import PAGE_MARK, TITLE
+from legate_diffuse.observe.wording import DATA_MARK, PAGE_MARK, TITLE
 
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -75,5 +75,6 @@ def _is_file(handle: int) -> bool:
 
 def _is_explanation(handle: int) -> bool:
     """Whether there is nothing but an explanation in a file."""
-    beginning = os.pread(handle, max(len(TITLE), len(PAGE_MARK)), 0)
-    return not beginning or beginning.startswith((TITLE.encode(), PAGE_MARK.encode()))
+    marks = [mark.encode() for mark in (TITLE, PAGE_MARK, DATA_MARK)]
+    beginning = os.pread(handle, max(map(len, marks)), 0)
+    return not beginning or beginning.startswith(tuple(marks))

@@ -13,13 +13,15 @@ import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TextIO
 
 from legate_diffuse import settings
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.messages import say
+from legate_diffuse.messages import rank, say
 from legate_diffuse.observe.counters import Counters
+from legate_diffuse.observe.data import write_data
 from legate_diffuse.observe.destination import clear, open_destination
 from legate_diffuse.observe.facts import WindowFacts, describe
 from legate_diffuse.observe.iterations import MAX_TRACE, Submission, find_iteration
@@ -28,7 +30,8 @@ from legate_diffuse.observe.location import escaped
 from legate_diffuse.observe.page import page_lines, write_page
 from legate_diffuse.observe.processors import ProcessorFacts, processor_lines
 from legate_diffuse.observe.report import Report
-from legate_diffuse.observe.text import total_lines, window_lines
+from legate_diffuse.observe.summary import summarize
+from legate_diffuse.observe.text import summary_lines, total_lines, window_lines
 from legate_diffuse.observe.wording import TITLE
 
 # At most so many windows are described; the others are only counted.
@@ -45,28 +48,30 @@ def open_explanation(
     """Return the explanation that ``LEGATE_DIFFUSE_EXPLAIN`` asks for, if it does.
 
     ``-`` stands for the standard output, after the program's own. Of several ranks
-    only the first explains. ``fused`` has the names of all fused tasks in the end, and
-    ``processors`` tells how these use them.
+    each has a file, and the first the standard output. ``fused`` has the names of all
+    fused tasks in the end, and ``processors`` tells how these use them.
     """
-    path = settings.explanation_path()
-    if not path or legate.runtime.node_id != 0:
+    path = settings.explanation_path(rank())
+    if not path:
         return None
-    native = legate.native
-    if settings.explains_on_page():
-        file = None if path == settings.CELLS else open_destination(path)
-        page = _Page(file, legate, meanings, counters, fused, processors)
-        return Explanation(page)
-    if path != "-":
-        file = open_destination(path)
-        clear(file)
-        return Explanation(_Text(file, native, processors, at_once=True))
-    return Explanation(_Text(sys.stdout, native, processors, at_once=False))
+    if settings.explanation_is_measured():
+        write: Callable[[Report], None] | None = None
+        if path in ("-", settings.ALL):
+            write = partial(_print, path == settings.ALL)
+        elif path != settings.CELLS:
+            writer = write_data if path.endswith(settings.DATA) else write_page
+            write = partial(writer, open_destination(path))
+        measured = _Measured(write, legate, meanings, counters, fused, processors)
+        return Explanation(measured)
+    file = open_destination(path)
+    clear(file)
+    return Explanation(_Text(file, legate.native, processors))
 
 
 class Explanation:
     """Describes windows, as text or on a page."""
 
-    def __init__(self, writer: _Text | _Page) -> None:
+    def __init__(self, writer: _Text | _Measured) -> None:
         self._writer = writer
         self._described: dict[int, _Described] = {}
         if self.ledger is not None:
@@ -77,7 +82,7 @@ class Explanation:
     @property
     def ledger(self) -> Ledger | None:
         """The clocks of the program's thread, if times are wanted."""
-        return self._writer.ledger if isinstance(self._writer, _Page) else None
+        return self._writer.ledger if isinstance(self._writer, _Measured) else None
 
     def add(self, window: Any, plan: Plan) -> None:
         """Take note of a window that was submitted."""
@@ -93,13 +98,13 @@ class Explanation:
 
     def begin(self) -> None:
         """Forget what was explained, before a part that has a page of its own."""
-        assert isinstance(self._writer, _Page)
+        assert isinstance(self._writer, _Measured)
         self._described = {}
         self._writer.begin()
 
     def page(self, program: str) -> Iterator[str]:
         """Yield the lines of the page of what ran since ``begin``."""
-        assert isinstance(self._writer, _Page)
+        assert isinstance(self._writer, _Measured)
         return page_lines(self._writer.report(program, self._windows()))
 
     def _windows(self) -> list[tuple[WindowFacts, int]]:
@@ -120,21 +125,14 @@ class _Described:
 
 
 class _Text:
-    """Writes text to a file; ``at_once`` or when the program ends."""
+    """Writes windows to a file as they come, and the totals when the program ends."""
 
     def __init__(
-        self,
-        file: TextIO,
-        native: Any,
-        processors: Callable[[], ProcessorFacts],
-        *,
-        at_once: bool,
+        self, file: TextIO, native: Any, processors: Callable[[], ProcessorFacts]
     ) -> None:
         self._file = file
         self._native = native
         self._processors = processors
-        self._at_once = at_once
-        self._blocks: list[str] = []
         self._broken = False
         self._write(f"{TITLE}{_program()}\n")
 
@@ -145,17 +143,11 @@ class _Text:
         """Do nothing: text tells how often windows came, and not in which order."""
 
     def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
-        self._at_once = True
-        for block in self._blocks:
-            self._write(block)
         runs = times_of_runs(self._native)
         processors = [*processor_lines(self._processors())]
         self._write("\n".join(total_lines(windows, MAX_DESCRIBED, runs, processors)))
 
     def _write(self, block: str) -> None:
-        if not self._at_once:
-            self._blocks.append(block)
-            return
         try:
             print(block, file=self._file, flush=True)
         except (OSError, ValueError) as error:
@@ -164,19 +156,37 @@ class _Text:
                 say(f"the explanation cannot be written: {error}")
 
 
-class _Page:
-    """Writes a page when the program ends."""
+def _print(shows_all: bool, report: Report) -> None:
+    """Print the summary, and all windows before it if they are wanted."""
+    lines = [f"{TITLE}{report.program}", ""]
+    if shows_all:
+        for number, (window, _) in enumerate(report.windows[:MAX_DESCRIBED], 1):
+            lines += [*window_lines(number, window), ""]
+        runs = report.measured.runs
+        lines += [*total_lines(report.windows, MAX_DESCRIBED, runs), ""]
+    lines += summary_lines(report, summarize(report))
+    if not shows_all:
+        lines += [
+            "",
+            "explain --all shows each window, --html FILE.html writes a page, --json "
+            "FILE.json data.",
+        ]
+    print("\n".join(lines), flush=True)
+
+
+class _Measured:
+    """Writes an explanation with times when the program ends."""
 
     def __init__(
         self,
-        file: TextIO | None,
+        write: Callable[[Report], None] | None,
         legate: Any,
         meanings: Meanings,
         counters: Counters,
         fused: Collection[str],
         processors: Callable[[], ProcessorFacts],
     ) -> None:
-        self._file = file
+        self._write = write
         # the program may change it
         self._folder = os.getcwd()
         self._legate = legate
@@ -189,7 +199,7 @@ class _Page:
         self.ledger = Ledger()
 
     def add(self, number: int, facts: WindowFacts) -> None:
-        """Do nothing: a page needs the times, which are known in the end."""
+        """Do nothing: times are known in the end."""
 
     def submitted(self, number: int) -> None:
         counters = self._counters
@@ -217,11 +227,11 @@ class _Page:
         )
 
     def finish(self, windows: list[tuple[WindowFacts, int]]) -> None:
-        if self._file is None:
+        if self._write is None:
             return
         try:
-            write_page(self._file, self.report(_program(), windows))
-        except OSError as error:
+            self._write(self.report(_program(), windows))
+        except (OSError, ValueError) as error:
             say(f"the explanation cannot be written: {error}")
 
     def _measure(self) -> Measured:

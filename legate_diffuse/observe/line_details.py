@@ -19,6 +19,7 @@ from legate_diffuse.observe.facts import (
 from legate_diffuse.observe.lines import Line, LineCosts, Wall, short_name
 from legate_diffuse.observe.naming import file_and_line
 from legate_diffuse.observe.quantities import about, average, in_bytes, in_seconds
+from legate_diffuse.observe.repeats import parts
 from legate_diffuse.observe.report import Report
 from legate_diffuse.observe.wording import plural
 
@@ -142,9 +143,24 @@ def _in_launch(
         yield "<p>No task: nobody needs the result.</p>"
     if launch.refusal is not None:
         yield _refused("the task before", launch.refusal)
-    for number, loop in enumerate(launch.loops, 1):
-        if own.intersection(loop.operations):
+    taking = [
+        (number, loop)
+        for number, loop in enumerate(launch.loops, 1)
+        if own.intersection(loop.operations)
+    ]
+    kinds = [
+        (loop.extents, number > 1 and loop.refusal, _lines_of(window, loop))
+        for number, loop in taking
+    ]
+    # those of the iterations in a window are told once
+    for part in parts(kinds):
+        for number, loop in taking[part.first : part.first + part.length]:
             yield from _in_loop(number, window, launch, loop, report)
+        if part.times > 1:
+            same = taking[part.first : part.end]
+            seconds = sum(_loop_seconds(loop, report) for _, loop in same)
+            come = "The same loops come" if part.length > 1 else "Such a loop comes"
+            yield (f"<p>{come} {part.times:,} times, {in_seconds(seconds)} in all</p>")
     if launch.stored:
         yield f"<p>Arrays stored: {escape(launch.stored)}</p>"
     if launch.loops:
@@ -160,13 +176,8 @@ def _in_loop(
     loop: LoopFacts,
     report: Report,
 ) -> Iterator[str]:
-    times = report.measured.kernels
-    seconds = sum(times[nest.kernel] for nest in loop.nests if nest.kernel is not None)
-    lines = {
-        found
-        for n in loop.operations
-        if (found := file_and_line(window.operations[n].provenance)) is not None
-    }
+    seconds = _loop_seconds(loop, report)
+    lines = _lines_of(window, loop)
     links = ", ".join(link(line) for line in sorted(lines)[:_MOST_LINES])
     more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
     yield (
@@ -175,6 +186,19 @@ def _in_loop(
     )
     if number > 1 and loop.refusal is not None:
         yield _refused("the loop before", loop.refusal)
+
+
+def _lines_of(window: WindowFacts, loop: LoopFacts) -> frozenset[Line]:
+    return frozenset(
+        found
+        for n in loop.operations
+        if (found := file_and_line(window.operations[n].provenance)) is not None
+    )
+
+
+def _loop_seconds(loop: LoopFacts, report: Report) -> float:
+    times = report.measured.kernels
+    return sum(times[nest.kernel] for nest in loop.nests if nest.kernel is not None)
 
 
 def _refused(before: str, refusal: Refusal) -> str:

@@ -3,33 +3,22 @@
 
 from __future__ import annotations
 
-import linecache
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Final, TextIO
 
 from legate_diffuse.observe.destination import clear
-from legate_diffuse.observe.ledger import Measured
 from legate_diffuse.observe.line_details import anchor, line_details, link
-from legate_diffuse.observe.lines import (
-    Line,
-    LineCosts,
-    Wall,
-    costs_of_lines,
-    find_walls,
-)
-from legate_diffuse.observe.processors import ProcessorFacts, processor_lines
+from legate_diffuse.observe.lines import Line, LineCosts, Wall
 from legate_diffuse.observe.quantities import average, in_bytes, in_seconds, percent
 from legate_diffuse.observe.report import Report
+from legate_diffuse.observe.source import Sources, quote, read_sources
+from legate_diffuse.observe.summary import Summary, summarize
 from legate_diffuse.observe.wording import PAGE_MARK, TITLE
 
-MOST: Final = 5  # lines and walls at the top
+MOST: Final = 5  # walls at the top
 _MOST_WALLS: Final = 200
-
-# the lines of files, by name
-Sources = dict[str, list[str]]
 
 
 def write_page(file: TextIO, report: Report) -> None:
@@ -41,9 +30,9 @@ def write_page(file: TextIO, report: Report) -> None:
 
 def page_lines(report: Report) -> Iterator[str]:
     """Yield the lines of the page."""
-    costs = costs_of_lines(report.windows, report.measured)
-    sources = {file: _read(os.path.join(report.folder, file)) for file, _ in costs}
-    walls = find_walls(report.windows, report.measured, report.advise)
+    summary = summarize(report)
+    costs, walls = summary.costs, summary.walls
+    sources = read_sources(report.folder, costs)
     style = files("legate_diffuse.observe").joinpath("page.css").read_text("utf-8")
     title = f"{TITLE}{report.program}"
     yield PAGE_MARK
@@ -52,16 +41,16 @@ def page_lines(report: Report) -> Iterator[str]:
     yield '<meta name="color-scheme" content="light dark">'
     yield f"<title>{escape(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>"
     yield f"<header><h1>{escape(title)}</h1></header>\n<main>"
-    yield from _totals(report)
-    yield from _times(report.measured, report.processors)
-    yield from _costliest_lines(costs, sources)
+    yield from _totals(report, summary)
+    yield from _times(summary)
+    yield from _costliest_lines(summary, sources)
     yield from _walls(walls, sources)
     for file in _by_cost(costs):
         yield from _source(file, sources[file], costs, walls, report)
     yield "</main>\n</body>\n</html>"
 
 
-def _by_cost(costs: dict[Line, LineCosts]) -> list[str]:
+def _by_cost(costs: Mapping[Line, LineCosts]) -> list[str]:
     """Return the names of files, the costliest first."""
     seconds: dict[str, float] = {}
     for (file, _), cost in costs.items():
@@ -69,16 +58,13 @@ def _by_cost(costs: dict[Line, LineCosts]) -> list[str]:
     return sorted(seconds, key=lambda file: (-seconds[file], file))
 
 
-def _totals(report: Report) -> Iterator[str]:
+def _totals(report: Report, summary: Summary) -> Iterator[str]:
     measured = report.measured
-    unfused = fused = 0
-    for window, submissions in report.windows:
-        unfused += submissions * sum(one.moved for one in window.operations)
-        fused += submissions * window.moved
+    unfused, fused = in_bytes(summary.moved_unfused), in_bytes(summary.moved_fused)
     yield '<section aria-label="Totals"><dl class="totals">'
     for name, before, after in (
         ("tasks", f"{measured.operations:,}", f"{measured.tasks:,}"),
-        ("bytes of arrays read and written", in_bytes(unfused), in_bytes(fused)),
+        ("bytes of arrays read and written", unfused, fused),
     ):
         name += ", unfused and fused"
         yield f"<div><dt>{name}</dt><dd>{before} → {after}</dd></div>"
@@ -94,42 +80,11 @@ def _totals(report: Report) -> Iterator[str]:
     )
 
 
-def _times(measured: Measured, processors: ProcessorFacts) -> Iterator[str]:
-    ledger = measured.ledger
-    waiting = sum(wait.seconds for wait in ledger.waits.values())
-    planning = ledger.spent.get("planning", 0.0)
-    explaining = ledger.spent.get("explanation", 0.0)
-    submitting = ledger.spent.get("submission", 0.0) - measured.compiling
-    at_once = sum(run.seconds for run in measured.runs)
-    known = waiting + planning + submitting + measured.compiling + explaining + at_once
-    kernels = sum(measured.kernels)
-    others = sum(task.seconds for task in measured.other_tasks)
-    available = measured.elapsed * measured.processors
+def _times(summary: Summary) -> Iterator[str]:
     yield '<section aria-labelledby="times"><h2 id="times">Where the time went</h2>'
-    yield from _time_table(
-        "The program's own thread",
-        measured.elapsed,
-        (
-            ("the program's Python, recording included", measured.elapsed - known),
-            ("operations on small arrays, at once", at_once),
-            ("planning", planning),
-            ("compiling", measured.compiling),
-            ("submitting", submitting),
-            ("waiting for tasks", waiting),
-            ("writing this down", explaining),
-        ),
-    )
-    count = measured.processors
-    yield from _time_table(
-        f"The {count} processors" if count > 1 else "The processor",
-        available,
-        (
-            ("loops of fused tasks", kernels),
-            ("tasks that run as they are", others),
-            ("idle, or at work for Legate", max(0.0, available - kernels - others)),
-        ),
-    )
-    if sentences := " ".join(processor_lines(processors)):
+    for clock in summary.clocks:
+        yield from _time_table(clock.title, clock.seconds, clock.parts)
+    if sentences := " ".join(summary.notes):
         yield f"<p>{escape(sentences)}</p>"
     yield "</section>"
 
@@ -147,26 +102,18 @@ def _time_table(
     yield "</tbody></table>"
 
 
-def _costliest_lines(costs: dict[Line, LineCosts], sources: Sources) -> Iterator[str]:
-    total = sum(cost.seconds for cost in costs.values())
-    top = sorted(costs, key=lambda line: (-costs[line].seconds, line))[:MOST]
+def _costliest_lines(summary: Summary, sources: Sources) -> Iterator[str]:
     yield '<section aria-labelledby="lines"><h2 id="lines">Lines that cost most</h2>'
     yield "<ol>"
-    for line in top:
-        seconds = costs[line].seconds
-        if seconds > 0:
-            share = percent(seconds, total)
-            yield f"<li>{link(line)}: {in_seconds(seconds)}, {share}"
-            yield f"{_quote(line, sources)}</li>"
+    for line, seconds in summary.costliest:
+        share = percent(seconds, summary.seconds)
+        yield f"<li>{link(line)}: {in_seconds(seconds)}, {share}"
+        yield f"{_quote(line, sources)}</li>"
     yield "</ol></section>"
 
 
 def _quote(line: Line | None, sources: Sources) -> str:
-    """Return a line of the program, '' if its file cannot be read."""
-    if line is None:
-        return ""
-    file, number = line
-    text = "".join(sources.get(file, [])[number - 1 : number]).strip()
+    text = quote(line, sources)
     return f'<code class="quote">{escape(text)}</code>' if text else ""
 
 
@@ -199,7 +146,7 @@ def _wall_list(walls: Sequence[Wall], sources: Sources) -> Iterator[str]:
 def _source(
     file: str,
     source: Sequence[str],
-    costs: dict[Line, LineCosts],
+    costs: Mapping[Line, LineCosts],
     walls: Sequence[Wall],
     report: Report,
 ) -> Iterator[str]:
@@ -233,13 +180,3 @@ def _counts(line: Line, report: Report) -> str:
     if (found := lines.get(line)) is None:
         return ""
     return f"{average(found.loops, 'loop')}, {average(found.tasks, 'task')}"
-
-
-def _read(path: str) -> list[str]:
-    """Return the lines of a file; IPython knows those of a cell."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().splitlines()
-    except OSError:
-        cell = next(filter(linecache.cache.get, (path, os.path.basename(path))), path)
-        return [line.rstrip("\n") for line in linecache.getlines(cell)]

@@ -28,8 +28,11 @@ def percent(part: float, whole: float) -> str:
 
 
 def average(count: float, noun: str = "") -> str:
-    """Return a number of things that need not be whole, as in '1.5 tasks'."""
-    number = f"{count:,.1f}".removesuffix(".0")
+    """Return a number of things that need not be whole, as in '1.5 tasks'.
+
+    Much less than one is not nothing.
+    """
+    number = f"{count:.2g}" if 0 < count < 0.95 else f"{count:,.1f}".removesuffix(".0")
     return f"{number} {noun}{'' if number == '1' else 's'}" if noun else number
 
 

@@ -11,6 +11,8 @@ from legate_diffuse.observe.quantities import runs
 
 TITLE: Final = "What legate_diffuse makes of "
 """How every explanation begins that is text."""
+DATA_MARK: Final = f'{{\n "title": "{TITLE}'
+"""How every explanation begins that is JSON."""
 PAGE_MARK: Final = "<!-- written by legate_diffuse explain -->"
 """How every page begins."""
 

@@ -76,6 +76,8 @@ WRITTEN_FOR: Final = "26.6.1"
 _MOST_NAMED: Final = 8
 
 applied: set[str] = set()
+# names of the shortcuts that the installed cuPyNumeric has no place for
+off: list[str] = []
 
 
 def apply_shortcuts(legate: Legate) -> None:
@@ -106,7 +108,7 @@ def apply_shortcuts(legate: Legate) -> None:
         applied.add(shortcut.name)
     if fitting:
         submission.take_operators()
-    off = [shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting]
+    off.extend(shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting)
     if off:
         version = importlib.import_module("cupynumeric").__version__
         names = off[:_MOST_NAMED]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from legate_diffuse.codegen import Compiler, cache, machine
-from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.cache import Miss, ObjectCache, default_folder
 from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.kernel import Argument, Builder
 
@@ -74,7 +74,7 @@ SEVERAL_KERNELS = """
 import sys
 from pathlib import Path
 from legate_diffuse.codegen import Compiler
-from legate_diffuse.codegen.cache import ObjectCache
+from legate_diffuse.codegen.cache import Miss, ObjectCache
 from test_codegen_cache import kernel
 compiler = Compiler(cache=ObjectCache(Path(sys.argv[1])))
 for factor in range(20):
@@ -401,7 +401,7 @@ def test_processes_that_start_together_share_a_secret(tmp_path):
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from legate_diffuse.codegen.cache import ObjectCache\n"
+        "from legate_diffuse.codegen.cache import Miss, ObjectCache\n"
         "ObjectCache(Path(sys.argv[1])).store(sys.argv[2], b'object')\n"
     )
     here = Path(__file__)
@@ -433,3 +433,44 @@ def test_a_kernel_that_is_forgotten_gives_its_memory_back():
     before = compile_and_forget(50)
     # what is kept takes 14 KB
     assert compile_and_forget(200) - before < 200 * 4096
+
+
+def test_entries_are_listed_in_the_order_of_their_use(tmp_path: Path) -> None:
+    cache = ObjectCache(tmp_path / "cache")
+    assert cache.entries() == []
+    for key, used in (("a", 3000), ("b", 2000)):
+        cache.store(key, bytes(100))
+        os.utime(tmp_path / "cache" / f"{key}.kernel", (used, used))
+    found = cache.entries()
+    assert [(entry.key, entry.used) for entry in found] == [("b", 2000), ("a", 3000)]
+    assert {entry.size for entry in found} == {
+        (tmp_path / "cache" / "a.kernel").stat().st_size
+    }
+    assert cache.clear() == found
+    assert cache.entries() == [] == cache.clear()
+    assert cache.find("a") is Miss.ABSENT
+
+
+def test_a_miss_says_why(tmp_path: Path) -> None:
+    cache = ObjectCache(tmp_path)
+    assert cache.find("a") is Miss.ABSENT
+    cache.store("a", b"object")
+    assert cache.find("a") == b"object"
+    (tmp_path / "a.kernel").write_bytes(b"object")
+    assert cache.find("a") is Miss.DAMAGED
+    tmp_path.chmod(0o777)
+    assert cache.find("a") is Miss.OFF
+
+
+def test_the_environment_limits_the_cache_or_turns_it_off(tmp_path: Path) -> None:
+    where = {"LEGATE_DIFFUSE_CACHE_DIR": str(tmp_path)}
+    limited = where | {"LEGATE_DIFFUSE_CACHE_LIMIT": str(2**20)}
+    for number in range(3):
+        # each looks at the folder once
+        cache = ObjectCache.from_environment(limited)
+        assert cache is not None
+        cache.store(f"{number}", bytes(2**19))
+    assert len([*tmp_path.glob("*.kernel")]) == 1
+    assert ObjectCache.from_environment(where | {"LEGATE_DIFFUSE_CACHE": "0"}) is None
+    with pytest.raises(ValueError, match="from 1048576 on"):
+        ObjectCache.from_environment(where | {"LEGATE_DIFFUSE_CACHE_LIMIT": "5"})

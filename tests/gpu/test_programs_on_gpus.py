@@ -147,5 +147,5 @@ def test_a_scope_without_gpus_runs_unfused() -> None:
 
 
 def test_a_report_tells_of_programs_on_gpus() -> None:
-    done = compare(ONE_LOOP, LEGATE_DIFFUSE_EXPLAIN="-")
+    done = compare(ONE_LOOP, LEGATE_DIFFUSE_EXPLAIN="all")
     assert "operations became 1 task" in done.output

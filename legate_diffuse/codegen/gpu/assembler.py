@@ -41,6 +41,14 @@ class Assembler(Protocol):
         """
         ...
 
+    def ptx(self, assembly: str) -> str:
+        """Return what the image is made of, for a person.
+
+        Raises:
+            RuntimeError: the assembly is rejected, or a library is missing.
+        """
+        ...
+
 
 class CubinAssembler:
     """Makes cubins with LLVM, NVRTC and nvJitLink."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from legate_diffuse.codegen.cache import ObjectCache, default_folder
+from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.codegen.gpu.assembler import Assembler, CubinAssembler
 from legate_diffuse.codegen.gpu.code import GpuCode
 from legate_diffuse.codegen.gpu.module import gpu_module
@@ -49,7 +49,7 @@ class GpuCompiler(KernelCompiler):
         Raises:
             ValueError: it is no architecture of a GPU.
         """
-        cache = ObjectCache(default_folder(environment))
+        cache = ObjectCache.from_environment(environment)
         return cls(CubinAssembler(architecture), cache)
 
     def keeps_bits(self, kernel: Kernel) -> bool:
@@ -87,10 +87,11 @@ class GpuCompiler(KernelCompiler):
         key = hashlib.sha256(salted.encode()).hexdigest()
         name = f"legate_diffuse_{key[:32]}"
         image, compiled = self._load(key), False
+        if image is None and not generate:
+            return None
+        named = assembly.replace(f"@{_NAME}", f"@{name}")
+        self._dump(name, named, lambda: self._assembler.ptx(named))
         if image is None:
-            if not generate:
-                return None
-            named = assembly.replace(f"@{_NAME}", f"@{name}")
             image, compiled = self._make_object(
                 key, lambda: self._assembler.image(named)
             )

@@ -130,6 +130,9 @@ class EmulatedAssembler:
     def salt(self) -> str:
         return f"emulated {self._passes} {_GRID.read_text()}"
 
+    def ptx(self, assembly: str) -> str:
+        return self._device.ptx(assembly)
+
     def image(self, assembly: str) -> bytes:
         from llvmlite import binding as llvm
 

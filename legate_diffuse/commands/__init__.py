@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person asks of legate_diffuse at a shell, beside running a program.
+
+May import shortcuts, interpose, observe, libraries and codegen.
+"""
