@@ -93,7 +93,7 @@ class Logs:
 
 def kernels_text(launch: PlannedLaunch) -> str:
     """Return the kernels of a launch as text."""
-    return "\n".join(print_kernel(nest.lowered.kernel) for nest in launch.nests)
+    return "\n".join(print_kernel(nest.nest.kernel) for nest in launch.nests)
 
 
 def _tasks(launch: PlannedLaunch) -> int:

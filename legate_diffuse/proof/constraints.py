@@ -65,6 +65,8 @@ class Constraints:
         # dimensions of shapes along which views repeat more than one element
         self._repeated: set[tuple[int, int]] = set()
         self._marks: dict[tuple[int, int], set[int]] = {}
+        # with which offsets each landmark of a dimension is written
+        self._offsets: dict[tuple[int, int, int], set[int]] = {}
         self._points: dict[tuple[int, int], set[Endpoint]] = {}
         views = window.views
         for view in views:
@@ -122,6 +124,7 @@ class Constraints:
         if end.landmark == END:
             return self.extent(store, dim) + end.offset
         self._marks.setdefault((store, dim), set()).add(end.landmark)
+        self._offsets.setdefault((store, dim, end.landmark), set()).add(end.offset)
         return variable(("mark", store, dim, end.landmark)) + end.offset
 
     def _add_ranks(self, view: View) -> None:
@@ -246,6 +249,11 @@ class Constraints:
                 for other in after:
                     apart = self._mark(store, other, dim) - self._mark(store, one, dim)
                     self._relations.at_least(apart, self.apart)
+                    if {one, other} <= self._ranged.get((store.id, dim), set()):
+                        # what is written with one lies before what is with the next
+                        last = max(self._offsets[store.id, dim, one])
+                        first = min(self._offsets[store.id, dim, other])
+                        self._relations.at_least(apart + (first - last), 1)
 
     def _mark(self, store: Store, landmark: int, dim: int) -> Sum:
         return self.at(store.id, dim, Endpoint(landmark, 0))
