@@ -123,6 +123,7 @@ def test_a_view_keeps_its_store() -> None:
         return y * 2.0
 
     found = counts(keep)
+    assert found["groups"] == 1
     assert found["temporaries_removed"] == 0
     same(views[0], np.asarray(x)[10:20] + 1.0)
 
@@ -179,6 +180,7 @@ def test_extents_and_values_are_not_part_of_a_plan() -> None:
     counts(lambda: program(50, 2.0))
     found = counts(lambda: program(71, 3.0))
     assert found["plans_made"] == 0
+    assert found["groups"] > 0
     same(program(71, 3.0), np.full(71, 6.0))
 
 
