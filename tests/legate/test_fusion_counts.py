@@ -282,6 +282,7 @@ def test_reading_a_value_submits_what_is_pending() -> None:
     assert float(y[3]) == np.asarray(x)[3] + 1.0
     assert bool(cn.all(y > 0.5))
     assert f"{(y * 0.0)[:2]}" == "[0. 0.]"
+    assert counts(lambda: float((x + 1.0).sum()))["groups"] > 0
 
 
 def test_a_constant_that_is_written_is_no_constant() -> None:
