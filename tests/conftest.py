@@ -19,6 +19,10 @@ ROOT: Final = Path(__file__).parents[1]
 # Files like this one of folders start Legate before pytest has read its options.
 if "--all" in sys.argv or any("::" in argument for argument in sys.argv):
     os.environ[tiers.VARIABLE] = "1"
+# Each process imports files of tests, and without compiled ones that takes longer than
+# most tests. Containers often leave them out.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # Every plan is proven before it is used, so that all programs are cases of the proof;
 # processes that tests start do the same.
 os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,30 +106,11 @@ class Buffer:
         Raises:
             RefutedError: it leaves the buffer.
         """
-        shape = self.elements.shape
-        if len(operand.low) != len(shape):
-            raise RefutedError(f"{self.name} has {len(shape)} dimensions")
-        moving, loops = _moving(operand.dims, len(shape))
-        if len(set(moving)) != len(moving):
-            raise RefutedError(f"two loops move along one dimension of {self.name}")
-        index: list[slice | Places] = []
-        for begin, loop, extent in zip(operand.low, loops, shape, strict=True):
-            end = begin + 1
-            if loop >= 0:
-                begin += first[loop]
-                end = begin + extents[loop]
-            if self.ring is not None and not index:
-                if begin < 0:
-                    raise RefutedError(f"row {begin} of {self.name} is touched")
-                index.append(self.ring.places(np.arange(begin, end)))
-                continue
-            if begin < 0 or end > extent:
-                raise RefutedError(
-                    f"{self.name} has {extent} places along dimension {len(index)}, "
-                    f"and those from {begin} to {end} are touched"
-                )
-            index.append(slice(begin, end))
-        return Box(tuple(index), moving)
+        dims, low, shape = operand.dims, operand.low, self.elements.shape
+        found = _box(dims, low, tuple(first), tuple(extents), shape, self.ring)
+        if isinstance(found, str):
+            raise RefutedError(f"{self.name} {found}")
+        return found
 
     def all_of_it(self) -> Box:
         """Return all places."""
@@ -195,11 +176,40 @@ def _places(each: slice | Places) -> Places:
     return np.arange(each.start, each.stop) if isinstance(each, slice) else each
 
 
-@cache
-def _moving(dims: tuple[int, ...], rank: int) -> tuple[tuple[int, ...], list[int]]:
-    """Return the dimensions of an array that move, and the loop along each, or -1."""
-    loops = [dims.index(dim) if dim in dims else -1 for dim in range(rank)]
-    return tuple(dim for dim in dims if dim >= 0), loops
+@lru_cache(1 << 13)
+def _box(
+    dims: tuple[int, ...],
+    low: tuple[int, ...],
+    first: tuple[int, ...],
+    extents: tuple[int, ...],
+    shape: tuple[int, ...],
+    ring: Ring | None,
+) -> Box | str:
+    """Return the places of an operand in a buffer of a shape, or what is wrong."""
+    if len(low) != len(shape):
+        return f"has {len(shape)} dimensions"
+    moving = tuple(dim for dim in dims if dim >= 0)
+    if len(set(moving)) != len(moving):
+        return "has a dimension along which two loops move"
+    index: list[slice | Places] = []
+    for dim, (begin, extent) in enumerate(zip(low, shape, strict=True)):
+        end = begin + 1
+        if dim in dims:
+            loop = dims.index(dim)
+            begin += first[loop]
+            end = begin + extents[loop]
+        if ring is not None and not index:
+            if begin < 0:
+                return f"is touched at row {begin}"
+            index.append(ring.places(np.arange(begin, end)))
+            continue
+        if begin < 0 or end > extent:
+            return (
+                f"has {extent} places along dimension {dim}, "
+                f"and those from {begin} to {end} are touched"
+            )
+        index.append(slice(begin, end))
+    return Box(tuple(index), moving)
 
 
 def _along_loops(found: Symbols, box: Box, operand: Operand) -> Symbols:

@@ -55,6 +55,9 @@ ONE_WAY: Final[Ways] = {FEW_MORE: (IN_TILES,)}
 def all_ways(launches: Sequence[Any]) -> Ways:
     """Return all that a plan of these launches is run with in tests."""
     ways = dict(ALL_WAYS)
+    if all(len(launch.nests) < 2 and launch.tiling is None for launch in launches):
+        # nothing takes turns on rows
+        del ways[MANY_ROWS]
     if len(launches) > 1:
         ways |= SEVERAL_LAUNCHES
     if any(launch.landmarks for launch in launches):
@@ -76,7 +79,10 @@ def small_cases(
         ways: with which extents to run it, and how.
     """
     small = SmallInstances(window, num_views, num_shapes)
+    found: dict[int, Case] = {}
     for wanted, of_instance in ways.items():
         instance = small.find(wanted)
         if instance is not None:
-            yield instance, of_instance
+            _, before = found.get(id(instance), (instance, ()))
+            found[id(instance)] = instance, (*before, *of_instance)
+    yield from found.values()

@@ -89,8 +89,8 @@ class Constraints:
 
     def solve(
         self, wanted: Callable[[int], int], most: int
-    ) -> Callable[[Sum], int] | None:
-        """Return what gives the number for a sum; None if no extents were found.
+    ) -> dict[Hashable, int] | None:
+        """Return numbers for all variables; None if no extents were found.
 
         Args:
             wanted: returns what the extent along a dimension should be if it can.
@@ -106,8 +106,7 @@ class Constraints:
                 if extent == variable(name):
                     first[name] = wanted(dim)
         total = max((len(marks) for marks in self._marks.values()), default=0)
-        values = self._relations.solve(first, most + _PER_LANDMARK * total)
-        return None if values is None else lambda extent: extent.at(values)
+        return self._relations.solve(first, most + _PER_LANDMARK * total)
 
     def extent(self, store: int, dim: int) -> Sum:
         """Return the extent of a store along a dimension."""

@@ -56,7 +56,7 @@ class Results:
     reduced: dict[int, Symbols]
 
 
-Step = tuple[str, int, np.uint64, tuple[int, ...]]
+Step = tuple[str, int, "Symbols", tuple[int, ...]]
 
 
 class Body:
@@ -70,7 +70,12 @@ class Body:
         self.arguments = kernel.arguments
         self.num_scalars = len(kernel.scalars)
         # what each step is, its argument or the like, its symbol, and its operands
-        self._steps = [_step(kernel, step) for step in kernel.body]
+        self._steps: list[Step] = [
+            (kind, number, np.asarray(symbol), operands)
+            for kind, number, symbol, operands in (
+                _step(kernel, step) for step in kernel.body
+            )
+        ]
 
     def run(
         self,
@@ -100,7 +105,7 @@ class Body:
             elif kind == "scalar":
                 values.append(scalars[number])
             elif kind == "constant":
-                values.append(np.asarray(symbol))
+                values.append(symbol)
             elif kind == "index":
                 loop = len(extents) - 1 - number
                 along = np.arange(first[loop], first[loop] + extents[loop])
@@ -121,7 +126,9 @@ class Body:
         return found
 
 
-def _step(kernel: Kernel, step: Instruction) -> Step:
+def _step(
+    kernel: Kernel, step: Instruction
+) -> tuple[str, int, np.uint64, tuple[int, ...]]:
     nothing = np.uint64(0)
     match step:
         case Load(argument):
@@ -153,7 +160,7 @@ def index_symbols(indices: NDArray[np.int64]) -> Symbols:
 
 
 def _over_rows(
-    operation: np.uint64, operands: Sequence[Symbols], numbers: Numbers
+    operation: Symbols, operands: Sequence[Symbols], numbers: Numbers
 ) -> Symbols:
     """Return the symbols of sums over rows of elements.
 
@@ -177,6 +184,6 @@ def _over_rows(
     return np.array(sums, dtype=np.uint64).reshape(rows.shape)
 
 
-def _over_all(operation: np.uint64, operands: Sequence[Symbols]) -> Symbols:
+def _over_all(operation: Symbols, operands: Sequence[Symbols]) -> Symbols:
     rows, *whole = operands
     return applied(operation, [rows, *map(digest, whole)])

@@ -17,7 +17,7 @@ from legate_diffuse.proof.tiles import Argument, run_tiles
 from legate_diffuse.proof.words import Program, Tiling, read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from legate_diffuse.proof.instance import Instance
     from legate_diffuse.proof.symbols import Poison, Symbols
@@ -89,6 +89,25 @@ class PlanRunner:
             for store in self.instance.window.stores
             if not (store.single or store.replicated)
         }
+
+    def essence(self, way: Way) -> Hashable:
+        """Return what of a way makes a difference to this plan."""
+        found: list[Hashable] = []
+        for place, (each, words) in enumerate(
+            zip(self.launches, self._words, strict=True)
+        ):
+            launch, (tiling, program) = each.launch, words
+            replays = way.replays >> place % PERIOD & 1
+            waits = way.defers and bool(launch.deferrable)
+            found.append((launch.fused and replays, waits))
+            if replays or not launch.fused:
+                continue
+            has_band = any(abs(count) > 1 for count in program.bands)
+            if has_band:
+                found.append((way.block, way.most_nests))
+            if has_band or tiling is not None:
+                found.append((way.tiles, way.backwards))
+        return tuple(found)
 
     def run(self, way: Way) -> Memory:
         """Return what the stores hold after the plan, in a way to run it."""

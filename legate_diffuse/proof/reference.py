@@ -57,8 +57,8 @@ class Memory:
 
     Attributes:
         elements: by store.
-        known: which of them have been written, or follow from such ones; only the
-            reference has it, and None if all have been.
+        known: which of them have been written, or follow from such ones, of stores in
+            which not all do; only the reference has it.
     """
 
     elements: dict[int, Symbols]
@@ -155,14 +155,14 @@ class Reference:
     def memory(self, poison: Poison, *, knows: bool = False) -> Memory:
         """Return what stores hold before the window."""
         undefined = {s.id for s in self.instance.window.stores if s.undefined}
-        found = Memory({}, {} if knows and undefined else None)
+        found = Memory({}, {} if knows else None)
         for store, elements in self._first.items():
             fresh = store in undefined
             found.elements[store] = (
                 poison.fresh(elements.shape) if fresh else elements.copy()
             )
-            if found.known is not None:
-                found.known[store] = np.full(elements.shape, not fresh)
+            if fresh and found.known is not None:
+                found.known[store] = np.full(elements.shape, False)
         return found
 
     def run(self, memory: Memory, number: int) -> None:
@@ -185,7 +185,7 @@ class Reference:
             lambda n: views[n], scalars, (0,) * len(shape), shape, self.numbers
         )
         known = None
-        if memory.known is not None:
+        if memory.known and not memory.known.keys().isdisjoint(task.stores):
             known = self._is_known(memory.known, order, kernel, shape)
         for place, values in results.written.items():
             views[place][...] = spread(values, shape).reshape(views[place].shape)
@@ -254,7 +254,7 @@ class Reference:
     ) -> NDArray[np.bool_]:
         found = np.full(tuple(shape), True)
         for access, argument in zip(order, kernel.arguments, strict=True):
-            if argument.reads:
+            if argument.reads and access.view.store.id in memory:
                 known = self._view(memory, access, shape)
                 found &= known.all() if access.whole else known
         return found
@@ -270,12 +270,19 @@ class Reference:
     ) -> None:
         if memory.known is None or known is None:
             return
+        store = access.view.store.id
+        if store not in memory.known:
+            if known.all():
+                return
+            memory.known[store] = np.full(memory.elements[store].shape, True)
         view = self._view(memory.known, access, shape)
         if combines:
             repeated = tuple(n for n, extent in enumerate(view.shape) if extent == 1)
             view &= known.all(axis=repeated, keepdims=True)
         else:
             view[...] = known.reshape(view.shape)
+        if memory.known[store].all():
+            del memory.known[store]
 
     # -- tasks whose meaning is not known --------------------------------------------
     def _run_unknown(self, memory: Memory, number: int) -> None:
@@ -286,7 +293,7 @@ class Reference:
         for access in task.accesses:
             if access.privilege is READ:
                 inputs.append(digest(self._read(memory.elements, access)))
-                if memory.known is not None:
+                if memory.known and access.view.store.id in memory.known:
                     is_known &= self._read(memory.known, access).all()
         given = applied(tag("unknown"), inputs)
         for place, access in enumerate(task.accesses):
@@ -297,11 +304,13 @@ class Reference:
             values = mixed(names + given)
             reduces = access.privilege is REDUCE
             self._write(memory.elements, access, old + values if reduces else values)
-            if memory.known is not None:
-                known = self._read(memory.known, access)
-                self._write(
-                    memory.known, access, known & is_known if reduces else is_known
-                )
+            store = access.view.store.id
+            if memory.known is None or (is_known and store not in memory.known):
+                continue
+            everywhere = np.full(memory.elements[store].shape, True)
+            known = self._read({store: memory.known.get(store, everywhere)}, access)
+            memory.known.setdefault(store, everywhere)
+            self._write(memory.known, access, known & is_known if reduces else is_known)
 
     def _read(self, memory: dict[int, NDArray[T]], access: Access) -> NDArray[T]:
         elements = memory[access.view.store.id]

@@ -44,7 +44,10 @@ class Sum:
 
     def at(self, values: Mapping[Hashable, int]) -> int:
         """Return the number for these variables."""
-        return self.number + sum(factor * values[v] for v, factor in self.terms)
+        found = self.number
+        for name, factor in self.terms:
+            found += factor * values[name]
+        return found
 
 
 def variable(name: Hashable) -> Sum:

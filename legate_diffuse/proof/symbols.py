@@ -7,7 +7,7 @@ array of symbols is a NumPy array of uint64, so that a loop nest is a few calls.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -22,17 +22,25 @@ if TYPE_CHECKING:
     Symbols = NDArray[np.uint64]
 
 _U64: Final = np.uint64
+
+
+def _operand(number: int) -> Symbols:
+    """Return a number as NumPy combines it fastest with a few elements: an array."""
+    return np.array(number, dtype=_U64)
+
+
 # The multipliers of SplitMix64 (Steele, Lea, Flood 2014) and of its finalizer.
-_STEP: Final = _U64(0x9E3779B97F4A7C15)
-_FIRST: Final = _U64(0xBF58476D1CE4E5B9)
-_SECOND: Final = _U64(0x94D049BB133111EB)
+_STEP: Final = _operand(0x9E3779B97F4A7C15)
+_FIRST: Final = _operand(0xBF58476D1CE4E5B9)
+_SECOND: Final = _operand(0x94D049BB133111EB)
+_BY_27, _BY_29, _BY_30, _BY_31, _BY_32 = map(_operand, (27, 29, 30, 31, 32))
 
 
 def mixed(values: Symbols) -> Symbols:
     """Return hashes of 64-bit numbers; different numbers have different ones."""
-    values = (values ^ (values >> _U64(30))) * _FIRST
-    values = (values ^ (values >> _U64(27))) * _SECOND
-    return values ^ (values >> _U64(31))
+    values = (values ^ (values >> _BY_30)) * _FIRST
+    values = (values ^ (values >> _BY_27)) * _SECOND
+    return values ^ (values >> _BY_31)
 
 
 @cache
@@ -43,18 +51,18 @@ def tag(*parts: object) -> np.uint64:
 
 
 @cache
-def _factors(count: int) -> tuple[np.uint64, ...]:
-    return tuple(tag("operand", place) | _U64(1) for place in range(count))
+def _factors(count: int) -> tuple[Symbols, ...]:
+    return tuple(_operand(int(tag("operand", n)) | 1) for n in range(count))
 
 
-def applied(operation: np.uint64, operands: Sequence[Symbols]) -> Symbols:
+def applied(operation: np.uint64 | Symbols, operands: Sequence[Symbols]) -> Symbols:
     """Return the symbols of an operation over operands, whose order matters."""
-    found: Symbols = np.asarray(operation)
+    found = np.asarray(operation)
     for operand, factor in zip(operands, _factors(len(operands)), strict=True):
         found = found + operand * factor
     # one round is enough: equal symbols must not come from sums of others
-    found = (found ^ (found >> _U64(32))) * _FIRST
-    return found ^ (found >> _U64(29))
+    found = (found ^ (found >> _BY_32)) * _FIRST
+    return found ^ (found >> _BY_29)
 
 
 def spread(values: Symbols, shape: Sequence[int]) -> Symbols:
@@ -64,7 +72,24 @@ def spread(values: Symbols, shape: Sequence[int]) -> Symbols:
 
 
 def numbered(name: np.uint64, first: int, shape: Sequence[int]) -> Symbols:
-    """Return different symbols for all elements of an array."""
+    """Return different symbols for all elements of an array, not to be changed."""
+    if not first and prod(shape) <= _REMEMBERED:
+        return _numbered(name, tuple(shape))
+    return _made(name, first, shape)
+
+
+# How many elements the arrays have at most that are remembered.
+_REMEMBERED: Final = 1 << 10
+
+
+@lru_cache(1 << 11)
+def _numbered(name: np.uint64, shape: tuple[int, ...]) -> Symbols:
+    found = _made(name, 0, shape)
+    found.flags.writeable = False
+    return found
+
+
+def _made(name: np.uint64, first: int, shape: Sequence[int]) -> Symbols:
     count = prod(shape)
     numbers = np.arange(first, first + count, dtype=_U64).reshape(tuple(shape))
     return np.asarray(mixed(numbers * _STEP + name))

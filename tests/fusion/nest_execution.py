@@ -21,6 +21,7 @@ from legate_diffuse.ir.nest import Band, Program
 from legate_diffuse.stores.layout import Layout
 
 POISON = 2**40
+_FACTOR = np.array(31, dtype=np.uint64)
 
 
 @dataclass
@@ -52,6 +53,19 @@ class Span:
         return replace(self, low=max(self.low, low), high=min(self.high, high))
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """A step for some sizes.
+
+    ``factors`` has the factor of each operand that is read. They are arrays, as NumPy
+    combines these faster with a few elements than its scalars.
+    """
+
+    number: np.ndarray
+    ranges: tuple[tuple[int, int], ...]
+    factors: tuple[tuple[int, np.ndarray], ...]
+
+
 @dataclass
 class Executor:
     """Runs the nests of a program for some sizes.
@@ -68,6 +82,8 @@ class Executor:
     _views: dict[tuple[int, int, int], tuple[Array, np.ndarray, int]] = field(
         default_factory=dict
     )
+    # by the number of the step, which is held as well
+    _ready: dict[int, _Ready] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.program = filled(self.program, self._low_and_high)
@@ -224,8 +240,19 @@ class Executor:
     def _steps(self, band: Band) -> list[Step]:
         return [self.steps.steps[nest.number] for nest in band.nests]
 
-    def _number(self, step: Step) -> int:
-        return next(n for n, own in enumerate(self.steps.steps) if own is step)
+    def _made_ready(self, step: Step) -> _Ready:
+        if id(step) not in self._ready:
+            number = next(n for n, own in enumerate(self.steps.steps) if own is step)
+            self._ready[id(step)] = _Ready(
+                np.array(number, dtype=np.uint64),
+                tuple((0, extent.at(self.sizes)) for extent in step.loops),
+                tuple(
+                    (n, np.array(2 * n + 1, dtype=np.uint64))
+                    for n, privilege in enumerate(step.privileges)
+                    if privilege is Privilege.READ
+                ),
+            )
+        return self._ready[id(step)]
 
     def _with_buffers(self, band: Band, memory: Memory, block: int) -> Memory:
         """Return the memory with the circular buffers of a band."""
@@ -252,21 +279,22 @@ class Executor:
         self, step: Step, memory: Memory, where: dict[int, tuple[int, int]]
     ) -> None:
         """Run a nest, along some loops from a position up to another one."""
-        loops = [
-            where.get(loop, (0, extent.at(self.sizes)))
-            for loop, extent in enumerate(step.loops)
-        ]
-        if any(begin >= end for begin, end in loops):
+        ready = self._made_ready(step)
+        loops = list(ready.ranges)
+        for loop, part in where.items():
+            loops[loop] = part
+        shape = [end - begin for begin, end in loops]
+        if min(shape, default=1) <= 0:
             return
         views = [
             self._part(memory[operand.array], step, number, loops)
             for number, operand in enumerate(step.operands)
         ]
-        shape = [end - begin for begin, end in loops]
-        value = np.full(shape, self._number(step), dtype=np.uint64)
-        for n, (privilege, view) in enumerate(zip(step.privileges, views, strict=True)):
-            if privilege is Privilege.READ:
-                value = value * np.uint64(31) + view * np.uint64(2 * n + 1)
+        value = np.empty(shape, dtype=np.uint64)
+        value[...] = ready.number
+        for n, factor in ready.factors:
+            value *= _FACTOR
+            value += views[n] * factor
         for n, (privilege, view) in enumerate(zip(step.privileges, views, strict=True)):
             if privilege is Privilege.WRITE:
                 view[...] = value + np.uint64(n)

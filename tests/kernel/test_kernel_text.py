@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kernel_reader import KernelSyntaxError, parse_kernel
 
@@ -143,6 +143,8 @@ def kernels(draw) -> Kernel:
     return Kernel(tuple(arguments), tuple(scalars), tuple(body))
 
 
+# the machine may be busy
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(kernels())
 def test_text_round_trip(kernel):
     assert parse_kernel(print_kernel(kernel)) == kernel

@@ -12,6 +12,7 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 import pytest
+from comparison import counts
 
 
 def _set(part: slice, value: float) -> Callable[[Any, Any], None]:
@@ -28,10 +29,14 @@ def test_only_the_view_is_changed(
     part: slice, change: Callable[[slice], Callable[[Any, Any], None]]
 ) -> None:
     values = np.random.default_rng(0).random(50)
-    results = []
-    for package in (cn, np):
+
+    def program(package: Any) -> Any:
         y = package.exp2(package.sort(package.array(values)))
         change(part)(package, y)
         y *= 1.5
-        results.append(np.asarray(y))
-    np.testing.assert_allclose(*results, rtol=1e-14)
+        return y
+
+    results = []
+    found = counts(lambda: results.append(program(cn)))
+    assert found["groups"] > 0
+    np.testing.assert_allclose(np.asarray(results[0]), program(np), rtol=1e-14)

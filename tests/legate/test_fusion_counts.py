@@ -123,6 +123,7 @@ def test_a_view_keeps_its_store() -> None:
         return y * 2.0
 
     found = counts(keep)
+    assert found["groups"] == 1
     assert found["temporaries_removed"] == 0
     same(views[0], np.asarray(x)[10:20] + 1.0)
 
@@ -179,6 +180,7 @@ def test_extents_and_values_are_not_part_of_a_plan() -> None:
     counts(lambda: program(50, 2.0))
     found = counts(lambda: program(71, 3.0))
     assert found["plans_made"] == 0
+    assert found["groups"] > 0
     same(program(71, 3.0), np.full(71, 6.0))
 
 
@@ -280,6 +282,7 @@ def test_reading_a_value_submits_what_is_pending() -> None:
     assert float(y[3]) == np.asarray(x)[3] + 1.0
     assert bool(cn.all(y > 0.5))
     assert f"{(y * 0.0)[:2]}" == "[0. 0.]"
+    assert counts(lambda: float((x + 1.0).sum()))["groups"] > 0
 
 
 def test_a_constant_that_is_written_is_no_constant() -> None:

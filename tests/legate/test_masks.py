@@ -137,6 +137,7 @@ def other_types(n: Any) -> Any:
 )
 def test_what_else_happens_to_selections(program: Any) -> None:
     differential(program, originals=None)
+    assert counts(lambda: program(cn))["groups"] > 0
 
 
 def test_integers_are_not_divided_where_the_mask_excludes_it() -> None:
@@ -147,6 +148,7 @@ def test_integers_are_not_divided_where_the_mask_excludes_it() -> None:
         return x
 
     differential(program, originals=None)
+    assert counts(lambda: program(cn))["groups"] > 0
 
 
 def test_long_computations_see_selected_elements_only() -> None:
@@ -161,6 +163,7 @@ def test_long_computations_see_selected_elements_only() -> None:
 
     differential(program, originals=None)
     assert compactions(lambda: program(cn)) > 0
+    assert counts(lambda: program(cn))["groups"] > 0
 
 
 def test_a_selection_is_an_array() -> None:

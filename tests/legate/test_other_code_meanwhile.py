@@ -47,6 +47,7 @@ for first in range(len(TYPES)):
     expected = np.ones(SHAPE, dtype=TYPES[first])
     assert np.array_equal(found, EXPECTED), (found, EXPECTED)
     del kept
+assert legate_diffuse.stats()["ran_in_process"] > len(TYPES)
 print(legate_diffuse.stats()["failures"])
 """
 OPERATIONS = {

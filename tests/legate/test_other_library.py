@@ -160,6 +160,7 @@ factor = total.reshape(1) * 0.01
 other.axpy(factor, x, y)
 z = y * y
 print(float(z.sum()))
+assert legate_diffuse.stats()["groups"] > 0
 """
 
 
