@@ -114,3 +114,28 @@ def test_a_replicated_array_has_one_element() -> None:
     assert found
     assert {instance.extents[1] for instance in found} == {(1,)}
     assert {instance.extents[0][1] for instance in found} == {1}
+
+
+def test_what_is_written_with_one_landmark_lies_before_the_next() -> None:
+    window = parse(
+        """
+        store %0 float64 live where b < a, -
+        store %1 float64 live undefined
+        store %2 float64 live
+        store %3 float64 live undefined
+        view %1.0 shape 0 many [:, :]
+        view %0.1 shape 0 many [a:-1, :]
+        view %0.2 shape 1 many [a-15:a-14, :]
+        view %2.3 shape 1 many [:, :]
+        view %3.4 shape 2 many [:, :]
+        view %0.5 shape 2 many [b:b+3, :]
+        UNARY_OP.COPY(float64) -> (float64) shape 0: write %1.0, read %0.1
+        UNARY_OP.COPY(float64) -> (float64) shape 1: write %0.2, read %2.3
+        UNARY_OP.COPY(float64) -> (float64) shape 2: write %3.4, read %0.5
+        """
+    )
+    found = instances(window)
+    assert found
+    for instance in found:
+        # else b+3 would be near a, and be written with it
+        assert regions(recorded(instance)) == regions(window), instance.name
