@@ -119,23 +119,23 @@ def test_a_replicated_array_has_one_element() -> None:
 def test_what_is_written_with_one_landmark_lies_before_the_next() -> None:
     window = parse(
         """
-        store %0 float64 live where b < a, -
+        store %0 float64 live where c < b < a, -
         store %1 float64 live undefined
         store %2 float64 live
-        store %3 float64 live undefined
         view %1.0 shape 0 many [:, :]
-        view %0.1 shape 0 many [a:-1, :]
-        view %0.2 shape 1 many [a-15:a-14, :]
-        view %2.3 shape 1 many [:, :]
-        view %3.4 shape 2 many [:, :]
-        view %0.5 shape 2 many [b:b+3, :]
+        view %0.1 shape 0 many [a:a+3, :]
+        view %0.2 shape 0 many [b:a-16, :]
+        view %0.3 shape 1 many [b-15:b-14, :]
+        view %2.4 shape 1 many [:, :]
+        view %0.5 shape 0 many [c:c+3, :]
         UNARY_OP.COPY(float64) -> (float64) shape 0: write %1.0, read %0.1
-        UNARY_OP.COPY(float64) -> (float64) shape 1: write %0.2, read %2.3
-        UNARY_OP.COPY(float64) -> (float64) shape 2: write %3.4, read %0.5
+        UNARY_OP.COPY(float64) -> (float64) shape 0: write %1.0, read %0.2
+        UNARY_OP.COPY(float64) -> (float64) shape 1: write %0.3, read %2.4
+        UNARY_OP.COPY(float64) -> (float64) shape 0: write %1.0, read %0.5
         """
     )
     found = instances(window)
     assert found
     for instance in found:
-        # else b+3 would be near a, and be written with it
+        # a and b are near, so c+3 could be near b, and would be written with it
         assert regions(recorded(instance)) == regions(window), instance.name
