@@ -249,10 +249,10 @@ class Constraints:
                     apart = self._mark(store, other, dim) - self._mark(store, one, dim)
                     self._relations.at_least(apart, self.apart)
                     if {one, other} <= self._ranged.get((store.id, dim), set()):
-                        # what is written with one lies before what is with the next
-                        last = max(self._offsets[store.id, dim, one])
-                        first = min(self._offsets[store.id, dim, other])
-                        self._relations.at_least(apart + (first - last), 1)
+                        # what is near the first one of them is written with it
+                        offsets = self._offsets[store.id, dim, max(one, other)]
+                        nearest = min(offsets) if other > one else -max(offsets)
+                        self._relations.at_least(apart + nearest, NEAREST)
 
     def _mark(self, store: Store, landmark: int, dim: int) -> Sum:
         return self.at(store.id, dim, Endpoint(landmark, 0))
