@@ -18,7 +18,7 @@ _LEVEL: Final = 2
 _MORE_REGISTERS: Final = (".maxnreg 80\n", ".maxnreg 128\n", "")
 """For kernels that do not fit: what leaves a multiprocessor three blocks, and two."""
 
-_SMALL_FRAME: Final = 16
+SMALL_FRAME: Final = 16
 """Bytes of a thread in memory that cost less than a block fewer."""
 
 _FRAME: Final = re.compile(
@@ -90,7 +90,7 @@ class CubinAssembler:
         for limit in _MORE_REGISTERS:
             fitted = ptx
             for name, frame in _FRAME.findall(log):
-                if int(frame) > _SMALL_FRAME:
+                if int(frame) > SMALL_FRAME:
                     before = rf"(\.entry {name}\b[^{{]*?)\.maxnreg \d+\s"
                     fitted = re.sub(before, rf"\g<1>{limit}", fitted)
             if fitted == ptx:

