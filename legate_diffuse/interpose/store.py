@@ -227,7 +227,7 @@ class LogicalStore(metaclass=_AcceptsReal):
             return physical
         window.lend(root, physical)
         if window.runs_at_once:
-            window.submitter.small.map(root)
+            window.submitter.small.share(root)
         return PhysicalStore(physical, root)
 
     def detach(self) -> None:

@@ -10,13 +10,13 @@ windows says, the first time that the views look as they do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.recognition import recognize
-from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.small import MOST_POINTS, SmallArrays
 from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb
@@ -26,9 +26,6 @@ from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
-
-# As in mappers/process/at_once.h.
-_MOST_POINTS: Final = 49152
 
 
 class Planner(Protocol):
@@ -75,7 +72,7 @@ class AtOnce:
         """Run operations, if they are on small arrays that nothing waits for."""
         views = [view for each in operations for view in each.views]
         if (
-            any([view.layout.volume > _MOST_POINTS for view in views])
+            any([view.layout.volume > MOST_POINTS for view in views])
             or not all([recognize(each, recognizer) for each in operations])
             or not all([each.kind.covered for each in operations])
             or not self.run(operations)

@@ -11,14 +11,19 @@ Elements that Legate has are brought in only where the program would not wait fo
 otherwise: it waits for the launch's result, or has submitted nothing but small launches
 for a while.
 
-A launch on large arrays runs in the program's thread, and those that help it, where
+Large arrays stay Legate's, who maps their memory for this process: until one of its
+tasks wants it back, nothing is copied. So loops over a few of their elements (a row, a
+column, a single one) run here as others do, once a few have come in a row.
+
+A loop over many elements runs in the program's thread, and those that help it, where
 the program waits for its result, time after time, and nothing is gained by a task that
-runs beside the program. Its arrays are copied when they come and when they go, so the
-program has to wait the longer, the more often they have gone.
+runs beside the program. To hand arrays over takes time as well, so the program has to
+wait the longer, the more often they have gone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +32,8 @@ import numpy as np
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.launch import ranks
+from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -34,7 +41,10 @@ from legate_diffuse.stores.view import View
 # How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.
 # Up to that most take no longer than it takes to record them for a launch.
 _SMALL_BYTES: Final = 3 * 2**17
-# The memory that all arrays here may take, in bytes, where some are large.
+# On more points an operation is worth a place in a window; as in
+# mappers/process/at_once.h.
+MOST_POINTS: Final = 49152
+# The memory of ours that all arrays here may take, in bytes, where some are large.
 _MOST_IN_ALL: Final = 2**30
 # After so many small launches that ran as tasks, with no other task between them, the
 # arrays that kept them out are brought in. The same for large launches whose results
@@ -63,16 +73,21 @@ class SmallArrays:
     Args:
         legate: the real Legate.
         most: the bytes of an array that may be here; with 0 all launches are tasks.
+        divides: whether arrays are divided now. Such arrays are not mapped.
 
     Attributes:
         limit: the bytes of a small array.
+        all_ran_here: false once a launch was a task, or had loops over more points than
+            operations that run as they come.
     """
 
-    def __init__(self, legate: Legate, most: int) -> None:
+    def __init__(self, legate: Legate, most: int, divides: Callable[[], bool]) -> None:
         self._native = legate.native
+        self._divides = divides
         # every rank would have to compute and read all of them
         self._most = 0 if ranks.are_several(legate.runtime) else most
         self.limit = min(self._most, _SMALL_BYTES)
+        self.all_ran_here = False
         # small launches in a row that ran as tasks
         self._kept_out = 0
         # large ones in a row that the program waited for
@@ -92,12 +107,14 @@ class SmallArrays:
         if not root.fusable or not 0 < root.nbytes <= self.limit:
             return False
         first = elements.tobytes()
+        form(whole(root.shape), root.shape)
         root.small = self._native.SmallArray(root.type.size, root.shape, first)
         return True
 
     def note_task(self) -> None:
         """Take note of a task that is not a small launch."""
         self._kept_out = self._waited = 0
+        self.all_ran_here = False
 
     def find(
         self,
@@ -106,7 +123,7 @@ class SmallArrays:
         shapes: list[Any],
         wanted: Root | None,
     ) -> Found | None:
-        """Return the small arrays of a launch, None if it is to be a task.
+        """Return the arrays of a launch that runs here, None if it is to be a task.
 
         Args:
             planned: the launch.
@@ -114,10 +131,22 @@ class SmallArrays:
             shapes: the window's shapes, by number.
             wanted: a single element that the program waits for, if any.
         """
+        found = self._find(planned, views, shapes, wanted)
+        if found is None or any([prod(shape) > MOST_POINTS for shape in shapes]):
+            self.all_ran_here = False
+        return found
+
+    def _find(
+        self,
+        planned: PlannedLaunch,
+        views: list[View],
+        shapes: list[Any],
+        wanted: Root | None,
+    ) -> Found | None:
         if not self.limit or planned.partitioned:
             return None
         roots = [views[number].root for number in planned.arguments]
-        if not all([self.may_be_here(root) for root in roots]):
+        if not all([self._may_be_used_here(root) for root in roots]):
             self._kept_out = 0
             return None
         inputs = [
@@ -129,26 +158,28 @@ class SmallArrays:
         ]
         in_legate = any([root.real is not None for _, root in inputs])
         is_wanted = any([root is wanted for root in roots])
-        if any([root.nbytes > self.limit for root in roots]) or self._has_many_points(
-            planned, shapes
-        ):
+        if self._has_many_points(planned, shapes):
             self._kept_out = 0
-            if not self._may_be_large(roots, in_legate, is_wanted):
+            if not self._may_have_many_points(roots, in_legate, is_wanted):
                 return None
         elif in_legate and not is_wanted and self._kept_out < _PATIENCE:
             self._kept_out += 1
             return None
-        values = [
-            (number, self._value(root), root.real is not None)
-            for number, root in inputs
-            if root.real is not None or root.initial is not None
-        ]
+        if not self._have_room(roots):
+            return None
+        values = []
+        for number, root in inputs:
+            if root.real is not None and root.nbytes > self.limit:
+                if not self.map(root):
+                    return None
+            elif root.real is not None or root.initial is not None:
+                values.append((number, self._value(root), root.real is not None))
         return Found(tuple([root.small_array() for root in roots]), values)
 
-    def _may_be_large(
+    def _may_have_many_points(
         self, roots: list[Root], in_legate: bool, is_wanted: bool
     ) -> bool:
-        """Whether a large launch on these arrays may run here."""
+        """Whether a launch of large loops on these arrays may run here."""
         if (gone := self._native.num_given_away()) != self._gone:
             self._gone = gone
             self._waited = 0
@@ -158,8 +189,19 @@ class SmallArrays:
         if (in_legate or not is_here) and must_wait:
             self._waited = self._waited + 1 if is_wanted else 0
             return False
-        more = sum([0 if root.is_here else root.nbytes for root in roots])
-        return int(self._native.small_array_bytes()) + more <= _MOST_IN_ALL
+        return True
+
+    def _have_room(self, roots: list[Root]) -> bool:
+        """Whether arrays that are not Legate's may take memory of ours."""
+        more = [root.nbytes for root in roots if not (root.is_here or root.real)]
+        return self.has_room(*[size for size in more if size > self.limit])
+
+    def has_room(self, *sizes: int) -> bool:
+        """Whether large arrays of these bytes may take memory of ours."""
+        if not sizes:
+            return True
+        in_all = int(self._native.small_array_bytes()) + sum(sizes)
+        return max(sizes) <= self._most and in_all <= _MOST_IN_ALL
 
     def _has_many_points(self, planned: PlannedLaunch, shapes: list[Any]) -> bool:
         """Whether a nest has more points than a small array has bytes."""
@@ -173,42 +215,68 @@ class SmallArrays:
         )
 
     def may_be_here(self, root: Root) -> bool:
-        """Whether a root's elements may lie in this process."""
+        """Whether a root's elements may lie in memory of ours."""
+        return root.nbytes <= self._most and self._may_be_used_here(root)
+
+    def _may_be_used_here(self, root: Root) -> bool:
         return (
-            root.nbytes <= self._most
             # Legate does not let such a region be read
-            and (root.scalar_storage or root.shape != ())
+            (root.scalar_storage or root.shape != ())
             and not root.escaped
             and not root.held
             and (root.mapped is not None or not (root.shared and root.is_shared()))
         )
 
-    def map(self, root: Root) -> None:
+    def share(self, root: Root) -> None:
         """Use the memory of Legate's that the application has got hold of.
 
         What runs in this process then sees what the application writes there, and the
         application sees what it writes.
         """
         if (
-            root.mapped is not None
-            or not 0 < root.nbytes <= self.limit
-            or not root.fusable
-            or root.escaped
-            or root.held
+            root.mapped is None
+            and 0 < root.nbytes <= self.limit
+            and root.fusable
+            and not root.escaped
+            and not root.held
         ):
-            return
+            self._map(root)
+
+    def map(self, root: Root) -> bool:
+        """Use the memory of a large array that Legate has, once it is up to date.
+
+        False if that cannot be. Nothing that is pending may use the array.
+        """
+        if root.is_here:
+            return True
+        return (
+            self.limit > 0
+            and root.real is not None
+            and root.fusable
+            and self._may_be_used_here(root)
+            and not self._divides()
+            and self._map(root)
+        )
+
+    def _map(self, root: Root) -> bool:
         physical = self._native.call(root.real.get_physical_store)
         elements = np.asarray(physical.get_inline_allocation())
-        if elements.flags.c_contiguous and elements.shape == root.shape:
-            root.map(physical, elements.ctypes.data)
+        if not elements.flags.c_contiguous or elements.shape != root.shape:
+            return False
+        form(whole(root.shape), root.shape)
+        root.map(physical, elements.ctypes.data)
+        return True
 
     def bring(self, root: Root) -> bool:
-        """Put the elements of a small array that Legate has into this process; waits.
+        """Let the elements of an array that Legate has be in this process; waits.
 
         False if they may not be here. Nothing that is pending may use the array.
         """
-        if root.nbytes > self.limit or root.real is None or not self.may_be_here(root):
+        if root.nbytes > self.limit:
+            return self.map(root)
+        if root.real is None or not self.may_be_here(root):
             return False
+        form(whole(root.shape), root.shape)
         root.small_array().put(self._value(root))
         return True
 

@@ -31,7 +31,7 @@ from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.spares import Spares
-from legate_diffuse.launch.state import ClosedWindow, WindowState, close
+from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
 from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
 from legate_diffuse.launch.trapping import Trapping, fills
@@ -114,7 +114,11 @@ class Submitter:
             or runtime.config().profile
             or not native.kernels_run_in_process()
         )
-        self.small = SmallArrays(legate, 0 if tasks_only else settings.process_bytes())
+        self.small = SmallArrays(
+            legate,
+            0 if tasks_only else settings.process_bytes(),
+            lambda: self.choice.single_below() != ALL_SINGLE,
+        )
         self._locates = self.explanation is not None or checker is not None
         self.at_once = AtOnce(legate, self.small, self)
         if self.ledger is not None:

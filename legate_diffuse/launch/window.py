@@ -114,7 +114,7 @@ class LaunchWindow:
         if self.runs_at_once:
             at_once = self.submitter.at_once
             filled, at_once.filled = at_once.filled, None
-            if at_once.take(operations, self.recognizer):
+            if self._runs_at_once(*operations):
                 return
             if filled is not None and filled.is_reduced_by(operations[0]):
                 # one task fills and reduces
@@ -123,8 +123,13 @@ class LaunchWindow:
         for operation in operations:
             self._record(operation)
 
+    def _runs_at_once(self, *operations: Any) -> bool:
+        """Run operations that nothing has to wait for, if they are on small arrays."""
+        at_once = self.submitter.at_once
+        return self.runs_at_once and at_once.take(operations, self.recognizer)
+
     def _record(self, operation: Any) -> None:
-        self._counters.fills_seen += type(operation) is Fill
+        is_fill = type(operation) is Fill
         while True:
             state = self.state
             awaits = state.awaits
@@ -134,6 +139,8 @@ class LaunchWindow:
                 or self.queue.head is not None
             ):
                 self._make_ready(state)
+                if not self._is_pending() and self._runs_at_once(operation):
+                    return
                 continue
             # whoever needs the window before it is false again replaces the state
             state.recording = True
@@ -141,6 +148,7 @@ class LaunchWindow:
             if shared is None:
                 # nothing was changed
                 state.recording = False
+                self._counters.fills_seen += is_fill
                 self.submit_now(operation)
                 return
             if awaits:
@@ -161,6 +169,7 @@ class LaunchWindow:
                     self._native.set_pending(True)
                 break
         self._counters.tasks_seen += 1
+        self._counters.fills_seen += is_fill
         if not awaits:
             self._policy.end_where_full(state, count)
         if shared:
@@ -340,7 +349,15 @@ class LaunchWindow:
         elif not state.rest and self._must_cut(state):
             self._cut(state)
         else:
-            self._submit("full window", may_wait=True)
+            self._submit_full()
+
+    def _submit_full(self) -> None:
+        """Submit a full window; all that waits, if that lets operations run at once."""
+        small = self.submitter.small
+        small.all_ran_here = self.runs_at_once
+        self._submit("full window", may_wait=True)
+        if small.all_ran_here:
+            self.flush("full window")
 
     def _submit(
         self, cause: str, *, may_wait: bool, wanted: Root | None = None

@@ -127,7 +127,12 @@ def _replace_get(submission: Submission) -> None:
 
     submission.operators["__getitem__"] = reads.function
     original = replace(ndarray, "__getitem__", get)
-    selections.compact = original
+
+    def compact(array: Any, mask: Any) -> Any:
+        made = hosted.selected(array, mask)
+        return original(array, mask) if made is None else made
+
+    selections.compact = compact
 
 
 def _replace_set(submission: Submission) -> None:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs functions by NumPy where all their arrays are small, and lie in this process.
+"""Runs functions by NumPy where all their arrays are in this process, or may be.
 
 What moves elements, sorts, scans or solves is no loop of ours. As a task it takes 100
-to 1,000 times as long as NumPy does on a few thousand elements. So NumPy does it, on
-copies of the elements, and its results become arrays. Where an argument is of another
-kind, or NumPy raises, the original function runs.
+to 1,000 times as long as NumPy does on a few thousand elements, and no less time than
+NumPy takes on many, but where several processors divide them. So NumPy does it, on
+copies of the elements, or on the memory of large arrays, which Legate maps, and its
+results become arrays. Where an argument is of another kind, or NumPy raises, the
+original function runs.
 """
 
 from __future__ import annotations
@@ -15,11 +17,14 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.store import adopt
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.form import dense, form
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
 
 # Arguments that mean the same to NumPy.
 _PLAIN: Final = frozenset(
@@ -34,6 +39,9 @@ _REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
 # How often an assignment is tried again if a finalizer or a signal handler has changed
 # the array meanwhile.
 _TRIES: Final = 3
+# How many elements an array may show that NumPy reads, where Legate's task would have
+# more than one processor for them.
+_MOST_ALONE: Final = 2**20
 
 
 class UnsuitableError(ValueError):
@@ -45,10 +53,13 @@ class Hosted:
 
     Args:
         client: what is needed of cuPyNumeric.
+        show: returns a new array of a root's owner, a view, and NumPy's type.
     """
 
-    def __init__(self, client: Client) -> None:
-        native = client.legate.native
+    def __init__(self, client: Client, show: Callable[[Any, View, Any], Any]) -> None:
+        self._native = native = client.legate.native
+        self._legate = client.legate
+        self._show, self._to_core_type = show, client.to_core_type
         self._ndarray = client.ndarray
         self._view_of = client.view_of
         self._doctor, self._warn = client.doctor, client.warn
@@ -56,7 +67,8 @@ class Hosted:
         self._take = self._new.function.take
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
-        self._limit = window.submitter.small.limit
+        self._small = small = window.submitter.small
+        self._limit = small.limit
         self._dtypes = {name: np.dtype(name) for name in ALL}
         self._names = {
             dtype: dtype_name(client.to_core_type(dtype))
@@ -134,6 +146,10 @@ class Hosted:
             return None
         return self._made(lambda: elements[plain], "take", False)
 
+    def selected(self, array: Any, mask: Any) -> Any:
+        """Return the elements of an array at a mask; None if the original must."""
+        return self.run(np.ndarray.__getitem__, (array, mask), {}, "take", ALL_KINDS)
+
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
         if self._doctor._user_value:
@@ -201,11 +217,8 @@ class Hosted:
         """
         kind = type(argument)
         if kind is self._ndarray or kind is np.ndarray:
-            if kind is np.ndarray:
-                found = argument
-            else:
-                content, shape, name = self._content(argument, brings)
-                found = np.ndarray(shape, self._dtypes[name], content)
+            is_ours = kind is self._ndarray
+            found = self._elements(argument, brings) if is_ours else argument
             dtype = found.dtype
             # what is computed with half precision is rounded elsewhere
             is_half = dtype.char == "e" and kinds is not ALL_KINDS
@@ -245,17 +258,30 @@ class Hosted:
         )
 
     def _elements(self, array: Any, brings: bool = True) -> Any:
-        """Return a copy of an array's elements.
+        """Return an array's elements: a copy, or those of a large one themselves.
 
         Raises:
             UnsuitableError: they are not here.
         """
-        content, shape, name = self._content(array, brings)
+        found = self._find(array, brings)
+        if found is None:
+            elements = self._mapped(array) if brings else None
+            if elements is None:
+                raise UnsuitableError
+            return elements
+        content, shape, name = found
         return np.ndarray(shape, self._dtypes[name], content)
 
-    def _content(
-        self, array: Any, brings: bool = True
-    ) -> tuple[bytes, tuple[int, ...], str]:
+    def _content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
+        found = self._find(array, True)
+        if found is None:
+            raise UnsuitableError
+        return found
+
+    def _find(
+        self, array: Any, brings: bool
+    ) -> tuple[bytes, tuple[int, ...], str] | None:
+        """Return a copy of an array's elements, its shape and type; None without."""
         found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
         if found is not None:
             return found
@@ -263,22 +289,45 @@ class Hosted:
             found = self._elements_of(array)
         if found is None and brings and self._bring(array):
             found = self._elements_of(array)
-        if found is None:
-            raise UnsuitableError
         return found
 
     def _bring(self, array: Any) -> bool:
         """Whether an array's elements may be here now, after they were not."""
-        view, small = self._view_of(array), window.submitter.small
-        if (
-            view is None
-            or not window.runs_at_once
-            or view.root.nbytes > small.limit
-            or not small.may_be_here(view.root)
-        ):
+        view = self._view_of(array)
+        if view is None or not window.runs_at_once or not self._may_be_read(view):
             return False
         window.flush_for(view.root)
-        return view.root.is_here or small.bring(view.root)
+        return view.root.is_here or self._small.bring(view.root)
+
+    def _may_be_read(self, view: View) -> bool:
+        pieces, _ = self._native.launch_policy()
+        return bool(pieces == 1) or view.volume <= _MOST_ALONE
+
+    def _mapped(self, array: Any) -> Any:
+        """Return the elements of a large array in memory that Legate has mapped.
+
+        They must not be changed. None if they are not there.
+        """
+        view = self._view_of(array)
+        if view is None or not view.affine:
+            return None
+        root = view.root
+        if root.nbytes <= self._limit or not self._may_be_read(view):
+            return None
+        if root.is_here and root.mapped is None:
+            # Legate gets the memory of ours
+            root.hand_over(reads=True, writes=True)
+        if not self._small.bring(root):
+            return None
+        whole = np.asarray(root.mapped.get_inline_allocation())
+        size = whole.itemsize
+        words = np.frombuffer(form(view.layout, root.shape), np.int64)
+        # is_affine volume end dim offset extents[dim] strides[dim]
+        dim, offset = words[3], words[4]
+        extents, strides = words[5 : 5 + dim], words[5 + dim :]
+        found = np.ndarray(extents, whole.dtype, whole, offset * size, strides * size)
+        found.flags.writeable = False
+        return found
 
     # -- and back ---------------------------------------------------------------------
     def _new_arrays(self, result: Any, label: str) -> Any:
@@ -301,13 +350,22 @@ class Hosted:
     def _new_array(self, result: Any, label: str) -> Any:
         shape = result.shape
         name = self._names.get(result.dtype)
-        if (
-            name is None
-            or result.nbytes > self._limit
-            or len(shape) > real.LEGATE_MAX_DIM
-        ):
+        if name is None or len(shape) > real.LEGATE_MAX_DIM:
             raise UnsuitableError
+        if result.nbytes > self._limit:
+            return self._large_array(np.ascontiguousarray(result), name)
         made = self._take(name, dense(shape), result.tobytes(), label)
         if made is None:
             raise UnsuitableError
         return made
+
+    def _large_array(self, result: Any, name: str) -> Any:
+        type_, shape = self._to_core_type(result.dtype), result.shape
+        if self._small.has_room(result.nbytes):
+            root = Root(self._legate, type_, name, dense(shape), False)
+            root.small_array().put(result)
+            view = View(root, dense(shape))
+        else:
+            create = real.runtime.create_store_from_buffer
+            view = adopt(create(type_, shape, result, False, None), sole=True)._view
+        return self._show(view.root.owner, view, result.dtype)

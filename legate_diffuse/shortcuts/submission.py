@@ -63,7 +63,7 @@ class Submission:
         self.selections = Selections(client, self.show, self.make, self.copies)
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
-        self.hosted = Hosted(client)
+        self.hosted = Hosted(client, self.show)
         # what native code knows of operators, by the names of their methods, and of
         # calls: those of which class have shortcuts
         self.operators: dict[str, Any] = {}
