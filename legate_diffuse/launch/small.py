@@ -158,7 +158,7 @@ class SmallArrays:
         ]
         in_legate = any([root.real is not None for _, root in inputs])
         is_wanted = any([root is wanted for root in roots])
-        if self._has_many_points(planned, shapes):
+        if self._has_many_points(planned, shapes, roots):
             self._kept_out = 0
             if not self._may_have_many_points(roots, in_legate, is_wanted):
                 return None
@@ -203,12 +203,15 @@ class SmallArrays:
         in_all = int(self._native.small_array_bytes()) + sum(sizes)
         return max(sizes) <= self._most and in_all <= _MOST_IN_ALL
 
-    def _has_many_points(self, planned: PlannedLaunch, shapes: list[Any]) -> bool:
-        """Whether a nest has more points than a small array has bytes."""
-        limit = self.limit
-        return any([prod(shape) > limit for shape in shapes]) and any(
+    def _has_many_points(
+        self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]
+    ) -> bool:
+        """Whether a nest has more points than one on small arrays may have."""
+        are_small = all([root.nbytes <= self.limit for root in roots])
+        most = self.limit if are_small else MOST_POINTS
+        return any([prod(shape) > most for shape in shapes]) and any(
             [
-                prod(shapes[nest.nest.shape]) > limit
+                prod(shapes[nest.nest.shape]) > most
                 for nest in planned.nests
                 if not nest.nest.whole
             ]
@@ -242,6 +245,16 @@ class SmallArrays:
         ):
             self._map(root)
 
+    def may_be_mapped(self, root: Root) -> bool:
+        """Whether the memory of a large array may be used here, once Legate has it."""
+        return (
+            # whoever limits the bytes of arrays here limits those of all
+            self._most > self.limit
+            and root.fusable
+            and self._may_be_used_here(root)
+            and not self._divides()
+        )
+
     def map(self, root: Root) -> bool:
         """Use the memory of a large array that Legate has, once it is up to date.
 
@@ -249,14 +262,7 @@ class SmallArrays:
         """
         if root.is_here:
             return True
-        return (
-            self.limit > 0
-            and root.real is not None
-            and root.fusable
-            and self._may_be_used_here(root)
-            and not self._divides()
-            and self._map(root)
-        )
+        return root.real is not None and self.may_be_mapped(root) and self._map(root)
 
     def _map(self, root: Root) -> bool:
         physical = self._native.call(root.real.get_physical_store)
@@ -267,11 +273,18 @@ class SmallArrays:
         root.map(physical, elements.ctypes.data)
         return True
 
+    def may_be_brought(self, root: Root) -> bool:
+        """Whether an array may be in this process once nothing that is pending uses it."""
+        is_small = root.nbytes <= self.limit
+        return self.may_be_here(root) if is_small else self.may_be_mapped(root)
+
     def bring(self, root: Root) -> bool:
         """Let the elements of an array that Legate has be in this process; waits.
 
         False if they may not be here. Nothing that is pending may use the array.
         """
+        if root.is_here:
+            return True
         if root.nbytes > self.limit:
             return self.map(root)
         if root.real is None or not self.may_be_here(root):

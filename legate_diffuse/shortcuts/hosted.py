@@ -265,7 +265,7 @@ class Hosted:
         """
         found = self._find(array, brings)
         if found is None:
-            elements = self._mapped(array) if brings else None
+            elements = self._large(array) if brings else None
             if elements is None:
                 raise UnsuitableError
             return elements
@@ -294,32 +294,35 @@ class Hosted:
     def _bring(self, array: Any) -> bool:
         """Whether an array's elements may be here now, after they were not."""
         view = self._view_of(array)
-        if view is None or not window.runs_at_once or not self._may_be_read(view):
+        if (
+            view is None
+            or not window.runs_at_once
+            or not self._small.may_be_brought(view.root)
+            or not self._may_be_read(view)
+        ):
             return False
         window.flush_for(view.root)
-        return view.root.is_here or self._small.bring(view.root)
+        return self._small.bring(view.root)
 
     def _may_be_read(self, view: View) -> bool:
         pieces, _ = self._native.launch_policy()
         return bool(pieces == 1) or view.volume <= _MOST_ALONE
 
-    def _mapped(self, array: Any) -> Any:
-        """Return the elements of a large array in memory that Legate has mapped.
+    def _large(self, array: Any) -> Any:
+        """Return the elements of a large array that was brought, None if it was not.
 
-        They must not be changed. None if they are not there.
+        They are a copy, or those in memory that Legate has mapped.
         """
         view = self._view_of(array)
-        if view is None or not view.affine:
+        if view is None or not view.affine or not view.root.is_here:
             return None
         root = view.root
         if root.nbytes <= self._limit or not self._may_be_read(view):
             return None
-        if root.is_here and root.mapped is None:
-            # Legate gets the memory of ours
-            root.hand_over(reads=True, writes=True)
-        if not self._small.bring(root):
-            return None
-        whole = np.asarray(root.mapped.get_inline_allocation())
+        if root.mapped is None:
+            whole = np.frombuffer(root.small.value(), self._dtypes[root.dtype])
+        else:
+            whole = np.asarray(root.mapped.get_inline_allocation())
         size = whole.itemsize
         words = np.frombuffer(form(view.layout, root.shape), np.int64)
         # is_affine volume end dim offset extents[dim] strides[dim]
