@@ -274,7 +274,7 @@ class SmallArrays:
         return True
 
     def may_be_brought(self, root: Root) -> bool:
-        """Whether an array may be in this process once nothing that is pending uses it."""
+        """Whether an array may be here once nothing that is pending uses it."""
         is_small = root.nbytes <= self.limit
         return self.may_be_here(root) if is_small else self.may_be_mapped(root)
 

@@ -320,7 +320,7 @@ class Hosted:
         if root.nbytes <= self._limit or not self._may_be_read(view):
             return None
         if root.mapped is None:
-            whole = np.frombuffer(root.small.value(), self._dtypes[root.dtype])
+            whole = np.frombuffer(root.small.value(), self._dtypes[str(root.dtype)])
         else:
             whole = np.asarray(root.mapped.get_inline_allocation())
         size = whole.itemsize
