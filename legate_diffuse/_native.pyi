@@ -355,6 +355,13 @@ def know_arrays(
         warn: the one that makes it warn where a value becomes one of another type.
     """
 
+def know_part(part_of: Callable[[Any, Any], Any]) -> None:
+    """Let parts of arrays have no views until somebody asks for them.
+
+    Args:
+        part_of: returns the view at a basic index of a thunk.
+    """
+
 def know_waiting(
     classes: tuple[type, ...], at_once: Any, constant: Callable[..., Any], copies: Any
 ) -> None:

@@ -56,7 +56,7 @@ def _token(key: Any) -> tuple[Any, ...] | None:
             ):
                 return None
             parts.append((start, stop))
-        elif kind is int or part is None:
+        elif kind is int or part is None or part is Ellipsis:
             parts.append(part)
         else:
             return None
@@ -93,6 +93,14 @@ def _compute(thunk: Any, key: Any) -> Layout | None:
     return found.layout if whole else None
 
 
+def _part_of(thunk: Any, key: Any) -> Any:
+    """Return the view that a basic index shows, of a thunk for which it is right."""
+    found = _find(thunk, key)
+    if found is None:
+        found = thunk._get_view(key if type(key) is tuple else (key,)).base._view
+    return found
+
+
 def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
@@ -101,6 +109,7 @@ def _replace_get(submission: Submission) -> None:
     reads = ElementTemplates(client, "READ")
     arrays = NewArrays(client)
     get_selected = client.legate.native.get_selected
+    client.legate.native.know_part(_part_of)
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:

@@ -153,15 +153,16 @@ const StoreFields& store_fields() {
   return *known_stores;
 }
 
-Form::Form(PyObject* bytes) {
-  const auto* const words = reinterpret_cast<const std::int64_t*>(PyBytes_AS_STRING(bytes));
+Form::Form(PyObject* bytes)
+    : Form{reinterpret_cast<const std::int64_t*>(PyBytes_AS_STRING(bytes))} {}
 
+Form::Form(const std::int64_t* words) {
   is_affine = words[0];
   volume = words[1];
   end = words[2];
   dim = words[3];
   offset = words[4];
-  extents = words + 5;
+  extents = words + FORM_HEAD;
   strides = extents + dim;
 }
 
@@ -169,13 +170,34 @@ bool Form::has_shape_of(const Form& other) const {
   return dim == other.dim && std::equal(extents, extents + dim, other.extents);
 }
 
+bool Form::operator==(const Form& other) const {
+  return offset == other.offset && has_shape_of(other) &&
+         std::equal(strides, strides + dim, other.strides);
+}
+
+FormWords Form::words() const {
+  FormWords words{is_affine, volume, end, dim, offset};
+
+  std::copy(strides, strides + dim, std::copy(extents, extents + dim, words.data() + FORM_HEAD));
+  return words;
+}
+
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes) {
+  const auto answer = find(fields, view, changes);
+
+  return answer == Answer::DONE && form.volume > MOST_POINTS ? Answer::IMPOSSIBLE : answer;
+}
+
+Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool changes) {
+  const LazyThunk* part{};
+
   if (auto* const lazy = lazy_thunk(view)) {
-    if (!lazy->view) return look_at(fields, *lazy);
-    view = lazy->view;
+    if (!lazy->view) return find(fields, *lazy);
+    if (lazy->key) part = lazy;
+    while (auto* const outer = lazy_thunk(view)) view = outer->view;
   }
   root = fields.view_root.of(view);
-  layout = fields.view_layout.of(view);
+  layout = part ? nullptr : fields.view_layout.of(view);
   if (fields.fusable.of(root) != Py_True || fields.escaped.of(root) != Py_False ||
       fields.held.of(root) != Py_False || is_waited_for(root)) {
     return Answer::IMPOSSIBLE;
@@ -186,6 +208,7 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   if (is_set(fields.constant.of(root))) {
     auto* const bytes = fields.constant_bytes.of(root);
 
+    if (part) return Answer::IMPOSSIBLE;
     if (changes || !is_set(bytes)) return Answer::UNKNOWN;
     constant = PyBytes_AS_STRING(bytes);
     return Answer::DONE;
@@ -193,20 +216,20 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
 
   dtype = fields.dtype.of(root);
 
-  auto* const bytes = fields.layout_form.of(layout);
+  auto* const bytes = part ? nullptr : fields.layout_form.of(layout);
   auto* array = fields.small.of(root);
 
-  if (!is_set(bytes)) return Answer::UNKNOWN;
+  if (!part && !is_set(bytes)) return Answer::UNKNOWN;
   if (!is_set(array)) array = make_room(fields, root);
   if (!array) return Answer::IMPOSSIBLE;
   small = nb::inst_ptr<SmallArray>(array);
-  form = Form{bytes};
+  form = part ? Form{part->words.data()} : Form{bytes};
   repeats = fields.scalar_storage.of(root) == Py_True;
   if (!small->is_valid() && (is_set(fields.real.of(root)) || is_set(fields.initial.of(root)))) {
     return Answer::IMPOSSIBLE;
   }
   // Legate refuses operations on more dimensions when they are submitted
-  if (!form.is_affine || form.dim > LEGATE_MAX_DIM || form.volume > MOST_POINTS ||
+  if (!form.is_affine || form.dim > LEGATE_MAX_DIM ||
       (!repeats &&
        form.end * small->shape().itemsize > static_cast<std::int64_t>(small->num_bytes()))) {
     return Answer::IMPOSSIBLE;
@@ -214,7 +237,7 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   return Answer::DONE;
 }
 
-Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
+Answer LocalOperand::find(const StoreFields& fields, LazyThunk& thunk) {
   root = reinterpret_cast<PyObject*>(&thunk);
   layout = thunk.layout;
   dtype = fields.dtype.of(thunk.prototype);
@@ -222,8 +245,7 @@ Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
   form = Form{fields.layout_form.of(layout)};
   repeats = form.volume == 1;
   // the root may not be small, or Python has asked for it meanwhile
-  if (thunk.is_made || form.volume > MOST_POINTS ||
-      static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes) {
+  if (thunk.is_made || static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes) {
     return Answer::IMPOSSIBLE;
   }
   return Answer::DONE;
@@ -231,6 +253,15 @@ Answer LocalOperand::look_at(const StoreFields& fields, LazyThunk& thunk) {
 
 bool LocalOperand::is_here(PyObject* view, bool changes) {
   return look(store_fields(), view, changes) == Answer::DONE && small;
+}
+
+bool LocalOperand::is_in_process(PyObject* view, bool changes) {
+  return find(store_fields(), view, changes) == Answer::DONE && small;
+}
+
+bool LocalOperand::is_same(const LocalOperand& other) const {
+  if (root != other.root) return false;
+  return constant || other.constant ? layout == other.layout : form == other.form;
 }
 
 Strides LocalOperand::byte_strides() const {
@@ -355,7 +386,7 @@ Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
     std::int64_t same = 0;
     std::int64_t alike = 0;
 
-    while (operands[same].root != one.root || operands[same].layout != one.layout) ++same;
+    while (!operands[same].is_same(one)) ++same;
     if (one.constant) {
       pattern[number] = CONSTANT - same;
       continue;
@@ -382,8 +413,7 @@ bool Operation::is_torn(const LocalOperands& operands) const {
   for (std::size_t one = 0; one < num_operands(); ++one) {
     if (!changes_[one]) continue;
     for (std::size_t other = 0; other < num_operands(); ++other) {
-      if (operands[other].root == operands[one].root &&
-          operands[other].layout != operands[one].layout &&
+      if (operands[other].root == operands[one].root && !operands[other].is_same(operands[one]) &&
           !are_disjoint(operands[one], operands[other])) {
         return true;
       }

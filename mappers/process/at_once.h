@@ -48,8 +48,14 @@ const StoreFields& store_fields();
 struct Form {
   Form() = default;
   explicit Form(PyObject* bytes);
+  explicit Form(const std::int64_t* words);
 
   [[nodiscard]] bool has_shape_of(const Form& other) const;
+
+  // Whether it shows the same elements, in the same shape.
+  [[nodiscard]] bool operator==(const Form& other) const;
+
+  [[nodiscard]] FormWords words() const;
 
   std::int64_t is_affine, volume, end, dim, offset;
   const std::int64_t* extents;
@@ -70,6 +76,16 @@ struct LocalOperand {
   // The same for elements alone; false if they are not here, or it is a number.
   bool is_here(PyObject* view, bool changes);
 
+  // The same for any number of elements, of which an index may show a few.
+  bool is_in_process(PyObject* view, bool changes);
+
+  // Lets it show what a basic index does; false if that is another one, or left to Python: it shows
+  // nothing, or one element repeats.
+  bool index(PyObject* key);
+
+  // Whether it is the same view as another operand.
+  [[nodiscard]] bool is_same(const LocalOperand& other) const;
+
   // Of elements that are here, in bytes; zeros if one repeats.
   [[nodiscard]] Strides byte_strides() const;
 
@@ -79,16 +95,17 @@ struct LocalOperand {
   // Lets it show the same elements in another shape; strides count elements.
   void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
 
-  PyObject* root{};  // or the lazy thunk
-  PyObject* layout{};
-  PyObject* dtype{};  // the name, which is one object for each type
+  PyObject* root{};    // or the lazy thunk
+  PyObject* layout{};  // null for a part of which only elements were asked for
+  PyObject* dtype{};   // the name, which is one object for each type
   SmallArray* small{};
   const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
   Form form{};
   bool repeats{};  // one element, whatever the layout shows
 
  private:
-  Answer look_at(const StoreFields& fields, LazyThunk& thunk);
+  Answer find(const StoreFields& fields, PyObject* view, bool changes);
+  Answer find(const StoreFields& fields, LazyThunk& thunk);
 
   // extents and strides of a form that is not the layout's
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;

@@ -61,7 +61,9 @@ bool put_value(char* element, PyObject* dtype, std::int64_t itemsize, PyObject* 
 }  // namespace
 
 char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand) {
-  if (!operand.is_here(view, changes) || (!changes && !operand.small->is_valid())) return nullptr;
+  if (!operand.is_in_process(view, changes) || (!changes && !operand.small->is_valid())) {
+    return nullptr;
+  }
 
   const auto offset = offset_of(operand.form, key);
 

@@ -173,7 +173,7 @@ nb::object Function::dense_layout(const Shape& shape, const LocalOperands& opera
   for (auto index = first; index < first + count; ++index) {
     const auto& one = operands[index];
 
-    if (one.small && !reduces_ && shape.is_of(one.form)) {
+    if (one.small && one.layout && !reduces_ && shape.is_of(one.form)) {
       return nb::borrow(array_fields().layout_dense.of(one.layout));
     }
   }

@@ -19,6 +19,7 @@ namespace {
 
 // Never destroyed: arrays may outlive the interpreter.
 PyTypeObject* lazy_thunk_type = nullptr;
+PyObject* part_of_thunk = nullptr;
 
 void destroy(PyObject* object) {
   auto* const lazy = reinterpret_cast<LazyThunk*>(object);
@@ -28,6 +29,7 @@ void destroy(PyObject* object) {
   if (lazy->view) Py_DECREF(lazy->dtype);
   Py_XDECREF(lazy->view);
   Py_XDECREF(lazy->owner);
+  Py_XDECREF(lazy->key);
   Py_XDECREF(lazy->layout);
   lazy->elements.~SmallArray();
   PyObject_Free(object);
@@ -55,7 +57,7 @@ nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
 
   if (!lazy) throw nb::python_error();
   lazy->dtype = dtype;
-  lazy->view = lazy->owner = lazy->prototype = lazy->layout = nullptr;
+  lazy->view = lazy->owner = lazy->key = lazy->prototype = lazy->layout = nullptr;
   new (&lazy->elements) SmallArray{std::move(shape)};
   lazy->is_made = false;
   return nb::steal(reinterpret_cast<PyObject*>(lazy));
@@ -70,23 +72,52 @@ nb::object new_small_array(const RootShape& shape) {
   return made;
 }
 
-// Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
-nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
+nb::object new_thunk(const Stores& stores) {
   const auto& known = array_fields();
   const auto store = new_object(known.classes.store);
-  const auto thunk = new_object(known.classes.thunk);
-  nb::object small;
-  Stores stores{nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
+  auto thunk = new_object(known.classes.thunk);
 
-  if (!lazy.view) {
-    small = new_small_array(lazy.elements.shape());
-    stores = new_stores(lazy.prototype, lazy.layout, lazy.dtype, small.ptr());
-  }
   give(store, known.store_owner, stores.owner.ptr());
   give(store, known.store_view, stores.view.ptr());
   give(thunk.ptr(), names().library, known.classes.library);
   give(thunk.ptr(), names().dtype, stores.dtype.ptr());
   give(thunk.ptr(), names().base, store.ptr());
+  return thunk;
+}
+
+// What is behind a part of an array. Its view is made when it is asked for first.
+Stores stores_of_part(LazyThunk& lazy) {
+  if (lazy.key) {
+    Stores whole{nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
+    const auto key = nb::borrow(lazy.key);
+
+    if (auto* const outer = lazy_thunk(lazy.view)) whole.view = stores_of_part(*outer).view;
+
+    nb::object view{nb::handle{part_of_thunk}(new_thunk(whole), key)};
+
+    // unless a finalizer has come, and done so
+    if (lazy.key) {
+      const auto before = nb::steal(std::exchange(lazy.view, view.release().ptr()));
+      const auto key_before = nb::steal(std::exchange(lazy.key, nullptr));
+    }
+  }
+  return {nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
+}
+
+// Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
+nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
+  nb::object small;
+  Stores stores;
+
+  if (lazy.view) {
+    stores = stores_of_part(lazy);
+  } else {
+    small = new_small_array(lazy.elements.shape());
+    stores = new_stores(lazy.prototype, lazy.layout, lazy.dtype, small.ptr());
+  }
+
+  const auto thunk = new_thunk(stores);
+
   if (!lazy.is_made) {
     give(array, names().thunk, thunk.ptr());
     if (small.is_valid()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
@@ -155,9 +186,7 @@ Stores stores_of(PyObject* array) {
 
   if (Py_TYPE(array) != known.classes.ndarray) return {};
   if (const auto found = find_attribute(array, names().lazy_thunk); found.is_valid()) {
-    if (const auto* const lazy = lazy_thunk(found.ptr()); lazy->view) {
-      return {nb::borrow(lazy->view), nb::borrow(lazy->owner), nb::borrow(lazy->dtype)};
-    }
+    if (auto* const lazy = lazy_thunk(found.ptr()); lazy->view) return stores_of_part(*lazy);
   }
 
   const auto [thunk, store] = find_plain(array);
@@ -178,6 +207,20 @@ nb::object new_array(const Stores& part) {
   lazy.owner = nb::object{part.owner}.release().ptr();
   give_lazy_thunk(array, thunk);
   return array;
+}
+
+nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown) {
+  auto array = new_array(part);
+  const auto found = find_attribute(array.ptr(), names().lazy_thunk);
+  auto& lazy = *lazy_thunk(found.ptr());
+
+  lazy.words = shown.form.words();
+  lazy.key = Py_NewRef(key);
+  return array;
+}
+
+void know_part(PyObject* part_of) {
+  part_of_thunk = Py_NewRef(part_of);
 }
 
 nb::object new_object(PyTypeObject* type) {

@@ -2,7 +2,12 @@
 
 #pragma once
 
+#include <legate_defines.h>
 #include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include "process/small_array.h"
 
@@ -10,6 +15,10 @@ namespace legate_diffuse {
 
 struct LocalOperand;
 struct Signature;
+
+// Room for the words of a form (`Form` in at_once.h).
+constexpr std::size_t FORM_HEAD = 5;
+using FormWords = std::array<std::int64_t, FORM_HEAD + 2 * LEGATE_MAX_DIM>;
 
 // Stands for the thunk of a new array, with all that is behind it, until Python asks for that: the
 // store, the view, the root. Most arrays are gone before. It is the attribute `_lazy_thunk` of the
@@ -23,6 +32,11 @@ struct LazyThunk {
   // of a part of another array: its view, and the owner of the root; else null
   PyObject* view;
   PyObject* owner;
+  // of a part of which only elements were asked for: its index, and what it shows of the root, in
+  // the words of a form. Then `view` is what it is a part of: a view, or the lazy thunk of another
+  // part. Else null.
+  PyObject* key;
+  FormWords words;
   // of others: a root without elements that has the type of the array, and a layout that has a
   // form, and shows all elements of the root that there will be
   PyObject* prototype;
@@ -51,6 +65,12 @@ Stores stores_of(PyObject* array);
 
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
+
+// The same, of which no more is known than what it shows: `part.view` may be a lazy thunk.
+nanobind::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown);
+
+// Takes note of the function that returns the view at an index of a thunk.
+void know_part(PyObject* part_of);
 
 // A new object of a class, whose slots are not set.
 nanobind::object new_object(PyTypeObject* type);

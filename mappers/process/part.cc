@@ -53,6 +53,18 @@ nb::object token_of(PyObject* key) {
   return token;
 }
 
+// What an array shows, as far as elements need it: the view may be the lazy thunk of a part.
+Stores shown_by(PyObject* array) {
+  if (Py_TYPE(array) != array_fields().classes.ndarray) return {};
+
+  const auto found = find_attribute(array, names().lazy_thunk);
+  const auto* const lazy = found.is_valid() ? lazy_thunk(found.ptr()) : nullptr;
+
+  if (!lazy || !lazy->view) return stores_of(array);
+  return {lazy->key ? found : nb::borrow(lazy->view), nb::borrow(lazy->owner),
+          nb::borrow(lazy->dtype)};
+}
+
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   const auto& form = target.form;
   Run run{"copy"};
@@ -110,6 +122,16 @@ Stores find_part(const Stores& whole, PyObject* key) {
 PyObject* get_part(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
+  auto whole = shown_by(array);
+  LocalOperand operand;
+
+  if (!whole.view.is_valid()) Py_RETURN_NONE;
+  // what is here can be shown without a view, which most parts need not have
+  if (operand.is_in_process(whole.view.ptr(), false)) {
+    if (!operand.index(key) || operand.form.dim == 0) Py_RETURN_NONE;
+    return new_array(whole, key, operand).release().ptr();
+  }
+
   const auto part = find_part(stores_of(array), key);
 
   // the original copies a single element
@@ -123,25 +145,28 @@ PyObject* get_part(PyObject* array, PyObject* key) {
 bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
-  const auto whole = stores_of(array);
-  const auto part = find_part(whole, key);
+  const auto whole = shown_by(array);
   LocalOperand target, source;
 
   // a finalizer may have come while objects were made
-  if (!part.view.is_valid() || !arrays_are_ready() || !target.is_here(part.view.ptr(), true) ||
-      target.repeats) {
+  if (!whole.view.is_valid() || !arrays_are_ready() ||
+      !target.is_in_process(whole.view.ptr(), true)) {
     return false;
   }
+
+  const auto most_dims = target.form.dim;
+
+  if (!target.index(key) || target.form.volume > MOST_POINTS) return false;
   if (is_assignable(value)) return put_number(target, value);
 
   const auto other = view_of(value);
 
   // the original refuses values with more dimensions than the array, and copies what overlaps
   if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||
-      source.form.dim > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr()))) {
+      source.form.dim > most_dims) {
     return false;
   }
-  if (source.root == target.root) return source.layout == target.layout;
+  if (source.root == target.root) return source.is_same(target);
   if (!source.form.has_shape_of(target.form) &&
       !source.broadcast(target.form.extents, target.form.dim)) {
     return false;

@@ -225,6 +225,7 @@ void add_operations(nb::module_& module) {
                       at_once.ptr(), constant.ptr(), copies.ptr()});
       },
       nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
+  module.def("know_part", [](nb::handle part_of) { know_part(part_of.ptr()); }, nb::arg("part_of"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
