@@ -68,6 +68,8 @@ _IN_PLACE: Final = {
     "iand": "bitwise_and",
     "ior": "bitwise_or",
     "ixor": "bitwise_xor",
+    "ilshift": "left_shift",
+    "irshift": "right_shift",
 }
 _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
@@ -112,9 +114,35 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 )
 
 _OUT: Final = frozenset(("out",))
+# What has the same bits wherever it is computed.
+_EXACT: Final = frozenset(
+    (
+        "add",
+        "subtract",
+        "multiply",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "left_shift",
+        "right_shift",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "invert",
+    )
+)
 # Python's numbers, and the types that are complex128 with a complex one.
 _NUMBERS: Final = frozenset((float, int, complex))
 _DOUBLED: Final = INTEGERS | {"float64"}
+# Kinds of types that have no operators of their own (complex numbers have a product).
+_REAL_KINDS: Final = "biuf"
 
 
 def _binary(submission: Submission) -> Callable[..., Any]:
@@ -248,19 +276,36 @@ def _unary(submission: Submission) -> Callable[..., Any]:
     return unary
 
 
+def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
+    """Return what NumPy makes of small operands of which no kernel does.
+
+    None where the original is to run: what is computed may have other bits.
+    """
+    if name not in _EXACT:
+        return lambda *operands: None
+    function, run = getattr(np, name), submission.hosted.run
+
+    def call(*operands: Any) -> Any:
+        given = operands[::-1] if swapped else operands
+        return run(function, given, {}, name, _REAL_KINDS, brings=False)
+
+    return call
+
+
 def _replace_operators(submission: Submission) -> None:
     binary = _binary(submission)
     for name, (ufunc, second) in _OPERATORS.items():
-        _replace_operator(submission, name, ufunc, partial(binary, swapped=second))
+        by_numpy = _by_numpy(submission, ufunc, second)
+        _replace_operator(
+            submission, name, ufunc, partial(binary, swapped=second), by_numpy
+        )
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
     binary, client, copies = _binary(submission), submission.client, submission.copies
 
-    def in_place(templates: Templates, x: Any, y: Any) -> Any:
-        made = binary(templates, x, y, False, x)
-        if made is not None or type(y) is not client.ndarray or not x._writeable:
-            return made
+    def apart(templates: Templates, x: Any, y: Any) -> Any:
+        """Return a new array where operands overlap, as the original copies them."""
         target, source = client.view_of(x), client.view_of(y)
         if (
             target is None
@@ -269,13 +314,23 @@ def _replace_operators_in_place(submission: Submission) -> None:
             or not source.overlaps(target)
         ):
             return None
-        # the original copies what overlaps, too
-        made = binary(templates, x, y, False)
+        return binary(templates, x, y, False)
+
+    def in_place(templates: Templates, x: Any, y: Any) -> Any:
+        made = binary(templates, x, y, False, x)
+        if made is not None or not x._writeable:
+            return made
+        if type(y) is client.ndarray:
+            made = apart(templates, x, y)
+        if made is None:
+            made = by_numpy[templates.name](x, y)
+        target = client.view_of(x)
         result = None if made is None else client.view_of(made)
+        if target is None or result is None:
+            return None
         copy = copies[target.root.dtype]
         if (
-            result is None
-            or copy is None
+            copy is None
             or result.root.dtype is not target.root.dtype
             or result.shape != target.shape
         ):
@@ -283,6 +338,10 @@ def _replace_operators_in_place(submission: Submission) -> None:
         submit(copy, [target, result])
         return x
 
+    by_numpy = {
+        submission.templates_of(ufunc).name: _by_numpy(submission, ufunc)
+        for ufunc in _IN_PLACE.values()
+    }
     for name, ufunc in _IN_PLACE.items():
         _replace_operator(submission, name, ufunc, in_place)
 
@@ -294,12 +353,18 @@ def _replace_unary_operators(submission: Submission) -> None:
 
 
 def _replace_operator(
-    submission: Submission, name: str, ufunc: str, call: Callable[..., Any]
+    submission: Submission,
+    name: str,
+    ufunc: str,
+    call: Callable[..., Any],
+    by_numpy: Callable[..., Any] = lambda *operands: None,
 ) -> None:
     templates = submission.templates_of(ufunc)
 
     def operator(self: Any, *other: Any) -> Any:
         made = call(templates, self, *other)
+        if made is None:
+            made = by_numpy(self, *other)
         return original(self, *other) if made is None else made
 
     method = f"__{name}__"
@@ -367,6 +432,11 @@ def _replace_functions(
     submission: Submission, kind: type, count: int, submit: Callable[..., Any]
 ) -> None:
     templates_of, apply = submission.templates.get, submission.apply
+    by_numpy = {
+        ufunc: _by_numpy(submission, templates.name)
+        for ufunc, templates in submission.templates.items()
+        if templates.name in _EXACT
+    }
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
@@ -377,6 +447,8 @@ def _replace_functions(
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, out, *operands)
+                if made is None and out is None and self in by_numpy:
+                    made = by_numpy[self](*operands)
         return original(self, *operands, **options) if made is None else made
 
     submission.called.add(kind)
@@ -397,7 +469,7 @@ SHORTCUTS: Final = (
     Shortcut(
         "operators in place",
         (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
-        "21d3fbf44af47dcd",
+        "528cd720a0a871d3",
         _replace_operators_in_place,
     ),
     Shortcut(

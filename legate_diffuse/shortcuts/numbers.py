@@ -12,7 +12,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 
 # What native code does alone.
-_CONVERSIONS: Final = ("__float__", "__int__", "__bool__")
+_CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
 
 
 def _is_inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
@@ -51,7 +51,7 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.__numpy_array__"),
             *ARRAYS,
         ),
-        "bb5d24a4b788ee39",
+        "d0532f8fa891879e",
         _replace_conversions,
     ),
 )

@@ -111,6 +111,9 @@ struct LocalOperand {
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;
 };
 
+// A basic index that is one of an operand, with ints of Python's in place of other numbers.
+nanobind::object plain_index(PyObject* key);
+
 constexpr std::size_t MAX_OPERANDS = 16;
 // An operation on more points is worth a place in a window.
 constexpr std::int64_t MOST_POINTS = 49152;

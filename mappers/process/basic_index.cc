@@ -2,11 +2,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 
 #include "process/at_once.h"
+#include "process/element.h"
 
 namespace nb = nanobind;
 
@@ -19,30 +21,66 @@ struct Range {
   std::int64_t first, count;
 };
 
-bool is_bound(PyObject* object) {
-  return object == Py_None || PyLong_CheckExact(object);
+// A bound of a slice; false if it is none.
+bool read_bound(PyObject* bound, Py_ssize_t& index) {
+  if (bound == Py_None) return true;
+
+  const auto found = bound_from(bound);
+
+  if (found) index = *found;
+  return found.has_value();
 }
 
 std::optional<Range> range_of(PyObject* part, std::int64_t extent) {
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
-  Py_ssize_t start{}, stop{}, step{};
+  Py_ssize_t start = 0;
+  auto stop = PY_SSIZE_T_MAX;
 
-  if (slice.step != Py_None || !is_bound(slice.start) || !is_bound(slice.stop)) return {};
-  if (PySlice_Unpack(part, &start, &stop, &step) != 0) throw nb::python_error();
+  if (slice.step != Py_None || !read_bound(slice.start, start) || !read_bound(slice.stop, stop)) {
+    return {};
+  }
 
-  const auto count = PySlice_AdjustIndices(extent, &start, &stop, step);
+  const auto count = PySlice_AdjustIndices(extent, &start, &stop, 1);
 
   if (count == 0) return {};
   return Range{start, count};
 }
 
 std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
-  int overflow{};
-  auto place = PyLong_AsLongLongAndOverflow(part, &overflow);
+  auto place = index_from(part);
 
-  if (place < 0) place += extent;
-  if (overflow != 0 || place < 0 || place >= extent) return {};
-  return place;
+  if (place && *place < 0) *place += extent;
+  return place && *place >= 0 && *place < extent ? place : std::nullopt;
+}
+
+nb::object integer(std::int64_t value) {
+  auto made = nb::steal(PyLong_FromLongLong(value));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+// A part of an index with ints of Python's.
+nb::object plain_part(PyObject* part) {
+  if (const auto index = bound_from(part)) return integer(*index);
+  if (!PySlice_Check(part)) return nb::borrow(part);
+
+  const auto& slice = *reinterpret_cast<PySliceObject*>(part);
+  auto made = nb::steal(
+      PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(), slice.step));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+bool is_plain(PyObject* part) {
+  const auto is_bound = [](PyObject* each) { return each == Py_None || PyLong_CheckExact(each); };
+
+  if (!PySlice_Check(part)) return PyLong_CheckExact(part) || !index_from(part);
+
+  const auto& slice = *reinterpret_cast<PySliceObject*>(part);
+
+  return is_bound(slice.start) && is_bound(slice.stop);
 }
 
 // What an index makes of the form of an operand.
@@ -76,7 +114,6 @@ class Indexing {
       offset += range->first * stride;
       return keep(range->count, stride);
     }
-    if (!PyLong_CheckExact(part)) return false;
 
     const auto place = place_of(part, extent);
 
@@ -98,6 +135,23 @@ class Indexing {
 };
 
 }  // namespace
+
+nb::object plain_index(PyObject* key) {
+  if (!PyTuple_CheckExact(key)) return is_plain(key) ? nb::borrow(key) : plain_part(key);
+
+  auto* const* const parts = &PyTuple_GET_ITEM(key, 0);
+  const auto count = PyTuple_GET_SIZE(key);
+
+  if (std::all_of(parts, parts + count, is_plain)) return nb::borrow(key);
+
+  auto made = nb::steal(PyTuple_New(count));
+
+  if (!made.is_valid()) throw nb::python_error();
+  for (Py_ssize_t at = 0; at < count; ++at) {
+    PyTuple_SET_ITEM(made.ptr(), at, plain_part(parts[at]).release().ptr());
+  }
+  return made;
+}
 
 bool LocalOperand::index(PyObject* key) {
   const auto is_tuple = PyTuple_CheckExact(key);

@@ -13,6 +13,8 @@
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
+namespace nb = nanobind;
+
 namespace legate_diffuse {
 
 namespace {
@@ -27,7 +29,7 @@ std::optional<std::int64_t> offset_of(const Form& form, PyObject* key) {
   for (Py_ssize_t d = 0; d < count; ++d) {
     auto* const part = is_tuple ? PyTuple_GET_ITEM(key, d) : key;
 
-    auto index = integer_from(part);
+    auto index = bound_from(part);
 
     if (!index) return {};
     if (*index < 0) *index += form.extents[d];
@@ -116,6 +118,24 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
     run.done();
   }
   return true;
+}
+
+std::optional<std::int64_t> index_from(PyObject* object) {
+  static auto* const integer =
+      nb::object{nb::module_::import_("numpy").attr("integer")}.release().ptr();
+
+  if (PyLong_CheckExact(object)) return integer_from(object);
+  if (!PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(integer))) return {};
+
+  const auto found = nb::steal(PyNumber_Index(object));
+
+  if (!found.is_valid()) throw nb::python_error();
+  return integer_from(found.ptr());
+}
+
+std::optional<std::int64_t> bound_from(PyObject* object) {
+  if (Py_TYPE(object) != array_fields().classes.ndarray) return index_from(object);
+  return integer_from(nb::steal(value_of(object)).ptr());
 }
 
 PyObject* value_of(PyObject* array) {

@@ -4,6 +4,9 @@
 
 #include <Python.h>
 
+#include <cstdint>
+#include <optional>
+
 #include "process/at_once.h"
 
 namespace legate_diffuse {
@@ -27,5 +30,12 @@ bool put(PyObject* array, PyObject* key, PyObject* value);
 
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);
+
+// What an int of Python's or of NumPy's is as an index; none for other objects.
+std::optional<std::int64_t> index_from(PyObject* object);
+
+// The same also for an array of a single integer that is here, which as an index of its own is none
+// of the basic ones.
+std::optional<std::int64_t> bound_from(PyObject* object);
 
 }  // namespace legate_diffuse

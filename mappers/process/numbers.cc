@@ -4,10 +4,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "process/arrays.h"
 
@@ -32,6 +35,41 @@ T read(const char* from) {
   std::memcpy(&value, from, sizeof(value));
   return value;
 }
+
+// False if the type has no such integer.
+template <typename T>
+bool put_integer(std::int64_t value, char* to) {
+  if constexpr (std::is_unsigned_v<T>) {
+    if (value < 0) return false;
+  }
+  return static_cast<std::int64_t>(static_cast<T>(value)) == value &&
+         put_value(static_cast<T>(value), to);
+}
+
+// An integer and an exact float are the same number.
+template <typename T>
+bool put_float(std::int64_t value, char* to) {
+  return value <= EXACT && value >= -EXACT && put_value(static_cast<T>(value), to);
+}
+
+template <typename T>
+PyObject* integer_at(const char* from) {
+  if constexpr (std::is_unsigned_v<T>) return PyLong_FromUnsignedLongLong(read<T>(from));
+  return PyLong_FromLongLong(read<T>(from));
+}
+
+constexpr std::array<std::pair<std::string_view, NumberType>, 10> TYPES{{
+    {"float64", NumberType::FLOAT64},
+    {"int64", NumberType::INT64},
+    {"float32", NumberType::FLOAT32},
+    {"int32", NumberType::INT32},
+    {"int16", NumberType::INT16},
+    {"int8", NumberType::INT8},
+    {"uint64", NumberType::UINT64},
+    {"uint32", NumberType::UINT32},
+    {"uint16", NumberType::UINT16},
+    {"uint8", NumberType::UINT8},
+}};
 
 }  // namespace
 
@@ -64,10 +102,10 @@ std::optional<std::int64_t> integer_from(PyObject* object) {
 }
 
 NumberType number_type(std::string_view dtype) {
-  if (dtype == "float64") return NumberType::FLOAT64;
-  if (dtype == "float32") return NumberType::FLOAT32;
-  if (dtype == "int64") return NumberType::INT64;
-  return dtype == "int32" ? NumberType::INT32 : NumberType::OTHER;
+  for (const auto& [name, type] : TYPES) {
+    if (name == dtype) return type;
+  }
+  return NumberType::OTHER;
 }
 
 bool convert(PyObject* number, std::string_view dtype, char* to) {
@@ -87,15 +125,31 @@ bool convert(PyObject* number, NumberType type, char* to) {
 
   if (!exact) return false;
 
-  const auto value = *exact;
-
-  if (type == NumberType::INT64) return put_value(value, to);
-  if (type == NumberType::INT32 && static_cast<std::int32_t>(value) == value) {
-    return put_value(static_cast<std::int32_t>(value), to);
+  switch (type) {
+    case NumberType::FLOAT64:
+      return put_float<double>(*exact, to);
+    case NumberType::FLOAT32:
+      return put_float<float>(*exact, to);
+    case NumberType::INT64:
+      return put_value(*exact, to);
+    case NumberType::INT32:
+      return put_integer<std::int32_t>(*exact, to);
+    case NumberType::INT16:
+      return put_integer<std::int16_t>(*exact, to);
+    case NumberType::INT8:
+      return put_integer<std::int8_t>(*exact, to);
+    case NumberType::UINT64:
+      return put_integer<std::uint64_t>(*exact, to);
+    case NumberType::UINT32:
+      return put_integer<std::uint32_t>(*exact, to);
+    case NumberType::UINT16:
+      return put_integer<std::uint16_t>(*exact, to);
+    case NumberType::UINT8:
+      return put_integer<std::uint8_t>(*exact, to);
+    case NumberType::OTHER:
+      return false;
   }
-  if (value > EXACT || value < -EXACT) return false;
-  if (type == NumberType::FLOAT64) return put_value(static_cast<double>(value), to);
-  return type == NumberType::FLOAT32 && put_value(static_cast<float>(value), to);
+  return false;
 }
 
 bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
@@ -110,11 +164,31 @@ bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) 
 }
 
 PyObject* number_from(std::string_view dtype, const char* element) {
-  if (dtype == "float64") return PyFloat_FromDouble(read<double>(element));
-  if (dtype == "int64") return PyLong_FromLongLong(read<std::int64_t>(element));
   if (dtype == "bool") return PyBool_FromLong(read<bool>(element) ? 1 : 0);
-  if (dtype == "float32") return PyFloat_FromDouble(read<float>(element));
-  if (dtype == "int32") return PyLong_FromLong(read<std::int32_t>(element));
+  switch (number_type(dtype)) {
+    case NumberType::FLOAT64:
+      return PyFloat_FromDouble(read<double>(element));
+    case NumberType::FLOAT32:
+      return PyFloat_FromDouble(read<float>(element));
+    case NumberType::INT64:
+      return integer_at<std::int64_t>(element);
+    case NumberType::INT32:
+      return integer_at<std::int32_t>(element);
+    case NumberType::INT16:
+      return integer_at<std::int16_t>(element);
+    case NumberType::INT8:
+      return integer_at<std::int8_t>(element);
+    case NumberType::UINT64:
+      return integer_at<std::uint64_t>(element);
+    case NumberType::UINT32:
+      return integer_at<std::uint32_t>(element);
+    case NumberType::UINT16:
+      return integer_at<std::uint16_t>(element);
+    case NumberType::UINT8:
+      return integer_at<std::uint8_t>(element);
+    case NumberType::OTHER:
+      break;
+  }
   Py_RETURN_NONE;
 }
 

@@ -20,7 +20,19 @@ bool is_assignable(PyObject* object);
 std::optional<std::int64_t> integer_from(PyObject* object);
 
 // The types that numbers of Python's become.
-enum class NumberType { FLOAT64, FLOAT32, INT64, INT32, OTHER };
+enum class NumberType {
+  FLOAT64,
+  FLOAT32,
+  INT64,
+  INT32,
+  INT16,
+  INT8,
+  UINT64,
+  UINT32,
+  UINT16,
+  UINT8,
+  OTHER,
+};
 
 // `dtype` is NumPy's name of the type.
 NumberType number_type(std::string_view dtype);

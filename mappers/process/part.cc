@@ -129,7 +129,7 @@ PyObject* get_part(PyObject* array, PyObject* key) {
   // what is here can be shown without a view, which most parts need not have
   if (operand.is_in_process(whole.view.ptr(), false)) {
     if (!operand.index(key) || operand.form.dim == 0) Py_RETURN_NONE;
-    return new_array(whole, key, operand).release().ptr();
+    return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
   }
 
   const auto part = find_part(stores_of(array), key);

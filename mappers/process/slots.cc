@@ -204,6 +204,24 @@ struct Conversion {
   static void take(std::string_view, Function*) { own = std::exchange(numbers().*SLOT, &call); }
 };
 
+// Others than integers are the original's to refuse.
+struct Index {
+  static inline unaryfunc own;
+
+  static PyObject* call(PyObject* array) {
+    return first_of(
+        [&]() -> PyObject* {
+          auto value = nb::steal(value_of(array));
+
+          if (!PyLong_CheckExact(value.ptr())) Py_RETURN_NONE;
+          return value.release().ptr();
+        },
+        [&] { return own(array); });
+  }
+
+  static void take(std::string_view, Function*) { own = std::exchange(numbers().nb_index, &call); }
+};
+
 struct Truth {
   static inline inquiry own;
 
@@ -256,6 +274,7 @@ constexpr std::array OPERATORS{
     Operator{"__ge__", Comparison::take<Py_GE>},
     Operator{"__float__", Conversion<&PyNumberMethods::nb_float, PyNumber_Float>::take},
     Operator{"__int__", Conversion<&PyNumberMethods::nb_int, PyNumber_Long>::take},
+    Operator{"__index__", Index::take},
     Operator{"__bool__", Truth::take},
     Operator{"__getitem__", Get::take},
     Operator{"__setitem__", Put::take},
