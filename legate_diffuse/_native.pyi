@@ -278,6 +278,12 @@ def reshape(function: Function, array: Any, shape: Any) -> Any:
     the array itself, all is left to it.
     """
 
+def copied(function: Function, array: Any) -> Any:
+    """Return a copy in row-major order; None if that is left to Python."""
+
+def gathered(function: Function, array: Any, places: Any) -> Any:
+    """Return the elements at an array of places; None if that is left to Python."""
+
 def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
     """Return a copy with the elements moved round along an axis."""
 

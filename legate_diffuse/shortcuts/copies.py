@@ -109,20 +109,23 @@ def _replace_get(submission: Submission) -> None:
     reads = ElementTemplates(client, "READ")
     arrays = NewArrays(client)
     get_selected = client.legate.native.get_selected
+    gathered = client.legate.native.gathered
     client.legate.native.know_part(_part_of)
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
         if doctor._user_value:
             return original(self, key)
+        if type(key) is ndarray:
+            selected = get_selected(arrays.function, self, key)
+            if selected is None:
+                selected = arrays.make(gathered, self, key)
+            if selected is not None:
+                return selected
         thunk = self._thunk
         view = _find(thunk, key)
         if view is None:
-            selected = None
-            if type(key) is ndarray:
-                selected = get_selected(arrays.function, self, key)
-            if selected is None:
-                selected = hosted.index(self, key)
+            selected = hosted.index(self, key)
             if selected is None and type(key) is ndarray:
                 selected = arrays.make(get_selected, self, key)
                 if selected is None:
@@ -257,10 +260,15 @@ def _replace_copies(submission: Submission) -> None:
 
 
 def _replace_copy(submission: Submission, name: str) -> None:
-    copies = submission.copies
-    make, doctor = submission.make, submission.client.doctor
+    copies, client = submission.copies, submission.client
+    make, doctor = submission.make, client.doctor
+    arrays, copied = NewArrays(client), client.legate.native.copied
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:
+        if not options and not named and not doctor._user_value:
+            made = arrays.make(copied, self)
+            if made is not None:
+                return made
         if type(self._thunk.base) is not LogicalStore:
             return original(self, *options, **named)
         view = self._thunk.base._view

@@ -193,9 +193,9 @@ def _replace_products(submission: Submission) -> None:
             made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
             return of_matrices(one, other) if made is None else made
         extents = *one.shape, *other.shape
-        if {len(one.shape), len(other.shape)} <= {1, 2} and 0 < min(
-            extents
-        ) < NARROWEST_PRODUCT:
+        dims = {len(one.shape), len(other.shape)}
+        narrowest = 2 if dims == {1} else NARROWEST_PRODUCT
+        if dims <= {1, 2} and 0 < min(extents) < narrowest:
             # no loop; what waits can be fused with what waits for the product
             made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT, brings=False)
             if made is not None:

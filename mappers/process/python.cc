@@ -104,6 +104,10 @@ PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
       [&] { return make(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
 }
 
+PyObject* copy_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
+  return guard([&] { return copied(*nb::inst_ptr<Function>(arguments[0]), arguments[1]); });
+}
+
 PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     return roll(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2], arguments[3]);
@@ -135,8 +139,10 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 11> fast_functions{{
+std::array<PyMethodDef, 13> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
+    {"copied", fast(copy_array), METH_FASTCALL, nullptr},
+    {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "process/arrays.h"
@@ -35,7 +37,7 @@ class Copying {
   // False if the elements of the array are not here, or there are none.
   bool look_at(PyObject* array) {
     view_ = view_of(array);
-    return view_.is_valid() && source.is_here(view_.ptr(), false) && source.form.volume > 0;
+    return view_.is_valid() && source.is_in_process(view_.ptr(), false) && source.form.volume > 0;
   }
 
   // False if that is left to Python.
@@ -46,7 +48,7 @@ class Copying {
 
     NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
 
-    if (!made.is_here(target) || !source.is_here(view_.ptr(), false)) return false;
+    if (!made.is_here(target) || !source.is_in_process(view_.ptr(), false)) return false;
     array_ = std::move(made.array);
     strides = source.byte_strides();
     run_.emplace(name_);
@@ -108,6 +110,35 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
   return shape;
 }
 
+// Calls `visit` with each element of an array of int64, in row-major order.
+template <typename Visit>
+void for_each_place(const LocalOperand& places, const Visit& visit) {
+  const auto strides = places.byte_strides();
+  const auto& form = places.form;
+  std::array<std::int64_t, LEGATE_MAX_DIM> index{};
+  const auto* from = first_element(places);
+
+  for (std::int64_t count = 0; count < form.volume; ++count) {
+    std::int64_t place{};
+
+    std::memcpy(&place, from, sizeof(place));
+    visit(place);
+    for (auto d = form.dim; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < form.extents[d]) break;
+      from -= index[d] * strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+bool are_inside(const LocalOperand& places, std::int64_t extent) {
+  bool found = true;
+
+  for_each_place(places, [&](auto place) { found = found && place >= -extent && place < extent; });
+  return found;
+}
+
 }  // namespace
 
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
@@ -131,6 +162,65 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   copy_elements(copying.target.small->elements(),
                 row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
                 copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
+  return copying.done();
+}
+
+PyObject* copied(const Function& function, PyObject* array) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"copy"};
+
+  if (!copying.look_at(array)) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  NewShape shape{form.dim, {}};
+
+  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
+  if (!copying.make(function, shape)) Py_RETURN_NONE;
+  copy_elements(copying.target.small->elements(),
+                row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
+                copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
+  return copying.done();
+}
+
+PyObject* gathered(const Function& function, PyObject* array, PyObject* places) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"take"};
+  LocalOperand indices;
+  const auto view = view_of(places);
+  const auto look = [&] {
+    return view.is_valid() && indices.is_here(view.ptr(), false) &&
+           text_of(indices.dtype) == "int64";
+  };
+
+  if (!copying.look_at(array) || !look()) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  const auto dims = indices.form.dim;
+  NewShape shape{dims + form.dim - 1, {}};
+
+  if (form.dim == 0 || shape.dim > LEGATE_MAX_DIM || indices.form.volume == 0) Py_RETURN_NONE;
+  if (indices.form.volume * (form.volume / form.extents[0]) > MOST_POINTS) Py_RETURN_NONE;
+  std::copy(form.extents + 1, form.extents + form.dim,
+            std::copy(indices.form.extents, indices.form.extents + dims, shape.extents.begin()));
+  // the original refuses places that are outside
+  if (!are_inside(indices, form.extents[0]) || !copying.make(function, shape) || !look() ||
+      !are_inside(indices, form.extents[0])) {
+    Py_RETURN_NONE;
+  }
+
+  const auto itemsize = copying.itemsize();
+  const auto strides = row_major_strides(form.dim - 1, form.extents + 1, itemsize);
+  const auto row = (form.volume / form.extents[0]) * itemsize;
+  auto* to = copying.target.small->elements();
+
+  for_each_place(indices, [&](std::int64_t place) {
+    if (place < 0) place += form.extents[0];
+    copy_elements(to, strides.data(), copying.from() + place * copying.strides[0],
+                  copying.strides.data() + 1, form.dim - 1, form.extents + 1, itemsize);
+    to += row;
+  });
   return copying.done();
 }
 

@@ -12,6 +12,12 @@ namespace legate_diffuse {
 // `function` makes arrays of each type.
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape);
 
+// array.copy() likewise, in row-major order.
+PyObject* copied(const Function& function, PyObject* array);
+
+// array[places] likewise, for an array of int64.
+PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
+
 // numpy.roll(array, shift, axis) likewise; the axis of a vector may be None.
 PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObject* axis);
 
