@@ -11,6 +11,9 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+import numpy as np
+
+from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, find
 from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
@@ -19,14 +22,36 @@ from legate_diffuse.shortcuts.templates import NewArrays
 _ROW_MAJOR: Final = {"order": "C"}
 
 
+def _copy_in_shape(elements: Any, shape: Any) -> Any:
+    """Return an array's elements in another shape.
+
+    Raises:
+        ValueError: there is none, or cuPyNumeric shows the array's own elements.
+    """
+    made = np.reshape(elements, shape)
+    if [n for n in made.shape if n != 1] == [n for n in elements.shape if n != 1]:
+        raise ValueError
+    return made
+
+
 def _replace_reshape(submission: Submission) -> None:
-    arrays = NewArrays(submission.client)
+    arrays, hosted = NewArrays(submission.client), submission.hosted
     native = submission.client.legate.native.reshape
 
     def reshape(self: Any, *shape: Any, **named: Any) -> Any:
         made = None
         if shape and (not named or named == _ROW_MAJOR):
-            made = arrays.make(native, self, shape[0] if len(shape) == 1 else shape)
+            wanted = shape[0] if len(shape) == 1 else shape
+            made = arrays.make(native, self, wanted)
+            if made is None:
+                made = hosted.run(
+                    _copy_in_shape,
+                    (self, wanted),
+                    {},
+                    "reshape",
+                    ALL_KINDS,
+                    computes=False,
+                )
         return original(self, *shape, **named) if made is None else made
 
     original = replace(submission.client.ndarray, "reshape", reshape)

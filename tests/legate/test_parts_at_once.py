@@ -236,3 +236,75 @@ for k in range(300):
     assert z.tolist() == right.reshape(2, 3).sum(axis=0).tolist()
 assert total[0] > 0.0
 """)
+
+
+def test_parts_have_views_when_somebody_asks() -> None:
+    """What an index was, counts, whatever becomes of the objects in it."""
+    run_here(
+        STATEMENTS
+        + """
+run(["b2 = n.array([2, 5]); p = x[b2[0]:b2[1]]; b2[:] = 9; p += 1.0; q = p.copy()",
+     "p = a[n.int64(1), n.int32(2):]; p *= 2.0; r = p[n.int8(-1):]",
+     "p = a[1:, None, ..., 2]; q = p[..., 0]; q += 3.0; r = p.sum(axis=0)",
+     "p = x[3:9]; q = n.sort(p); p[:] = q[::1]", "f = x[i[4]]; g = a[i[1], i[2]]",
+     "a[i[1], i[2]] = 5.0; x[i[3]] = a[i[0], i[1]]; a[i[2]:i[4], 1] = -1.0",
+     "p = a[2]; q = p[1:4]; r = q[::1]; a[2] = 8.0; s2 = q + r; d = p.reshape(2, 3)"])
+p = cn.arange(10.0)[2:5]
+assert (p.shape, p.dtype, p.ndim, len(p)) == ((3,), np.float64, 1, 3)
+for key in ((0, 0), 10, -11, slice(None, None, -1), "a", 1.5, (..., ...)):
+    outcomes = []
+    for each in (cn.arange(10.0), np.arange(10.0)):
+        try:
+            outcomes.append(np.asarray(each[key]).tolist())
+        except (IndexError, TypeError, ValueError, NotImplementedError):
+            outcomes.append("refused")
+    assert outcomes[0] in (outcomes[1], "refused"), (key, outcomes)
+"""
+    )
+
+
+def test_parts_of_random_indices() -> None:
+    run_here(
+        """
+import random
+r = random.Random(5)
+def part(extent):
+    bound = lambda: r.choice([None, r.randrange(-extent - 2, extent + 3)])
+    return r.choice([
+        slice(bound(), bound()), slice(bound(), bound()), None, ...,
+        r.randrange(-extent, extent) if extent else slice(None),
+    ])
+for _ in range(3000):
+    shape = tuple(r.randrange(1, 6) for _ in range(r.randrange(1, 4)))
+    base = np.arange(float(np.prod(shape))).reshape(shape)
+    one, other = cn.array(base), base.copy()
+    for _ in range(3):
+        key = tuple(part(5) for _ in range(r.randrange(1, 4)))
+        try:
+            right = other[key]
+        except IndexError:
+            try:
+                one[key]
+            except (IndexError, ValueError):
+                continue
+            raise AssertionError((shape, key))
+        if right.ndim > 4 or right.size == 0:
+            continue
+        found = one[key]
+        if right.ndim == 0:
+            np.testing.assert_array_equal(np.asarray(found), right)
+            continue
+        choice = r.randrange(4)
+        if choice == 0:
+            found += 1.0
+            right += 1.0
+        elif choice == 1:
+            one[key] = 7.0
+            other[key] = 7.0
+        elif choice == 2 and right.ndim <= other.ndim:
+            one[key] = found * 2.0
+            other[key] = right * 2.0
+        np.testing.assert_array_equal(np.asarray(found), right, str((shape, key)))
+        one, other = found, right
+"""
+    )
