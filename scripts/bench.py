@@ -11,7 +11,8 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
 write them, and shows where NumPy is ahead; ``bench.py statements`` does so for one
-statement at a time; ``bench.py assembled`` solves with a sparse
+statement at a time; ``bench.py npbench`` runs those of NPBench, from a checkout;
+``bench.py assembled`` solves with a sparse
 matrix of another library; ``bench.py partitions`` compares partitioned arrays with
 threads; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
@@ -29,6 +30,7 @@ from pathlib import Path
 
 import assembled
 import machine
+import npbench
 import numpy_comparison
 import overhead
 import partitions
@@ -54,6 +56,8 @@ def main() -> int:
         return numpy_comparison.main(arguments)
     if command == "statements":
         return statements.main(arguments)
+    if command == "npbench":
+        return npbench.main(arguments)
     if command == "assembled":
         return assembled.main(arguments)
     if command == "partitions":

@@ -304,10 +304,15 @@ def run_package(
         subprocess.CalledProcessError: it has failed.
     """
     package = "numpy" if side == NUMPY else "cupynumeric"
-    settings = {
+    settings = package_settings(side, cpus=cpus, sysmem=sysmem)
+    return run_side([sys.executable, str(script), package, *arguments], settings)
+
+
+def package_settings(side: str, *, cpus: int, sysmem: int) -> dict[str, str]:
+    """Return the environment variables of a script that takes a package."""
+    return {
         "GLIBC_TUNABLES": TUNABLES,
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem {sysmem}",
         "LEGATE_DIFFUSE": "1" if side == FUSED else "0",
         "OPENBLAS_NUM_THREADS": str(cpus),
     }
-    return run_side([sys.executable, str(script), package, *arguments], settings)

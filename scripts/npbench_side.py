@@ -50,9 +50,7 @@ def main() -> None:
     data = _data(program, options.preset)
     best: tuple[float, Callable[..., Any], str] | None = None
     for ending, function in _functions(options.side, options.checkout, program):
-        found = measured(
-            function, program, data, place(options.side), options.seconds
-        )
+        found = measured(function, program, data, place(options.side), options.seconds)
         if best is None or found < best[0]:
             best = found, function, ending
     if best is None:
@@ -138,9 +136,7 @@ def measured(
         if last > seconds:
             break
     runs = max(1, min(MOST_RUNS, int(seconds / last)))
-    return statistics.median(
-        run(function, program, data, copy)[0] for _ in range(runs)
-    )
+    return statistics.median(run(function, program, data, copy)[0] for _ in range(runs))
 
 
 def run(
@@ -161,11 +157,9 @@ def run(
     found = function(*arguments)
     results = list(found) if isinstance(found, tuple | list) else [found]
     results = [one for one in results if one is not None]
-    if copy is numpy.copy or not results:
-        # JAX returns what the others write into their arguments.
-        results += [own[name] for name in program["output_args"]]
-    elif program["output_args"] and hasattr(own[program["output_args"][0]], "fill"):
-        results += [own[name] for name in program["output_args"]]
+    outputs = [own[name] for name in program["output_args"]]
+    # what others write into their arguments, which can be filled, JAX returns
+    results += [one for one in outputs if hasattr(one, "fill")]
     for result in results:
         _read(result)
     return time.perf_counter() - start, results

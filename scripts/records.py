@@ -16,11 +16,14 @@ _BOTH_SIDES: Final = {
 }
 
 
-def run_side(command: list[str], settings: dict[str, str]) -> dict[str, Any]:
+def run_side(
+    command: list[str], settings: dict[str, str], limit: float | None = None
+) -> dict[str, Any]:
     """Run a program of one side of a comparison, and return its line of JSON.
 
     Raises:
         subprocess.CalledProcessError: it has failed.
+        subprocess.TimeoutExpired: it takes more seconds than the ``limit``.
     """
     done = subprocess.run(
         command,
@@ -28,6 +31,7 @@ def run_side(command: list[str], settings: dict[str, str]) -> dict[str, Any]:
         check=True,
         capture_output=True,
         text=True,
+        timeout=limit,
     )
     return json_line(done.stdout)
 
