@@ -12,12 +12,14 @@ from legate_diffuse.codegen.complex_arithmetic import (
     product_function,
     quotient_function,
 )
+from legate_diffuse.codegen.functions import emit_call
 from legate_diffuse.codegen.integer_division import (
     emit_quotient,
     emit_remainder,
     gcd_function,
 )
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS, POWER
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import (
@@ -96,6 +98,8 @@ class Operations:
         self.declarations: dict[str, str] = {}
         self._maths = maths
         self._lanes = lanes
+        # what functions give, by digest and operands
+        self._results: dict[tuple[object, ...], list[Parts]] = {}
         self._flags = _FAST_MATH if fast_math else ""
 
     def over_single_elements(self) -> Operations:
@@ -111,6 +115,14 @@ class Operations:
         operands: Sequence[Parts],
     ) -> Parts:
         """Emit the operator that gives a `dtype` from operands of types `dtypes`."""
+        if (known := called(name)) is not None:
+            digest, function, result = known
+            key = (digest, *operands)
+            if key not in self._results:
+                self._results[key] = emit_call(
+                    lines, self.declarations, digest, function, list(operands)
+                )
+            return self._results[key][result]
         if name == "complex":
             return (operands[0][0], operands[1][0])
         if name in ("real", "imag"):

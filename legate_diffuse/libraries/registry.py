@@ -28,6 +28,7 @@ from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
 from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_ELEMENT, ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
+from legate_diffuse.libraries.compiled import compiled, is_compiled
 from legate_diffuse.libraries.form import Form, task_name
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
@@ -79,7 +80,8 @@ class Library:
         """Register a task that computes each element from those at the same place.
 
         Decorates ``function(k, *inputs, *scalars)``, which returns the outputs: see
-        :mod:`legate_diffuse.libraries.numbers`. ``signature`` has the types of inputs,
+        :mod:`legate_diffuse.libraries.numbers`; or ``function(*inputs, *scalars)``,
+        compiled by ``numba.njit``, which may branch. ``signature`` has the types of inputs,
         scalars and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of
         the calls that add such arguments to the task. ``T`` stands for each of
         ``types`` in turn, ``R`` for the type of its real part, and ``[1]`` follows an
@@ -224,7 +226,8 @@ class Library:
             )
 
         def decorate(function: Function) -> Function:
-            meaning, repeated = self._meaning(task, signature, types, traced(function))
+            lower = compiled if is_compiled(function) else traced
+            meaning, repeated = self._meaning(task, signature, types, lower(function))
             operation = Operation(meaning.lowering, operator)
             kinds = tuple(meaning.kinds(name, ""))
             if not self.operations.keys().isdisjoint(kinds):

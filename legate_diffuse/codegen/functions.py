@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors of scalar functions.
+
+A kernel calls a function of vectors, in which a loop calls the scalar function for each
+lane, on elements in memory of its own. LLVM's passes inline the scalar function and
+vectorise that loop, as they do with the loop of a universal function of Numba's. A loop
+that was vectorised they then unroll, so that its elements are in registers again. Other
+parts of a kernel are as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from legate_diffuse.kernel.dtypes import COMPONENT
+from legate_diffuse.kernel.functions import NAME, ScalarFunction, called
+from legate_diffuse.kernel.ir import Kernel, Op
+from legate_diffuse.llvm.lines import Lines
+from legate_diffuse.llvm.passes import inline_always, keep_only, optimise
+from legate_diffuse.llvm.types import memory_type
+
+Parts = tuple[str, ...]
+
+_ALIGNMENT: Final = 64
+_KEEP: Final = '!"llvm.loop.unroll.disable"'
+_UNROLL: Final = '!"llvm.loop.unroll.full"'
+_VECTORISED: Final = '!"llvm.loop.isvectorized"'
+
+
+def functions_of(kernel: Kernel) -> dict[str, ScalarFunction]:
+    """Return the scalar functions that a kernel calls, by digest."""
+    found = {}
+    for step in kernel.body:
+        if isinstance(step, Op) and (known := called(step.name)) is not None:
+            digest, function, _ = known
+            found[digest] = function
+    return found
+
+
+def vector_name(digest: str, lanes: int) -> str:
+    """Return the symbol of the function of vectors."""
+    return f"function.{digest}.{lanes}"
+
+
+def emit_call(
+    lines: Lines,
+    declarations: dict[str, str],
+    digest: str,
+    function: ScalarFunction,
+    operands: list[Parts],
+) -> list[Parts]:
+    """Emit a call over vectors, and return all results."""
+    lanes = lines.lanes
+    passed = []
+    for dtype, parts in zip(function.inputs, operands, strict=True):
+        kind = _vector(dtype, lanes)
+        for part in parts:
+            if dtype == "bool":
+                part = lines.let(f"zext {lines.vector('i1')} {part} to {kind}")
+            passed.append(f"{kind} {part}")
+    result, symbol = _result_type(function, lanes), f"@{vector_name(digest, lanes)}"
+    kinds = ", ".join(kind.rpartition(" %")[0] for kind in passed)
+    declarations[symbol] = f"declare {result} {symbol}({kinds}) #0"
+    made = lines.let(f"call {result} {symbol}({', '.join(passed)})")
+    results: list[Parts] = []
+    number = 0
+    for dtype in function.outputs:
+        found = []
+        for _ in range(_num_parts(dtype)):
+            part = lines.let(f"extractvalue {result} {made}, {number}")
+            if dtype == "bool":
+                part = lines.let(f"icmp ne {_vector(dtype, lanes)} {part}, zeroinitializer")
+            found.append(part)
+            number += 1
+        results.append(tuple(found))
+    return results
+
+
+def vector_function(
+    function: ScalarFunction, name: str, lanes: int, width: int, machine: Any
+) -> str:
+    """Return the module that defines a function of vectors, in LLVM assembly.
+
+    Args:
+        function: the scalar function.
+        name: the symbol of what is made of it.
+        lanes: elements of a vector.
+        width: bits of the vector registers to use.
+        machine: llvmlite's target machine.
+    """
+    from llvmlite import binding as llvm
+
+    module = llvm.parse_assembly(_loop_over_lanes(function, name, lanes, width))
+    module.link_in(llvm.parse_assembly(function.assembly))
+    keep_only(module, name)
+    optimise(module, machine, unroll=False)
+    text = str(module)
+    if _VECTORISED in text and _KEEP in text:
+        module = llvm.parse_assembly(text.replace(_KEEP, _UNROLL))
+        optimise(module, machine)
+        module.get_function(name).add_function_attribute("alwaysinline")
+    module.get_function(name).linkage = "linkonce_odr"
+    return str(module)
+
+
+def link(assembly: str, functions: list[str], machine: Any) -> str:
+    """Return the module of a kernel with those of the functions that it calls."""
+    from llvmlite import binding as llvm
+
+    module = llvm.parse_assembly(assembly)
+    for text in functions:
+        module.link_in(llvm.parse_assembly(text))
+    for each in module.functions:
+        if each.linkage == llvm.Linkage.linkonce_odr:
+            each.linkage = "internal"
+    inline_always(module, machine)
+    return str(module)
+
+
+def _num_parts(dtype: str) -> int:
+    return 2 if dtype in COMPONENT else 1
+
+
+def _element(dtype: str) -> str:
+    return memory_type(COMPONENT.get(dtype, dtype))
+
+
+def _vector(dtype: str, lanes: int) -> str:
+    return f"<{lanes} x {_element(dtype)}>"
+
+
+def _result_type(function: ScalarFunction, lanes: int) -> str:
+    parts = [
+        _vector(dtype, lanes)
+        for dtype in function.outputs
+        for _ in range(_num_parts(dtype))
+    ]
+    return f"{{ {', '.join(parts)} }}"
+
+
+def _loop_over_lanes(
+    function: ScalarFunction, name: str, lanes: int, width: int
+) -> str:
+    """Return the function of vectors as a loop that calls the scalar function."""
+    result = _result_type(function, lanes)
+    before, loop, after = Lines(lanes, "b"), Lines(lanes, "l"), Lines(lanes, "a")
+    parameters: list[str] = []
+    elements: list[str] = []
+    made, number = "poison", 0
+    for place, dtype in enumerate((*function.inputs, *function.outputs)):
+        memory = before.let(f"alloca {_both(dtype, lanes)}, align {_ALIGNMENT}")
+        element = f"[{_num_parts(dtype)} x {_element(dtype)}]"
+        elements.append(
+            "ptr " + loop.let(f"getelementptr inbounds {element}, ptr {memory}, i64 %i")
+        )
+        if place < len(function.inputs):
+            given = [f"%p{place}.{n}" for n in range(_num_parts(dtype))]
+            parameters += [f"{_vector(dtype, lanes)} {each}" for each in given]
+            _put(before, dtype, given, memory)
+            continue
+        for part in _get(after, dtype, memory):
+            insert = f"insertvalue {result} {made}, {_vector(dtype, lanes)} {part}"
+            made = after.let(f"{insert}, {number}")
+            number += 1
+    pointers = ", ".join(["ptr"] * len(elements))
+    return "\n".join(
+        [
+            f"declare void @{NAME}({pointers})",
+            f"define {result} @{name}({', '.join(parameters)}) #0 {{",
+            "entry:",
+            *before.text,
+            "  br label %loop",
+            "loop:",
+            "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            *loop.text,
+            f"  call void @{NAME}({', '.join(elements)})",
+            "  %next = add nuw nsw i64 %i, 1",
+            f"  %more = icmp ult i64 %next, {lanes}",
+            "  br i1 %more, label %loop, label %exit, !llvm.loop !0",
+            "exit:",
+            *after.text,
+            f"  ret {result} {made}",
+            "}",
+            f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
+            f'"prefer-vector-width"="{width}" }}',
+            "!0 = distinct !{!0, !1}",
+            f"!1 = !{{{_KEEP}}}",
+            "",
+        ]
+    )
+
+
+def _both(dtype: str, lanes: int) -> str:
+    """Return the type of as many elements as a vector has, as they lie in memory."""
+    return f"<{_num_parts(dtype) * lanes} x {_element(dtype)}>"
+
+
+def _put(lines: Lines, dtype: str, parts: list[str], memory: str) -> None:
+    lanes, kind = lines.lanes, _vector(dtype, lines.lanes)
+    value = parts[0]
+    if dtype in COMPONENT:
+        order = [lane + half for lane in range(lanes) for half in (0, lanes)]
+        value = lines.shuffle(kind, *parts, order)
+    lines.do(f"store {_both(dtype, lanes)} {value}, ptr {memory}, align {_ALIGNMENT}")
+
+
+def _get(lines: Lines, dtype: str, memory: str) -> Iterator[str]:
+    kind = _both(dtype, lines.lanes)
+    value = lines.let(f"load {kind}, ptr {memory}, align {_ALIGNMENT}")
+    if dtype not in COMPONENT:
+        yield value
+        return
+    for part in range(2):
+        lanes = range(part, 2 * lines.lanes, 2)
+        yield lines.shuffle(kind, value, "poison", lanes)
