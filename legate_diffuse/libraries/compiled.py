@@ -17,7 +17,12 @@ from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, HALF
 from legate_diffuse.kernel.functions import NAME, ScalarFunction
 from legate_diffuse.libraries.table import Emitter
-from legate_diffuse.llvm.passes import keep_only, optimise
+from legate_diffuse.llvm.passes import (
+    as_instructions,
+    keep_only,
+    optimise,
+    split_structures,
+)
 
 _RAISES: Final = "function_raises"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -144,10 +149,11 @@ def _assembly(made: Any) -> str:
     module.link_in(made.library._get_module_for_linking(), preserve=True)
     keep_only(module, NAME)
     optimise(module, machine)
-    text = str(module)
-    calls = [each.name for each in module.functions if each.is_declaration]
-    calls = [name for name in calls if re.search(rf"@{re.escape(name)}\(.*[^#]", text)]
-    for name in calls:
+    split_structures(module, machine)
+    optimise(module, machine)
+    text = as_instructions(str(module))
+    module = llvm.parse_assembly(text)
+    for name in [each.name for each in module.functions if each.is_declaration]:
         if name == _RAISES:
             raise RefusedError("it may raise an exception")
         if name.startswith("Py") or (

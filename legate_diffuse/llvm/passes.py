@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from typing import Any, Final
 
 _LEVEL: Final = 3
+
+_EXACT: Final = ("sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "round")
+"""Functions of C's that IEEE 754 defines to the last bit."""
+
+_WIDTHS: Final = {"": "f64", "f": "f32"}
 
 
 def optimise(module: Any, machine: Any, *, unroll: bool = True) -> None:
@@ -28,15 +35,40 @@ def optimise(module: Any, machine: Any, *, unroll: bool = True) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
+def split_structures(module: Any, machine: Any) -> None:
+    """Let the fields of structures be values of their own, where branches join, too."""
+    _run(module, machine, "register_to_memory", "sroa")
+
+
 def inline_always(module: Any, machine: Any) -> None:
     """Inline the functions of a module that say that they always are."""
+    _run(module, machine, "always_inliner")
+
+
+def _run(module: Any, machine: Any, *names: str) -> None:
     from llvmlite import binding as llvm
 
     options = llvm.create_pipeline_tuning_options(_LEVEL)
     builder = llvm.create_pass_builder(machine, options)
     passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
+    for name in names:
+        getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
+
+
+def as_instructions(assembly: str) -> str:
+    """Return assembly that calls no functions of C's which are instructions.
+
+    Passes may move instructions out of branches. Results are those of the functions.
+    """
+    for name, suffix, kind in product(_EXACT, ("", "f"), ("declare", "call")):
+        intrinsic = f"@llvm.{name}.{_WIDTHS[suffix]}("
+        if kind == "call":
+            assembly = assembly.replace(f"@{name}{suffix}(", intrinsic)
+        elif intrinsic in assembly:
+            declaration = rf"^declare \w+ @{name}{suffix}\(.*\n"
+            assembly = re.sub(declaration, "", assembly, flags=re.MULTILINE)
+    return assembly
 
 
 def keep_only(module: Any, name: str) -> None:
