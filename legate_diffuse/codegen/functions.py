@@ -6,10 +6,15 @@ lane, on elements in memory of its own. LLVM's passes inline the scalar function
 vectorise that loop, as they do with the loop of a universal function of Numba's. A loop
 that was vectorised they then unroll, so that its elements are in registers again. Other
 parts of a kernel are as they were.
+
+Where branches are all that keeps LLVM from it, it is told to vectorise: its model takes
+branches for cheap, which those that depend on elements are not. Functions of C's are
+called on vectors where there is a routine with libm's bits.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -19,6 +24,10 @@ from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.passes import inline_always, keep_only, optimise
 from legate_diffuse.llvm.types import memory_type
+from legate_diffuse.maths.calls import EXACT_ROUTINES
+from legate_diffuse.maths.libm import MathLibrary
+from legate_diffuse.maths.modules import PREFIX
+from legate_diffuse.maths.registry import ROUTINES
 
 Parts = tuple[str, ...]
 
@@ -26,6 +35,18 @@ _ALIGNMENT: Final = 64
 _KEEP: Final = '!"llvm.loop.unroll.disable"'
 _UNROLL: Final = '!"llvm.loop.unroll.full"'
 _VECTORISED: Final = '!"llvm.loop.isvectorized"'
+_SCALAR: Final = '!{!"llvm.loop.vectorize.enable", i1 false}'
+_WIDTH: Final = '!"llvm.loop.vectorize.width"'
+INSTRUCTIONS: Final = frozenset(
+    f"{name}{suffix}"
+    for name in (
+        *("sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round"),
+        *("roundeven", "copysign", "fma", "fmuladd", "minnum", "maxnum", "minimum"),
+        "maximum",
+    )
+    for suffix in ("", "f")
+)
+_LABEL: Final = re.compile(r"^([\w.$]+):", re.MULTILINE)
 
 
 def functions_of(kernel: Kernel) -> dict[str, ScalarFunction]:
@@ -70,7 +91,8 @@ def emit_call(
         for _ in range(_num_parts(dtype)):
             part = lines.let(f"extractvalue {result} {made}, {number}")
             if dtype == "bool":
-                part = lines.let(f"icmp ne {_vector(dtype, lanes)} {part}, zeroinitializer")
+                is_true = f"icmp ne {_vector(dtype, lanes)} {part}, zeroinitializer"
+                part = lines.let(is_true)
             found.append(part)
             number += 1
         results.append(tuple(found))
@@ -78,7 +100,12 @@ def emit_call(
 
 
 def vector_function(
-    function: ScalarFunction, name: str, lanes: int, width: int, machine: Any
+    function: ScalarFunction,
+    name: str,
+    lanes: int,
+    width: int,
+    library: MathLibrary,
+    machine: Any,
 ) -> str:
     """Return the module that defines a function of vectors, in LLVM assembly.
 
@@ -87,21 +114,75 @@ def vector_function(
         name: the symbol of what is made of it.
         lanes: elements of a vector.
         width: bits of the vector registers to use.
+        library: the routines that may be called.
         machine: llvmlite's target machine.
     """
     from llvmlite import binding as llvm
 
-    module = llvm.parse_assembly(_loop_over_lanes(function, name, lanes, width))
-    module.link_in(llvm.parse_assembly(function.assembly))
-    keep_only(module, name)
-    optimise(module, machine, unroll=False)
+    def optimised(hint: str) -> Any:
+        text = _loop_over_lanes(function, name, lanes, width, hint)
+        module = llvm.parse_assembly(text)
+        module.link_in(llvm.parse_assembly(function.assembly))
+        keep_only(module, name)
+        optimise(module, machine, unroll=False)
+        return module
+
+    calls = function.calls() - INSTRUCTIONS
+    routines = calls & library.vector & EXACT_ROUTINES
+    if routines:
+        module = optimised(f"!{{{_WIDTH}, i32 {library.lanes}}}")
+    elif calls:
+        module = optimised(_SCALAR)
+    else:
+        module = optimised(f"!{{{_KEEP}}}")
+        if not _is_vectorised(str(module)) and _only_branches(function.assembly):
+            module = optimised(f"!{{{_WIDTH}, i32 {lanes}}}")
     text = str(module)
-    if _VECTORISED in text and _KEEP in text:
+    if _is_vectorised(text):
         module = llvm.parse_assembly(text.replace(_KEEP, _UNROLL))
         optimise(module, machine)
         module.get_function(name).add_function_attribute("alwaysinline")
     module.get_function(name).linkage = "linkonce_odr"
-    return str(module)
+    text = str(module)
+    for routine in routines:
+        text = _with_routine(text, routine, library.lanes)
+    # the optimiser drops how wide the registers are in which vectors are passed
+    plain = f'"prefer-vector-width"="{width}"'
+    if "min-legal-vector-width" not in text:
+        text = text.replace(plain, f'"min-legal-vector-width"="{width}" {plain}')
+    return text
+
+
+def _is_vectorised(text: str) -> bool:
+    """Whether the loop over lanes is vectorised, or gone with that."""
+    return _VECTORISED in text or _KEEP not in text
+
+
+def _only_branches(assembly: str) -> bool:
+    """Whether a function has neither loops nor other types than those of elements."""
+    seen: set[str] = set()
+    for line in assembly.splitlines():
+        if label := _LABEL.match(line):
+            seen.add(label[1])
+        if line.startswith("  br ") and not seen.isdisjoint(
+            re.findall(r"label %([\w.$]+)", line)
+        ):
+            return False
+        if line.startswith("  ") and re.search(r"<\d+ x |{|switch", line):
+            return False
+    return True
+
+
+def _with_routine(text: str, routine: str, lanes: int) -> str:
+    """Return assembly that calls a routine instead of an intrinsic on vectors."""
+    is_single = ROUTINES[routine].element == "float"
+    stem = routine.removesuffix("f") if is_single else routine
+    intrinsic = f"@llvm.{stem}.v{lanes}f{32 if is_single else 64}("
+    own = f"@{PREFIX}{routine}("
+    declaration = rf"^(declare .*){re.escape(intrinsic)}(.*?)\).*$"
+    declared = rf"\1{own}\2) nounwind memory(none)"
+    text = re.sub(declaration, declared, text, flags=re.MULTILINE)
+    return text.replace(intrinsic, own)
 
 
 def link(assembly: str, functions: list[str], machine: Any) -> str:
@@ -140,7 +221,7 @@ def _result_type(function: ScalarFunction, lanes: int) -> str:
 
 
 def _loop_over_lanes(
-    function: ScalarFunction, name: str, lanes: int, width: int
+    function: ScalarFunction, name: str, lanes: int, width: int, hint: str
 ) -> str:
     """Return the function of vectors as a loop that calls the scalar function."""
     result = _result_type(function, lanes)
@@ -184,8 +265,9 @@ def _loop_over_lanes(
             "}",
             f'attributes #0 = {{ nounwind "min-legal-vector-width"="{width}" '
             f'"prefer-vector-width"="{width}" }}',
-            "!0 = distinct !{!0, !1}",
+            "!0 = distinct !{!0, !1, !2}",
             f"!1 = !{{{_KEEP}}}",
+            f"!2 = {hint}",
             "",
         ]
     )
@@ -201,7 +283,7 @@ def _put(lines: Lines, dtype: str, parts: list[str], memory: str) -> None:
     value = parts[0]
     if dtype in COMPONENT:
         order = [lane + half for lane in range(lanes) for half in (0, lanes)]
-        value = lines.shuffle(kind, *parts, order)
+        value = lines.shuffle(kind, parts[0], parts[1], order)
     lines.do(f"store {_both(dtype, lanes)} {value}, ptr {memory}, align {_ALIGNMENT}")
 
 

@@ -130,7 +130,7 @@ class Machine:
             symbol = vector_name(digest, lanes)
             if symbol not in self._functions:
                 self._functions[symbol] = vector_function(
-                    function, symbol, lanes, width, self._generator
+                    function, symbol, lanes, width, self._library, self._generator
                 )
             called.append(self._functions[symbol])
         return link(text, called, self._generator)

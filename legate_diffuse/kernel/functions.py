@@ -8,10 +8,15 @@ that nobody uses need not be computed, as with all other operators.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Final
 
 _PREFIX: Final = "function."
+
+_CALL: Final = re.compile(
+    r"^declare [^@]*@(?:llvm\.(\w+)\.(f32|f64)|(\w+))\(", re.MULTILINE
+)
 
 NAME: Final = "function"
 """What the assembly of a scalar function calls it."""
@@ -30,6 +35,13 @@ class ScalarFunction:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     assembly: str
+
+    def calls(self) -> set[str]:
+        """Return the functions that it calls, LLVM's intrinsics by C's names."""
+        return {
+            plain or name + ("f" if kind == "f32" else "")
+            for name, kind, plain in _CALL.findall(self.assembly)
+        }
 
     def operators(self) -> tuple[str, ...]:
         """Return the names of the operators of its results, which are known then."""

@@ -80,10 +80,10 @@ class Library:
         """Register a task that computes each element from those at the same place.
 
         Decorates ``function(k, *inputs, *scalars)``, which returns the outputs: see
-        :mod:`legate_diffuse.libraries.numbers`; or ``function(*inputs, *scalars)``,
-        compiled by ``numba.njit``, which may branch. ``signature`` has the types of inputs,
-        scalars and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of
-        the calls that add such arguments to the task. ``T`` stands for each of
+        :mod:`legate_diffuse.libraries.numbers`; or ``function(*inputs, *scalars)`` of
+        ``numba.njit``, which may branch. ``signature`` has the types of inputs, scalars
+        and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of the calls
+        that add such arguments to the task. ``T`` stands for each of
         ``types`` in turn, ``R`` for the type of its real part, and ``[1]`` follows an
         input of one element that is used at all points. All other arguments have one
         shape, and are aligned. With ``fuse=False`` the task runs as it was submitted.
@@ -226,7 +226,7 @@ class Library:
             )
 
         def decorate(function: Function) -> Function:
-            lower = compiled if is_compiled(function) else traced
+            lower: Any = compiled if is_compiled(function) else traced
             meaning, repeated = self._meaning(task, signature, types, lower(function))
             operation = Operation(meaning.lowering, operator)
             kinds = tuple(meaning.kinds(name, ""))
