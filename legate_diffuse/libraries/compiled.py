@@ -26,10 +26,8 @@ from legate_diffuse.llvm.passes import (
 
 _RAISES: Final = "function_raises"
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
-# What Numba says before the reason.
-_HEADS: Final = re.compile(
-    r"Failed in |No implementation of function |During: |This error may|- Resolution"
-)
+# What Numba says around the reason.
+_HEADS: Final = re.compile(r"Failed in |During: |This error may|- Resolution|File ")
 
 
 class RefusedError(TypeError):
@@ -71,7 +69,7 @@ def compile_function(
         ).compile(signature)
     except Exception as error:
         # Python's own errors come through, such as that of a module without a name
-        raise RefusedError(reason_of(error)) from error
+        raise RefusedError(f"Numba refuses it: {reason_of(error)}") from error
     given = made.signature
     try:
         outputs = tuple(as_dtype(each).name for each in results_of(given.return_type))
@@ -129,7 +127,12 @@ def reason_of(error: BaseException) -> str:
     text = _COLOURS.sub("", str(error))
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not _HEADS.match(line)]
-    return (lines[0] if lines else type(error).__name__).rstrip(".:")
+    if not lines:
+        return type(error).__name__
+    reason, *others = lines
+    if reason.endswith("signature:") and others:
+        reason = f"{reason.removesuffix(':')} {others[0].removeprefix('>>> ')}"
+    return reason.rstrip(".:")
 
 
 def _assembly(made: Any) -> str:

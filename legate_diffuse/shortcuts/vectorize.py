@@ -99,6 +99,7 @@ class Vectorized:
         # those of Numba's that it consists of, one for each result
         self._ufuncs: tuple[Any, ...] = (function,) if is_ufunc else ()
         self._is_ufunc = is_ufunc
+        self._arity = len(signature(self._python).parameters)
         self._results: dict[tuple[Type, ...], tuple[Result, ...] | RefusedError] = {}
         # functions of native code, by the Python types of the arguments
         self._known: dict[tuple[type, ...], tuple[Any, ...]] = {}
@@ -128,7 +129,14 @@ class Vectorized:
                         return (first, *others)
         return self._call(arguments, **named)
 
-    def _call(self, arguments: tuple[Any, ...], out: Any = None, **named: Any) -> Any:
+    def _call(self, arguments: Sequence[Any], out: Any = None, **named: Any) -> Any:
+        if self._is_ufunc and len(arguments) == self._arity + 1 and out is None:
+            *arguments, out = arguments
+        if len(arguments) != self._arity:
+            raise TypeError(
+                f"{self.__name__}() takes {self._arity} arguments, and got "
+                f"{len(arguments)}"
+            )
         package = sys.modules.get("cupynumeric")
         given = (*arguments, *(out if isinstance(out, tuple) else (out,)))
         if package is None or not any(
@@ -143,11 +151,17 @@ class Vectorized:
             made = self._in_tasks(package, arguments)
         except RefusedError as error:
             self._say(error)
-            plain = [
-                np.asarray(each) if isinstance(each, package.ndarray) else each
-                for each in arguments
-            ]
-            found = self._in_numpy(plain, named)
+
+            def plain(each: Any) -> Any:
+                return np.asarray(each) if isinstance(each, package.ndarray) else each
+
+            named = {key: plain(each) for key, each in named.items()}
+            if named and out is not None:
+                # what is not computed stays as it is
+                outs = out if isinstance(out, tuple) else (out,)
+                copies = tuple([np.array(plain(each)) for each in outs])
+                named["out"] = copies if isinstance(out, tuple) else copies[0]
+            found = self._in_numpy([plain(each) for each in arguments], named)
             many = found if isinstance(found, tuple) else (found,)
             made = [package.asarray(each) for each in many]
         if out is not None:
@@ -187,7 +201,7 @@ class Vectorized:
             except _numba_error() as error:
                 if self._is_ufunc:
                     raise
-                self._say(RefusedError(reason_of(error)))
+                self._say(RefusedError(f"Numba refuses it: {reason_of(error)}"))
                 return np.vectorize(self._python)(*arguments, **named)
         return made[0] if len(made) == 1 else tuple(made)
 
@@ -277,9 +291,6 @@ class Vectorized:
         if not self._ufuncs:
             return None
         ufunc = self._ufuncs[0].ufunc
-        if len(types) != ufunc.nin:
-            # the universal function says so
-            raise RefusedError("it takes another number of arguments")
         try:
             found: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*types, None))
         except TypeError:
@@ -313,7 +324,7 @@ def vectorize(function: Callable[..., Any]) -> Vectorized:
             Parameter.POSITIONAL_OR_KEYWORD,
         }:
             raise TypeError(
-                "vectorize takes a function with one argument or more, of a fixed number"
+                "vectorize takes a function with a fixed number of arguments"
             )
     return Vectorized(function)
 
@@ -355,9 +366,12 @@ def _new_task(name: str, ufunc: Any, inputs: int) -> Any:
     names = [f"x{n}" for n in range(inputs)]
 
     def body(**stores: Any) -> None:
-        operands = [np.asarray(stores[each]) for each in names]
+        out = np.asarray(stores["out"])
+        # what repeats along an axis is not cut to the tile there
+        tile = tuple(map(slice, out.shape))
+        operands = [np.asarray(stores[each])[tile] for each in names]
         with np.errstate(all="ignore"):
-            ufunc(*operands, out=np.asarray(stores["out"]))
+            ufunc(*operands, out=out)
 
     kind = Parameter.POSITIONAL_OR_KEYWORD
     parameters = [Parameter(each, kind, annotation=InputStore) for each in names]
