@@ -3,8 +3,6 @@
 
 Numba is imported when the first function is compiled. It types and compiles a function
 as for ``numba.vectorize``: with NumPy's error model, and no other effects than results.
-
-Follows: Numba (numba/np/ufunc)
 """
 
 from __future__ import annotations

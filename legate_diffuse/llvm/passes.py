@@ -72,7 +72,15 @@ def as_instructions(assembly: str) -> str:
 
 
 def keep_only(module: Any, name: str) -> None:
-    """Let the optimiser drop what one function of a module does not need."""
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration and each.name != name:
-            each.linkage = "internal"
+    """Let the optimiser drop what one function of a module does not need.
+
+    What is left has names that depend on the code only.
+    """
+    defined = [
+        each
+        for each in (*module.functions, *module.global_variables)
+        if not each.is_declaration and each.name != name
+    ]
+    for number, each in enumerate(defined):
+        each.linkage = "internal"
+        each.name = f"{name}.{number}"

@@ -5,8 +5,6 @@ Numba compiles them. On arrays of cuPyNumeric's each result is a task, which is 
 with its neighbours while fusion is on. Unfused it is a Python task of Legate's, which
 runs a universal function of Numba's on the part of the arrays that it gets. What cannot
 be such a task runs in NumPy.
-
-Follows: Numba (numba/np/ufunc)
 """
 
 from __future__ import annotations

@@ -50,6 +50,40 @@ def kernel_of(known: Library, kind: OperationKind) -> list[str]:
     return print_kernel(builder.build()).splitlines()[len(arguments) + 1 :]
 
 
+def test_a_function_of_numbas_may_branch() -> None:
+    numba = pytest.importorskip("numba")
+    lib = library()
+
+    @lib.elementwise(0, "T T; bool -> T", types=FLOATS)
+    @numba.njit
+    def larger(x: Any, y: Any, negative: Any) -> Any:
+        if negative:
+            return -x if x > y else -y
+        return x if x > y else y
+
+    for dtype in FLOATS:
+        kind = OperationKind("lib::Axpy", "", (dtype, dtype), (dtype,), ("bool",))
+        *loads, value, store = kernel_of(lib, kind)
+        assert len(loads) == 3
+        assert re.fullmatch(rf"%3: {dtype} = function\.[0-9a-f]+\.0 %0 %1 %2", value)
+        assert store == "store 3 %3"
+
+
+def test_a_function_of_numbas_has_the_types_of_the_signature() -> None:
+    numba = pytest.importorskip("numba")
+    register = library().elementwise(0, "float32 -> float32")
+    with pytest.raises(RegistrationError, match="returns float64, and the signature"):
+        register(numba.njit(lambda x: x * 2.0))
+    with pytest.raises(RegistrationError, match="it may raise an exception"):
+
+        @register
+        @numba.njit
+        def refused(x: Any) -> Any:
+            if x > 2:
+                raise ValueError
+            return x
+
+
 def test_an_element_wise_task_is_a_kernel_for_each_type() -> None:
     lib = library()
 
