@@ -11,7 +11,8 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
 write them, and shows where NumPy is ahead; ``bench.py statements`` does so for one
-statement at a time; ``bench.py assembled`` solves with a sparse
+statement at a time; ``bench.py functions`` compares functions of users with Numba's
+``vectorize``; ``bench.py assembled`` solves with a sparse
 matrix of another library; ``bench.py partitions`` compares partitioned arrays with
 threads; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
@@ -28,6 +29,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import assembled
+import functions
 import machine
 import numpy_comparison
 import overhead
@@ -54,6 +56,8 @@ def main() -> int:
         return numpy_comparison.main(arguments)
     if command == "statements":
         return statements.main(arguments)
+    if command == "functions":
+        return functions.main(arguments)
     if command == "assembled":
         return assembled.main(arguments)
     if command == "partitions":
