@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from legate_diffuse.libraries.registry import Register
-    from legate_diffuse.shortcuts.vectorize import Vectorized
 
 __all__ = ("DiffuseError", "enable", "register", "stats", "vectorize")
 __version__ = "0.1.0"
@@ -51,7 +50,7 @@ def register(library: str, function: Register) -> None:
     registry.register(library, function)
 
 
-def vectorize(function: Callable[..., Any]) -> Vectorized:
+def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what applies a scalar Python function to each element of arrays.
 
     The function may branch and loop. Numba compiles it, as for ``numba.vectorize``, and

@@ -9,13 +9,15 @@ parts of a kernel are as they were.
 
 Where branches are all that keeps LLVM from it, it is told to vectorise: its model takes
 branches for cheap, which those that depend on elements are not. Functions of C's are
-called on vectors where there is a routine with libm's bits.
+called on vectors where there is a routine with libm's bits. Where there is a loop, it
+ends with the last point, so that as few elements are computed as there are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from legate_diffuse.kernel.dtypes import COMPONENT
@@ -49,44 +51,67 @@ INSTRUCTIONS: Final = frozenset(
 _LABEL: Final = re.compile(r"^([\w.$]+):", re.MULTILINE)
 
 
-def functions_of(kernel: Kernel) -> dict[str, ScalarFunction]:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function, and which of its results a kernel uses."""
+
+    digest: str
+    function: ScalarFunction
+    results: tuple[int, ...]
+
+    def symbol(self, lanes: int) -> str:
+        """Return the name of the function of vectors."""
+        return ".".join(["function", self.digest, *map(str, (lanes, *self.results))])
+
+    @property
+    def loops(self) -> bool:
+        """Whether it is computed for one element after the other."""
+        return not _only_branches(self.function.assembly)
+
+    @property
+    def outputs(self) -> list[str]:
+        """The types of the results."""
+        return [self.function.outputs[number] for number in self.results]
+
+
+def calls_of(kernel: Kernel) -> dict[str, Call]:
     """Return the scalar functions that a kernel calls, by digest."""
-    found = {}
+    found: dict[str, Call] = {}
     for step in kernel.body:
         if isinstance(step, Op) and (known := called(step.name)) is not None:
-            digest, function, _ = known
-            found[digest] = function
+            digest, function, result = known
+            before = found[digest].results if digest in found else ()
+            results = tuple(sorted({*before, result}))
+            found[digest] = Call(digest, function, results)
     return found
-
-
-def vector_name(digest: str, lanes: int) -> str:
-    """Return the symbol of the function of vectors."""
-    return f"function.{digest}.{lanes}"
 
 
 def emit_call(
     lines: Lines,
     declarations: dict[str, str],
-    digest: str,
-    function: ScalarFunction,
+    call: Call,
     operands: list[Parts],
-) -> list[Parts]:
-    """Emit a call over vectors, and return all results."""
+    count: str,
+) -> dict[int, Parts]:
+    """Emit a call over vectors, and return the results by their numbers.
+
+    The first ``count`` lanes are computed, of which it is an i64.
+    """
     lanes = lines.lanes
-    passed = []
-    for dtype, parts in zip(function.inputs, operands, strict=True):
+    passed = [f"i64 {count}"]
+    for dtype, parts in zip(call.function.inputs, operands, strict=True):
         kind = _vector(dtype, lanes)
         for part in parts:
             if dtype == "bool":
                 part = lines.let(f"zext {lines.vector('i1')} {part} to {kind}")
             passed.append(f"{kind} {part}")
-    result, symbol = _result_type(function, lanes), f"@{vector_name(digest, lanes)}"
-    kinds = ", ".join(kind.rpartition(" %")[0] for kind in passed)
+    result, symbol = _result_type(call, lanes), f"@{call.symbol(lanes)}"
+    kinds = ", ".join(["i64", *(kind.rpartition(" %")[0] for kind in passed[1:])])
     declarations[symbol] = f"declare {result} {symbol}({kinds}) #0"
     made = lines.let(f"call {result} {symbol}({', '.join(passed)})")
-    results: list[Parts] = []
+    results: dict[int, Parts] = {}
     number = 0
-    for dtype in function.outputs:
+    for place, dtype in zip(call.results, call.outputs, strict=True):
         found = []
         for _ in range(_num_parts(dtype)):
             part = lines.let(f"extractvalue {result} {made}, {number}")
@@ -95,23 +120,17 @@ def emit_call(
                 part = lines.let(is_true)
             found.append(part)
             number += 1
-        results.append(tuple(found))
+        results[place] = tuple(found)
     return results
 
 
 def vector_function(
-    function: ScalarFunction,
-    name: str,
-    lanes: int,
-    width: int,
-    library: MathLibrary,
-    machine: Any,
+    call: Call, lanes: int, width: int, library: MathLibrary, machine: Any
 ) -> str:
     """Return the module that defines a function of vectors, in LLVM assembly.
 
     Args:
-        function: the scalar function.
-        name: the symbol of what is made of it.
+        call: the scalar function, and its results that are needed.
         lanes: elements of a vector.
         width: bits of the vector registers to use.
         library: the routines that may be called.
@@ -119,8 +138,10 @@ def vector_function(
     """
     from llvmlite import binding as llvm
 
+    function, name = call.function, call.symbol(lanes)
+
     def optimised(hint: str) -> Any:
-        text = _loop_over_lanes(function, name, lanes, width, hint)
+        text = _loop_over_lanes(call, lanes, width, hint)
         module = llvm.parse_assembly(text)
         module.link_in(llvm.parse_assembly(function.assembly))
         keep_only(module, name)
@@ -211,22 +232,21 @@ def _vector(dtype: str, lanes: int) -> str:
     return f"<{lanes} x {_element(dtype)}>"
 
 
-def _result_type(function: ScalarFunction, lanes: int) -> str:
+def _result_type(call: Call, lanes: int) -> str:
     parts = [
         _vector(dtype, lanes)
-        for dtype in function.outputs
+        for dtype in call.outputs
         for _ in range(_num_parts(dtype))
     ]
     return f"{{ {', '.join(parts)} }}"
 
 
-def _loop_over_lanes(
-    function: ScalarFunction, name: str, lanes: int, width: int, hint: str
-) -> str:
+def _loop_over_lanes(call: Call, lanes: int, width: int, hint: str) -> str:
     """Return the function of vectors as a loop that calls the scalar function."""
-    result = _result_type(function, lanes)
+    function, result = call.function, _result_type(call, lanes)
     before, loop, after = Lines(lanes, "b"), Lines(lanes, "l"), Lines(lanes, "a")
-    parameters: list[str] = []
+    parameters = ["i64 %count"] if call.loops else ["i64 %unused"]
+    end = "%count" if call.loops else str(lanes)
     elements: list[str] = []
     made, number = "poison", 0
     for place, dtype in enumerate((*function.inputs, *function.outputs)):
@@ -240,6 +260,11 @@ def _loop_over_lanes(
             parameters += [f"{_vector(dtype, lanes)} {each}" for each in given]
             _put(before, dtype, given, memory)
             continue
+        if place - len(function.inputs) not in call.results:
+            continue
+        if call.loops:
+            kind = _both(dtype, lanes)
+            before.do(f"store {kind} zeroinitializer, ptr {memory}, align {_ALIGNMENT}")
         for part in _get(after, dtype, memory):
             insert = f"insertvalue {result} {made}, {_vector(dtype, lanes)} {part}"
             made = after.let(f"{insert}, {number}")
@@ -248,7 +273,7 @@ def _loop_over_lanes(
     return "\n".join(
         [
             f"declare void @{NAME}({pointers})",
-            f"define {result} @{name}({', '.join(parameters)}) #0 {{",
+            f"define {result} @{call.symbol(lanes)}({', '.join(parameters)}) #0 {{",
             "entry:",
             *before.text,
             "  br label %loop",
@@ -257,7 +282,7 @@ def _loop_over_lanes(
             *loop.text,
             f"  call void @{NAME}({', '.join(elements)})",
             "  %next = add nuw nsw i64 %i, 1",
-            f"  %more = icmp ult i64 %next, {lanes}",
+            f"  %more = icmp ult i64 %next, {end}",
             "  br i1 %more, label %loop, label %exit, !llvm.loop !0",
             "exit:",
             *after.text,

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from legate_diffuse.codegen.functions import (
-    functions_of,
-    link,
-    vector_function,
-    vector_name,
-)
+from legate_diffuse.codegen.functions import calls_of, link, vector_function
 from legate_diffuse.codegen.module import lanes_of, llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel.ir import Kernel
@@ -120,17 +115,17 @@ class Machine:
     def assembly(self, name: str, kernel: Kernel) -> str:
         """Return the LLVM assembly that defines `name`, the code of `kernel`."""
         text = llvm_module(kernel, name, self._target, self._library, self._fast_math)
-        functions = functions_of(kernel)
-        if not functions:
+        calls = calls_of(kernel)
+        if not calls:
             return text
         lanes = lanes_of(kernel, self._target)
         width = 8 * self._target.vector_bytes
         called = []
-        for digest, function in functions.items():
-            symbol = vector_name(digest, lanes)
+        for call in calls.values():
+            symbol = call.symbol(lanes)
             if symbol not in self._functions:
                 self._functions[symbol] = vector_function(
-                    function, symbol, lanes, width, self._library, self._generator
+                    call, lanes, width, self._library, self._generator
                 )
             called.append(self._functions[symbol])
         return link(text, called, self._generator)

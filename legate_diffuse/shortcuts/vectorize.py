@@ -87,26 +87,31 @@ class Vectorized:
 
     Its results have the bits of ``numba.vectorize``. A function that returns a tuple
     returns as many arrays. See :func:`legate_diffuse.vectorize`.
+
+    Args:
+        function: a Python function, or what Numba has made of one.
+        shorten: is told what native code does the same for arrays, and the functions
+            of native code to give to it, one for each result.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(
+        self, function: Any, shorten: Callable[[Any, tuple[Any, ...]], None]
+    ) -> None:
         is_ufunc = is_compiled(function) and hasattr(function, "ufunc")
         dispatcher = function._dispatcher if is_ufunc else function
-        self._python = getattr(dispatcher, "py_func", dispatcher)
+        self.wrapped = getattr(dispatcher, "py_func", dispatcher)
         self._function = function
         # those of Numba's that it consists of, one for each result
         self._ufuncs: tuple[Any, ...] = (function,) if is_ufunc else ()
         self._is_ufunc = is_ufunc
-        self._arity = len(signature(self._python).parameters)
+        self._arity = len(signature(self.wrapped).parameters)
         self._results: dict[tuple[Type, ...], tuple[Result, ...] | RefusedError] = {}
         # functions of native code, by the Python types of the arguments
         self._known: dict[tuple[type, ...], tuple[Any, ...]] = {}
         self._apply: Callable[..., Any] = _refuse
+        self._shorten = shorten
         self._said: set[str] = set()
-        self.__name__ = self.__qualname__ = getattr(
-            self._python, "__name__", "function"
-        )
-        update_wrapper(self, self._python)
+        self.__name__: str = getattr(self.wrapped, "__name__", "function")
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Return the results for each element.
@@ -188,7 +193,7 @@ class Vectorized:
                 if not self._ufuncs:
                     self._say(error)
         if not self._ufuncs:
-            return np.vectorize(self._python)(*arguments, **named)
+            return np.vectorize(self.wrapped)(*arguments, **named)
         outs = named.pop("out", None)
         many = outs if isinstance(outs, tuple) else (outs,) * len(self._ufuncs)
         made = []
@@ -200,7 +205,7 @@ class Vectorized:
                 if self._is_ufunc:
                     raise
                 self._say(RefusedError(f"Numba refuses it: {reason_of(error)}"))
-                return np.vectorize(self._python)(*arguments, **named)
+                return np.vectorize(self.wrapped)(*arguments, **named)
         return made[0] if len(made) == 1 else tuple(made)
 
     # -- in tasks ---------------------------------------------------------------------
@@ -238,6 +243,8 @@ class Vectorized:
             if None not in known:
                 self._known[kinds] = known
                 self._apply = backend.apply
+                if {*kinds} == {package.ndarray}:
+                    self._shorten(backend.apply, known)
         return made
 
     def _find(self, types: tuple[Type, ...]) -> tuple[Result, ...]:
@@ -307,7 +314,38 @@ class Vectorized:
             ufunc.add(tuple(map(numba_type, dtypes)))
 
 
-def vectorize(function: Callable[..., Any]) -> Vectorized:
+def applied(function: Any) -> Callable[..., Any]:
+    """Return what applies a function to each element: see :class:`Vectorized`."""
+    apply: Callable[..., Any] = _refuse
+    first: Any = None
+    others: tuple[Any, ...] = ()
+
+    def shorten(by: Callable[..., Any], native: tuple[Any, ...]) -> None:
+        nonlocal apply, first, others
+        apply, (first, *rest) = by, native
+        others = tuple(rest)
+
+    vectorized = Vectorized(function, shorten)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if not named:
+            # what is called most often takes the least time
+            made = apply(first, None, *arguments)
+            if made is not None:
+                if not others:
+                    return made
+                made = (made, *[apply(each, None, *arguments) for each in others])
+                for each in made:
+                    if each is None:
+                        break
+                else:
+                    return made
+        return vectorized(*arguments, **named)
+
+    return update_wrapper(call, vectorized.wrapped)
+
+
+def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return what applies a scalar function to each element of arrays.
 
     Raises:
@@ -324,7 +362,7 @@ def vectorize(function: Callable[..., Any]) -> Vectorized:
             raise TypeError(
                 "vectorize takes a function with a fixed number of arguments"
             )
-    return Vectorized(function)
+    return applied(function)
 
 
 def _refuse(*_: Any) -> None:

@@ -22,7 +22,7 @@ from legate_diffuse.shortcuts import vectorize
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.templates import Client, Template, new_function
-from legate_diffuse.shortcuts.vectorize import Result, Vectorized
+from legate_diffuse.shortcuts.vectorize import Result
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import remember, whole
 from legate_diffuse.stores.legate import Legate
@@ -155,7 +155,7 @@ def install(legate: Legate, ndarray: Any, submission: Submission | None) -> None
         if method != "__call__" or (found is None and not is_compiled(ufunc)):
             return original(self, ufunc, method, *inputs, **options)
         if found is None:
-            found = Vectorized(ufunc)
+            found = vectorize.applied(ufunc)
             setattr(ufunc, _KNOWN, found)
         return found(*inputs, **options)
 

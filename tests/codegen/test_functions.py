@@ -13,7 +13,7 @@ import pytest
 from every import every
 
 from legate_diffuse.check.elements import same_bits
-from legate_diffuse.codegen.functions import functions_of, vector_function
+from legate_diffuse.codegen.functions import calls_of, vector_function
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel import Argument, Builder, Kernel
 from legate_diffuse.libraries.compiled import compile_function
@@ -88,11 +88,9 @@ def test_what_only_branches_is_computed_on_vectors(name: str, width: int) -> Non
     if width > 8 * machine._target.vector_bytes:
         pytest.skip("the processor has no such registers")
     types, _ = _CASES[name]
-    (function,) = functions_of(kernel_of(_FUNCTIONS[name], types)).values()
+    (call,) = calls_of(kernel_of(_FUNCTIONS[name], types)).values()
     lanes = 2 * width // (64 if types.isupper() or "d" in types else 32)
-    text = vector_function(
-        function, "vectors", lanes, width, machine._library, machine._generator
-    )
+    text = vector_function(call, lanes, width, machine._library, machine._generator)
     # no loop is left, and no memory
     assert "alwaysinline" in text
     assert not {"alloca", "br", "phi"} & set(text.replace("(", " ").split())
