@@ -228,6 +228,7 @@ class Library:
         def decorate(function: Function) -> Function:
             lower: Any = compiled if is_compiled(function) else traced
             meaning, repeated = self._meaning(task, signature, types, lower(function))
+            fuses = fuse and (lower is traced or self._legate.native.target() == "cpu")
             operation = Operation(meaning.lowering, operator)
             kinds = tuple(meaning.kinds(name, ""))
             if not self.operations.keys().isdisjoint(kinds):
@@ -235,7 +236,7 @@ class Library:
                 kinds = tuple(meaning.kinds(f"{name}_{task}", ""))
             for kind in kinds:
                 self._try(task, kind, operation)
-            form = Form(kinds[0].task, repeated=repeated, fuse=fuse, strict=True)
+            form = Form(kinds[0].task, repeated=repeated, fuse=fuses, strict=True)
             self.define(task, form, dict.fromkeys(kinds, operation))
             return function
 

@@ -6,6 +6,7 @@ Arrays are partitioned over two CPUs here.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -329,6 +330,65 @@ def test_a_program_gives_the_same_however_it_runs(variables: dict[str, str]) -> 
     done = run(_PROGRAM, **variables)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == _PRINTED
+
+
+def test_the_program_of_the_page_is_one_task() -> None:
+    page = Path(legate_diffuse.__file__).parent / "guide" / "functions.md"
+    _, program, _ = re.split(r"```(?:python\n)?", page.read_text("utf-8"))
+    program += """
+before = legate_diffuse.stats()["tasks_submitted"]
+for _ in range(2):
+    u = np.linspace(0.0, 1.0, 1_000_000) ** 2
+    before = legate_diffuse.stats()["tasks_submitted"]
+    flux = limited(u[1:-1] - u[:-2], u[2:] - u[1:-1]) * 0.5
+    last = flux[-1].item()
+print(legate_diffuse.stats()["tasks_submitted"] - before, abs(last - 1e-6) < 1e-11)
+"""
+    done = run_alone(program, LEGATE_DIFFUSE="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "1 True\n"
+
+
+def test_a_function_of_a_library_may_branch() -> None:
+    program = """
+    import legate_diffuse
+    import numba
+    import numpy as np
+    import cupynumeric as cn
+    from legate.core.task import InputStore, OutputStore, task
+    @task
+    def clip(x: InputStore, y: OutputStore, low: float) -> None:
+        np.asarray(y)[...] = np.maximum(np.asarray(x), low)
+    def register(library):
+        @library.elementwise(clip.task_id, "float64; float64 -> float64")
+        @numba.njit
+        def meaning(x, low):
+            if x < low:
+                return low
+            return x
+    legate_diffuse.register("legate.core", register)
+    x = cn.arange(10000.0)
+    float(x[0])
+    before = legate_diffuse.stats()["tasks_submitted"]
+    y = cn.empty(10000)
+    clip(x - 5.0, y, 0.5)
+    z = y * 2.0
+    result = z[9]
+    print(float(result), legate_diffuse.stats()["tasks_submitted"] - before)
+    print(float(z[2]))
+    """
+    for check in ("0", "1"):
+        done = run_alone(
+            program,
+            LEGATE_DIFFUSE="1",
+            LEGATE_DIFFUSE_SMALL_BYTES="0",
+            LEGATE_DIFFUSE_SYNC_COMPILE="1",
+            LEGATE_DIFFUSE_CHECK=check,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        first, second = done.stdout.splitlines()
+        assert (first.split()[0], second) == ("8.0", "1.0")
+        assert check == "1" or first == "8.0 1"
 
 
 def test_small_arrays_are_computed_in_the_process() -> None:
