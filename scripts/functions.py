@@ -47,13 +47,15 @@ def main(arguments: list[str]) -> int:
 def table(records: list[Any]) -> str:
     """Return the times as a table, a line for each function and size."""
     lines = [
-        "| function | elements | Numba us | with out= us | here us | ratio | bits |",
-        "|---|---|---|---|---|---|---|",
+        "| function | elements | Numba us | with out= us | here us | ratio | to out= "
+        "| bits |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for each in records:
         lines.append(
             f"| {each['function']} | {each['elements']:,} | {each['numba']:,.1f} | "
             f"{each['numba_out']:,.1f} | {each['ours']:,.1f} | {each['ratio']:.2f} | "
+            f"{each['ratio_out']:.2f} | "
             f"{'same' if each['same'] else 'OTHER'} |"
         )
     for elements in dict.fromkeys(each["elements"] for each in records):

@@ -66,6 +66,9 @@ class Call:
     @property
     def loops(self) -> bool:
         """Whether it is computed for one element after the other."""
+        calls = self.function.calls() - INSTRUCTIONS
+        if calls:
+            return calls.isdisjoint(EXACT_ROUTINES)
         return not _only_branches(self.function.assembly)
 
     @property
@@ -156,10 +159,10 @@ def vector_function(
         module = optimised(_SCALAR)
     else:
         module = optimised(f"!{{{_KEEP}}}")
-        if not _is_vectorised(str(module)) and _only_branches(function.assembly):
+        if not call.loops and not _is_vectorised(str(module)):
             module = optimised(f"!{{{_WIDTH}, i32 {lanes}}}")
     text = str(module)
-    if _is_vectorised(text):
+    if _is_vectorised(text) and not call.loops:
         module = llvm.parse_assembly(text.replace(_KEEP, _UNROLL))
         optimise(module, machine)
         module.get_function(name).add_function_attribute("alwaysinline")

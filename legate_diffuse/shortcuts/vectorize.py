@@ -78,6 +78,8 @@ class Backend(Protocol):
         """
 
 
+_tasks: Final[dict[tuple[ScalarFunction, int], Any]] = {}
+
 # while fusion is on
 backend: Backend | None = None
 
@@ -284,7 +286,11 @@ class Vectorized:
             raise RefusedError("how many results it has depends on types")
         results = []
         for number, ufunc in enumerate(self._ufuncs):
-            task = _new_task(self.__name__, ufunc.ufunc, len(inputs))
+            # Legate keeps a task for good, so that equal functions share one
+            key = (function, number)
+            task = _tasks.get(key)
+            if task is None:
+                task = _tasks[key] = _new_task(self.__name__, ufunc.ufunc, len(inputs))
             result = Result(self.__name__, function.inputs, function, number, task)
             if backend is not None:
                 backend.know(result)

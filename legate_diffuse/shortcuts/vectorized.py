@@ -35,7 +35,7 @@ _KNOWN: Final = "_legate_diffuse"
 # At most so many numbers are remembered.
 _MAX_CONSTANTS: Final = 1024
 
-_ADVICE: Final = "Functions that Numba compiles are fused on CPUs only: use --gpus 0."
+_ADVICE: Final = "Functions that Numba compiles are fused on CPUs only."
 
 
 class Tasks:
