@@ -2,7 +2,7 @@
 """Times the twenty functions, ours beside Numba's own, and prints JSON.
 
 Both sides run in turns in this process. Ours are done when an element of the last
-result was read. Numba's get fresh results, as ours do, or with ``out=`` those of before.
+result was read. Numba's get fresh results, as ours do, or with ``out=`` the same again.
 """
 
 from __future__ import annotations
