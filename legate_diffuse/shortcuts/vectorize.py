@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import update_wrapper
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, signature
 from typing import Any, Final, Protocol
 
 import numpy as np
 
-from legate_diffuse.kernel.functions import ScalarFunction
 from legate_diffuse.libraries.compiled import (
     RefusedError,
     compile_function,
@@ -27,36 +25,13 @@ from legate_diffuse.libraries.compiled import (
     reason_of,
 )
 from legate_diffuse.messages import say_once
+from legate_diffuse.shortcuts.results import Result, task_of, ufuncs_of
 
 # Python's numbers, which take the type of the arrays beside them.
 _WEAK: Final = frozenset((int, float, complex))
 
 # A type of NumPy's, or one of Python's numbers.
 Type = Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
-    """A result of a function of elements of some types.
-
-    Attributes:
-        name: what people call the function.
-        inputs: the types of the arguments, as NumPy names them.
-        function: the scalar function.
-        number: which of its results it is.
-        task: computes it unfused, given arrays of these types and one for the result.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    function: ScalarFunction
-    number: int
-    task: Any
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of its elements."""
-        return np.dtype(self.function.outputs[self.number])
 
 
 class Backend(Protocol):
@@ -77,8 +52,6 @@ class Backend(Protocol):
         It may be ``known`` before, of other types of elements.
         """
 
-
-_tasks: Final[dict[tuple[ScalarFunction, int], Any]] = {}
 
 # while fusion is on
 backend: Backend | None = None
@@ -286,11 +259,7 @@ class Vectorized:
             raise RefusedError("how many results it has depends on types")
         results = []
         for number, ufunc in enumerate(self._ufuncs):
-            # Legate keeps a task for good, so that equal functions share one
-            key = (function, number)
-            task = _tasks.get(key)
-            if task is None:
-                task = _tasks[key] = _new_task(self.__name__, ufunc.ufunc, len(inputs))
+            task = task_of(self.__name__, function, number, ufunc.ufunc)
             result = Result(self.__name__, function.inputs, function, number, task)
             if backend is not None:
                 backend.know(result)
@@ -315,7 +284,7 @@ class Vectorized:
         dtypes = [np.dtype(each) for each in types]
         function = compile_function(self._function, dtypes)
         if not self._ufuncs:
-            self._ufuncs = _ufuncs(self._function, len(dtypes), len(function.outputs))
+            self._ufuncs = ufuncs_of(self._function, len(dtypes), len(function.outputs))
         for ufunc in self._ufuncs:
             ufunc.add(tuple(map(numba_type, dtypes)))
 
@@ -380,49 +349,6 @@ def _numba_error() -> type[Exception]:
 
     found: type[Exception] = NumbaError
     return found
-
-
-def _ufuncs(function: Any, inputs: int, outputs: int) -> tuple[Any, ...]:
-    """Return a universal function of Numba's for each result of a function."""
-    import numba
-
-    if outputs == 1:
-        return (numba.vectorize(function),)
-    inner = function
-    if not is_compiled(function):
-        inner = numba.njit(error_model="numpy")(function)
-    names = ", ".join(f"x{n}" for n in range(inputs))
-    made = []
-    for number in range(outputs):
-        scope = {"inner": inner}
-        exec(f"def part({names}):\n return inner({names})[{number}]", scope)
-        made.append(numba.vectorize(scope["part"]))
-    return tuple(made)
-
-
-def _new_task(name: str, ufunc: Any, inputs: int) -> Any:
-    """Return a Python task of Legate's that runs a universal function."""
-    from legate.core import align
-    from legate.core.task import InputStore, OutputStore, task
-
-    names = [f"x{n}" for n in range(inputs)]
-
-    def body(**stores: Any) -> None:
-        out = np.asarray(stores["out"])
-        # what repeats along an axis is not cut to the tile there
-        tile = tuple(map(slice, out.shape))
-        operands = [np.asarray(stores[each])[tile] for each in names]
-        with np.errstate(all="ignore"):
-            ufunc(*operands, out=out)
-
-    kind = Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [Parameter(each, kind, annotation=InputStore) for each in names]
-    parameters.append(Parameter("out", kind, annotation=OutputStore))
-    body.__name__ = body.__qualname__ = name
-    body.__signature__ = Signature(  # type: ignore[attr-defined]
-        parameters, return_annotation=None
-    )
-    return task(constraints=tuple(align(each, "out") for each in names))(body)
 
 
 def _type_of(argument: Any) -> Type:

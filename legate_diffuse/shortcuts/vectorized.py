@@ -20,9 +20,9 @@ from legate_diffuse.libraries.form import Form
 from legate_diffuse.libraries.operations import Operation
 from legate_diffuse.shortcuts import vectorize
 from legate_diffuse.shortcuts.broadcast import repeated
+from legate_diffuse.shortcuts.results import Result
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.templates import Client, Template, new_function
-from legate_diffuse.shortcuts.vectorize import Result
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import remember, whole
 from legate_diffuse.stores.legate import Legate
