@@ -12,11 +12,12 @@ from legate_diffuse.settings import DiffuseError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from legate_diffuse.libraries.registry import Register
 
-__all__ = ("DiffuseError", "enable", "register", "stats")
+__all__ = ("DiffuseError", "enable", "register", "stats", "vectorize")
 __version__ = "0.1.0"
 
 
@@ -47,6 +48,21 @@ def register(library: str, function: Register) -> None:
     from legate_diffuse.libraries import registry
 
     registry.register(library, function)
+
+
+def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what applies a scalar Python function to each element of arrays.
+
+    The function may branch and loop. Numba compiles it, as for ``numba.vectorize``, and
+    it is fused with what is around it. A function that returns a tuple returns as many
+    arrays. What Numba refuses runs in NumPy, and the user is told why, once.
+
+    Raises:
+        TypeError: it is no function, or takes no fixed number of arguments.
+    """
+    from legate_diffuse.shortcuts import vectorize as vectorized
+
+    return vectorized.vectorize(function)
 
 
 def load_ipython_extension(shell: Any) -> None:

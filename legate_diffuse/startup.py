@@ -148,15 +148,16 @@ def after_files(interface: ModuleType) -> None:
         install.patch_files(interface, FILE_FUNCTIONS[interface.__name__])
 
 
-def after_cupynumeric(_: ModuleType) -> None:
+def after_cupynumeric(package: ModuleType) -> None:
     """Shorten the way from cuPyNumeric's operators to the window."""
     from legate_diffuse.interpose import install
 
     legate = install.installed()
     if legate is not None:
+        from legate_diffuse.shortcuts import vectorized
         from legate_diffuse.shortcuts.apply import apply_shortcuts
 
-        apply_shortcuts(legate)
+        vectorized.install(legate, package.ndarray, apply_shortcuts(legate))
 
 
 def load_driver_stub() -> None:

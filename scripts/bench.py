@@ -11,8 +11,9 @@ machines are too noisy. Ctrl-C ends the run; what is finished is reported.
 ``bench.py peers`` compares with NumPy, numexpr, Numba, JAX, torch.compile, C written
 by hand and the memory's bandwidth; ``bench.py numpy`` runs NumPy programs as people
 write them, and shows where NumPy is ahead; ``bench.py statements`` does so for one
-statement at a time; ``bench.py npbench`` runs those of NPBench, from a checkout;
-``bench.py assembled`` solves with a sparse
+statement at a time; ``bench.py npbench`` runs the programs of NPBench, from a
+checkout; ``bench.py functions`` compares functions of users with Numba's
+``vectorize``; ``bench.py assembled`` solves with a sparse
 matrix of another library; ``bench.py partitions`` compares partitioned arrays with
 threads; all have their own --help. ``bench.py page
 FOLDER`` makes the page of results again from the data in a folder.
@@ -25,10 +26,13 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 import assembled
+import functions
 import machine
 import npbench
 import numpy_comparison
@@ -45,25 +49,24 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
 
+_COMMANDS: Final[dict[str, Callable[[list[str]], int]]] = {
+    "overhead": overhead.main,
+    "peers": peers.main,
+    "numpy": numpy_comparison.main,
+    "statements": statements.main,
+    "npbench": npbench.main,
+    "functions": functions.main,
+    "assembled": assembled.main,
+    "partitions": partitions.main,
+    "page": results_page.main,
+}
+
+
 def main() -> int:
     """Run what the command line names."""
     command, *arguments = sys.argv[1:] or [""]
-    if command == "overhead":
-        return overhead.main(arguments)
-    if command == "peers":
-        return peers.main(arguments)
-    if command == "numpy":
-        return numpy_comparison.main(arguments)
-    if command == "statements":
-        return statements.main(arguments)
-    if command == "npbench":
-        return npbench.main(arguments)
-    if command == "assembled":
-        return assembled.main(arguments)
-    if command == "partitions":
-        return partitions.main(arguments)
-    if command == "page":
-        return results_page.main(arguments)
+    if command in _COMMANDS:
+        return _COMMANDS[command](arguments)
     options = _parse()
     chosen = cases(
         options.apps,

@@ -8,6 +8,7 @@ from legate_diffuse.codegen import guarded, memory, row_element, row_sum
 from legate_diffuse.codegen.arguments import invariant, uniform, updated
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.float_code import FloatCode
+from legate_diffuse.codegen.functions import calls_of
 from legate_diffuse.codegen.guarded import Guarded, checked
 from legate_diffuse.codegen.index import emit_index
 from legate_diffuse.codegen.memory import Memory
@@ -85,6 +86,7 @@ class _BodyEmitter:
         self._kernel = kernel
         self._target = target
         self._operations = Operations(maths, lanes, fast_math)
+        self._operations.calls = calls_of(kernel)
         self._memory = Memory(kernel, self._operations.declarations)
         self._before = Lines(lanes, "u", "entry")
         self._loop = Lines(lanes, "v", "loop")
@@ -101,6 +103,9 @@ class _BodyEmitter:
         """What follows the loop's instructions in the variant `@update`."""
 
     def emit(self) -> str:
+        if self._operations.calls:
+            count = f"select i1 %rest, i64 %left, i64 {self._loop.lanes}"
+            self._operations.counts[self._loop] = self._loop.let(count)
         stores = []
         for number, instruction in enumerate(self._kernel.body):
             if isinstance(instruction, Store):

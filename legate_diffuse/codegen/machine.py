@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from legate_diffuse.codegen.module import llvm_module
+from legate_diffuse.codegen.functions import calls_of, link, vector_function
+from legate_diffuse.codegen.module import lanes_of, llvm_module
 from legate_diffuse.codegen.target import host_target
 from legate_diffuse.kernel.ir import Kernel
 from legate_diffuse.maths.agreement import agrees_with_libm
@@ -100,6 +101,8 @@ class Machine:
             llvm.add_symbol(name, address)
         self._engine: _Engine | None = None
         self._generator = self._target_machine()
+        # modules of functions of vectors, by their names
+        self._functions: dict[str, str] = {}
         self._salt = repr(
             (
                 llvmlite.__version__,
@@ -111,7 +114,21 @@ class Machine:
 
     def assembly(self, name: str, kernel: Kernel) -> str:
         """Return the LLVM assembly that defines `name`, the code of `kernel`."""
-        return llvm_module(kernel, name, self._target, self._library, self._fast_math)
+        text = llvm_module(kernel, name, self._target, self._library, self._fast_math)
+        calls = calls_of(kernel)
+        if not calls:
+            return text
+        lanes = lanes_of(kernel, self._target)
+        width = 8 * self._target.vector_bytes
+        called = []
+        for call in calls.values():
+            symbol = call.symbol(lanes)
+            if symbol not in self._functions:
+                self._functions[symbol] = vector_function(
+                    call, lanes, width, self._library, self._generator
+                )
+            called.append(self._functions[symbol])
+        return link(text, called, self._generator)
 
     def routine_assemblies(self, name: str) -> Iterator[str]:
         """Yield variants of the vector routine for a C maths function, in assembly.

@@ -5,6 +5,7 @@ from typing import Final
 
 from legate_diffuse.codegen.operations import Parts
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
+from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import memory_type
@@ -26,7 +27,8 @@ class Memory:
         self._kernel = kernel
         self._declarations = declarations
         self._selects = any(
-            isinstance(step, Op) and step.name == "select" for step in kernel.body
+            isinstance(step, Op) and (step.name == "select" or called(step.name))
+            for step in kernel.body
         )
 
     def repeated(self, lines: Lines, dtype: str, pointer: str) -> Parts:

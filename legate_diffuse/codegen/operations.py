@@ -12,12 +12,14 @@ from legate_diffuse.codegen.complex_arithmetic import (
     product_function,
     quotient_function,
 )
+from legate_diffuse.codegen.functions import Call, emit_call
 from legate_diffuse.codegen.integer_division import (
     emit_quotient,
     emit_remainder,
     gcd_function,
 )
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
+from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS, POWER
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import (
@@ -89,13 +91,19 @@ class Operations:
 
     Attributes:
         declarations: declarations and definitions of these functions, by name.
+        calls: the scalar functions of the kernel, by digest.
+        counts: how many lanes they need to compute; else it is all.
     """
 
     def __init__(self, maths: Maths, lanes: int, fast_math: bool) -> None:
         """Prepare to emit operators over vectors of `lanes` values."""
         self.declarations: dict[str, str] = {}
+        self.calls: dict[str, Call] = {}
+        self.counts: dict[Lines, str] = {}
         self._maths = maths
         self._lanes = lanes
+        # what functions give, by digest and operands
+        self._results: dict[tuple[object, ...], dict[int, Parts]] = {}
         self._flags = _FAST_MATH if fast_math else ""
 
     def over_single_elements(self) -> Operations:
@@ -111,6 +119,18 @@ class Operations:
         operands: Sequence[Parts],
     ) -> Parts:
         """Emit the operator that gives a `dtype` from operands of types `dtypes`."""
+        if (known := called(name)) is not None:
+            digest, _, result = known
+            key = (digest, *operands)
+            if key not in self._results:
+                call, count = (
+                    self.calls[digest],
+                    self.counts.get(lines, str(lines.lanes)),
+                )
+                self._results[key] = emit_call(
+                    lines, self.declarations, call, list(operands), count
+                )
+            return self._results[key][result]
         if name == "complex":
             return (operands[0][0], operands[1][0])
         if name in ("real", "imag"):

@@ -16,14 +16,14 @@ from legate_diffuse.libraries import legate_sparse
 from legate_diffuse.libraries.cupynumeric import tasks
 from legate_diffuse.libraries.recognize import TaskRecognizer
 
-_recognizer: Final = TaskRecognizer(
+recognizer: Final = TaskRecognizer(
     real.legate,
     {"cupynumeric": tasks.register, legate_sparse.NAME: legate_sparse.register},
 )
 
 window: Final = LaunchWindow(
     real.legate,
-    _recognizer,
-    _recognizer.operations,
-    Checker(_recognizer.operations) if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
+    recognizer,
+    recognizer.operations,
+    Checker(recognizer.operations) if settings.flag("LEGATE_DIFFUSE_CHECK") else None,
 )

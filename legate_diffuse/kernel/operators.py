@@ -12,6 +12,7 @@ of the lowest number and -1 wraps around.
 from typing import Final
 
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGERS, RECT
+from legate_diffuse.kernel.functions import called
 
 ARITHMETIC: Final = frozenset({"add", "sub", "mul", "neg"})
 BITWISE: Final = frozenset({"and", "or", "xor", "not"})
@@ -82,6 +83,10 @@ ARITY: Final = {
 
 def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
     """Say why operator `name` cannot give `dtype` from `operands`; None if it can."""
+    if (known := called(name)) is not None:
+        _, function, result = known
+        fits = operands == function.inputs and dtype == function.outputs[result]
+        return None if fits else f"{name} cannot give {dtype} from {operands}"
     if name not in ARITY:
         return f"unknown operator {name}"
     if len(operands) != ARITY[name]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each library's tasks mean, in terms of kernel operators.
 
-May import stores, ir and kernel.
+May import llvm, stores, ir and kernel.
 """

@@ -15,7 +15,7 @@ from legate_diffuse.ir import OperationKind
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.libraries.form import Form, task_name
 from legate_diffuse.libraries.kind import Kind
-from legate_diffuse.libraries.operations import Operations
+from legate_diffuse.libraries.operations import Operation, Operations
 from legate_diffuse.libraries.registry import (
     Library,
     Register,
@@ -96,6 +96,17 @@ class TaskRecognizer:
         except KeyError:
             return self._kinds.setdefault(key, self._opaque_kind(form, task))
 
+    def add(
+        self,
+        library: Any,
+        task: int,
+        form: Form,
+        operations: Mapping[OperationKind, Operation],
+    ) -> None:
+        """Take in a task of a library, before it is submitted."""
+        self._forms_of(library)[task] = form
+        self.operations.add(operations)
+
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
         dtype = fill.views[0].root.dtype
@@ -108,8 +119,7 @@ class TaskRecognizer:
             kind = Kind(next(self._ids), operation, (0,), pointwise=True, covered=True)
             return self._kinds.setdefault(key, kind)
 
-    def _find_form(self, task: Any) -> Form:
-        library = task.library
+    def _forms_of(self, library: Any) -> dict[int, Form]:
         forms = self._forms.get(library)
         if forms is None:
             found = Library(library, self._legate)
@@ -118,6 +128,10 @@ class TaskRecognizer:
             if found.advise is not None:
                 self.operations.add_adviser(found.advise)
             forms = self._forms.setdefault(library, found.forms)
+        return forms
+
+    def _find_form(self, task: Any) -> Form:
+        forms = self._forms_of(task.library)
         form = forms.get(task.task_id)
         if form is None:
             form = forms.setdefault(task.task_id, self._unknown(task))

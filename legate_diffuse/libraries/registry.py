@@ -28,6 +28,7 @@ from legate_diffuse.kernel.builder import Value
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, FLOATS, RECT
 from legate_diffuse.kernel.operators import CONTRACTED_ROW_SUM, ROW_ELEMENT, ROW_SUM
 from legate_diffuse.kernel.reductions import REDUCTIONS
+from legate_diffuse.libraries.compiled import compiled, is_compiled
 from legate_diffuse.libraries.form import Form, task_name
 from legate_diffuse.libraries.numbers import traced
 from legate_diffuse.libraries.operations import Operation
@@ -79,9 +80,10 @@ class Library:
         """Register a task that computes each element from those at the same place.
 
         Decorates ``function(k, *inputs, *scalars)``, which returns the outputs: see
-        :mod:`legate_diffuse.libraries.numbers`. ``signature`` has the types of inputs,
-        scalars and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of
-        the calls that add such arguments to the task. ``T`` stands for each of
+        :mod:`legate_diffuse.libraries.numbers`; or ``function(*inputs, *scalars)`` of
+        ``numba.njit``, which may branch. ``signature`` has the types of inputs, scalars
+        and outputs, as in ``"T T[1] int64; bool -> T"``: each in the order of the calls
+        that add such arguments to the task. ``T`` stands for each of
         ``types`` in turn, ``R`` for the type of its real part, and ``[1]`` follows an
         input of one element that is used at all points. All other arguments have one
         shape, and are aligned. With ``fuse=False`` the task runs as it was submitted.
@@ -224,7 +226,9 @@ class Library:
             )
 
         def decorate(function: Function) -> Function:
-            meaning, repeated = self._meaning(task, signature, types, traced(function))
+            lower: Any = compiled if is_compiled(function) else traced
+            meaning, repeated = self._meaning(task, signature, types, lower(function))
+            fuses = fuse and (lower is traced or self._legate.native.target() == "cpu")
             operation = Operation(meaning.lowering, operator)
             kinds = tuple(meaning.kinds(name, ""))
             if not self.operations.keys().isdisjoint(kinds):
@@ -232,7 +236,7 @@ class Library:
                 kinds = tuple(meaning.kinds(f"{name}_{task}", ""))
             for kind in kinds:
                 self._try(task, kind, operation)
-            form = Form(kinds[0].task, repeated=repeated, fuse=fuse, strict=True)
+            form = Form(kinds[0].task, repeated=repeated, fuse=fuses, strict=True)
             self.define(task, form, dict.fromkeys(kinds, operation))
             return function
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of meanings: from operation kinds to kernel operators."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from legate_diffuse.ir import OperationKind
 from legate_diffuse.kernel.builder import Builder, Value
 from legate_diffuse.kernel.dtypes import COMPONENT, HALF
+from legate_diffuse.kernel.functions import ScalarFunction
 from legate_diffuse.kernel.operators import COMPARISONS, OF_ROWS
 
 
@@ -50,6 +51,17 @@ class Emitter:
     def constant(self, dtype: str, value: bool | int | float) -> Value:
         """Return a constant."""
         return self._builder.constant(dtype, value)
+
+    def results(
+        self, function: ScalarFunction, operands: Sequence[Value]
+    ) -> tuple[Value, ...]:
+        """Return what a scalar function makes of operands."""
+        return tuple(
+            self._builder.op(operator, dtype, *operands)
+            for operator, dtype in zip(
+                function.operators(), function.outputs, strict=True
+            )
+        )
 
     def like(self, value: Value, number: bool | int | float) -> Value:
         """Return `number` as a constant of the type of `value`."""

@@ -7,6 +7,7 @@ other operations of its kernel: every element goes through the same routine.
 
 from collections.abc import Sequence
 
+from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE
@@ -14,13 +15,24 @@ from legate_diffuse.maths.libm import MathLibrary, MathMode, c_name
 from legate_diffuse.maths.modules import PREFIX
 from legate_diffuse.maths.registry import ROUTINES
 
+EXACT_ROUTINES = frozenset(name for name, each in ROUTINES.items() if not each.ulps)
+"""Functions whose routines have libm's bits."""
+
 _PURE = "nobuiltin nounwind willreturn memory(none)"
 
 
 def routines_of(kernel: Kernel) -> set[str]:
     """Return the C functions of a kernel for which there are vector routines."""
-    called = {c_name(step.name, step.dtype) for step in kernel.body if type(step) is Op}
-    return called & ROUTINES.keys()
+    found = set()
+    for step in kernel.body:
+        if type(step) is not Op:
+            continue
+        known = called(step.name)
+        if known is None:
+            found.add(c_name(step.name, step.dtype))
+        else:
+            found |= known[1].calls() & EXACT_ROUTINES
+    return found & ROUTINES.keys()
 
 
 class MathsCalls:

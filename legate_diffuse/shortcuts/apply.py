@@ -80,15 +80,17 @@ applied: set[str] = set()
 off: list[str] = []
 
 
-def apply_shortcuts(legate: Legate) -> None:
+def apply_shortcuts(legate: Legate) -> Submission | None:
     """Put the shortcuts in place; cuPyNumeric must have been imported.
+
+    Returns what submits their tasks, None if there is nothing.
 
     With ``--profile`` or provenance the user wants to see every call, so there are
     none then.
     """
     config = legate.runtime.config()
     if applied or config.provenance or config.profile:
-        return
+        return None
     settings = importlib.import_module("cupynumeric.settings").settings
     # read the environment once
     settings.doctor = settings.doctor()
@@ -98,6 +100,7 @@ def apply_shortcuts(legate: Legate) -> None:
     for module, name in _IMPORTING:
         if import_once(find(module, name)):
             applied.add(f"{module}.{name}")
+    submission = None
     try:
         submission = Submission(Client(legate))
     except (AttributeError, ImportError):
@@ -106,7 +109,7 @@ def apply_shortcuts(legate: Legate) -> None:
     for shortcut in fitting:
         shortcut.apply(submission)
         applied.add(shortcut.name)
-    if fitting:
+    if submission is not None and fitting:
         submission.take_operators()
     off.extend(shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting)
     if off:
@@ -119,6 +122,7 @@ def apply_shortcuts(legate: Legate) -> None:
             f"{version} and are off, so that such calls take longer; install "
             f"nvidia-cupynumeric=={WRITTEN_FOR} to have them"
         )
+    return submission
 
 
 def import_once(function: Any) -> bool:

@@ -32,8 +32,9 @@ def describe(library: int, task: int) -> tuple[str, bool]:
     return NAMES[task], task == 1
 
 
-def library() -> Library:
-    legate: Any = SimpleNamespace(native=SimpleNamespace(describe_task=describe))
+def library(target: str = "cpu") -> Library:
+    native = SimpleNamespace(describe_task=describe, target=lambda: target)
+    legate: Any = SimpleNamespace(native=native)
     return Library(SimpleNamespace(name="lib", raw_handle=1), legate)
 
 
@@ -48,6 +49,50 @@ def kernel_of(known: Library, kind: OperationKind) -> list[str]:
     (value,) = operations.lower(kind, builder, loaded)
     builder.store(len(operands), value)
     return print_kernel(builder.build()).splitlines()[len(arguments) + 1 :]
+
+
+def test_a_function_of_numbas_may_branch() -> None:
+    numba = pytest.importorskip("numba")
+    lib = library()
+
+    @lib.elementwise(0, "T T; bool -> T", types=FLOATS)
+    @numba.njit
+    def larger(x: Any, y: Any, negative: Any) -> Any:
+        if negative:
+            return -x if x > y else -y
+        return x if x > y else y
+
+    for dtype in FLOATS:
+        kind = OperationKind("lib::Axpy", "", (dtype, dtype), (dtype,), ("bool",))
+        *loads, value, store = kernel_of(lib, kind)
+        assert len(loads) == 3
+        assert re.fullmatch(rf"%3: {dtype} = function\.[0-9a-f]+\.0 %0 %1 %2", value)
+        assert store == "store 3 %3"
+
+
+def test_a_function_of_numbas_is_fused_on_cpus_only() -> None:
+    numba = pytest.importorskip("numba")
+    for target in ("cpu", "sm_90"):
+        lib = library(target)
+        lib.elementwise(0, "float64 -> float64")(numba.njit(lambda x: x * 2.0))
+        lib.elementwise(3, "float64 -> float64")(lambda k, x: x * 2.0)
+        assert lib.forms[0].fuse == (target == "cpu")
+        assert lib.forms[3].fuse
+
+
+def test_a_function_of_numbas_has_the_types_of_the_signature() -> None:
+    numba = pytest.importorskip("numba")
+    register = library().elementwise(0, "float32 -> float32")
+    with pytest.raises(RegistrationError, match="returns float64, and the signature"):
+        register(numba.njit(lambda x: x * 2.0))
+    with pytest.raises(RegistrationError, match="it may raise an exception"):
+
+        @register
+        @numba.njit
+        def refused(x: Any) -> Any:
+            if x > 2:
+                raise ValueError
+            return x
 
 
 def test_an_element_wise_task_is_a_kernel_for_each_type() -> None:

@@ -6,6 +6,7 @@ from enum import Enum
 from legate_diffuse.codegen.gpu.parameters import MOST_BYTES, words_of
 from legate_diffuse.codegen.gpu.rows import words_of_rows
 from legate_diffuse.codegen.gpu.shape import SHARED_BYTES, THREADS, partial_words
+from legate_diffuse.kernel.functions import called
 from legate_diffuse.kernel.ir import Kernel, Op, RowProgram
 from legate_diffuse.kernel.operators import ROW_ELEMENT
 
@@ -13,6 +14,7 @@ from legate_diffuse.kernel.operators import ROW_ELEMENT
 class Refusal(Enum):
     """A reason as a sentence."""
 
+    FUNCTION = "it calls a function that Numba has compiled for CPUs"
     ROW_ELEMENT = "it looks for elements in rows of a compressed matrix"
     PARAMETERS = "it has more arguments and scalars than a GPU kernel may have"
     SHARED_MEMORY = "it has more reductions than fit into shared memory"
@@ -39,7 +41,10 @@ def refusal_of_rows(program: RowProgram) -> Refusal | None:
 
 def refusal(kernel: Kernel) -> Refusal | None:
     """Return why a kernel cannot run on GPUs, None if it can."""
-    if any(isinstance(step, Op) and step.name == ROW_ELEMENT for step in kernel.body):
+    names = {step.name for step in kernel.body if isinstance(step, Op)}
+    if any(map(called, names)):
+        return Refusal.FUNCTION
+    if ROW_ELEMENT in names:
         return Refusal.ROW_ELEMENT
     if 8 * words_of(kernel) > MOST_BYTES:
         return Refusal.PARAMETERS
