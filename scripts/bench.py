@@ -48,7 +48,6 @@ from results_tables import markdown, terminal
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-
 _COMMANDS: Final[dict[str, Callable[[list[str]], int]]] = {
     "overhead": overhead.main,
     "peers": peers.main,
