@@ -14,6 +14,8 @@ import forked
 import workers
 
 LEGATE = str(Path(sys.executable).parent / "legate")
+# the command of the package, which is a file of Python
+DIFFUSE = f"{LEGATE}-diffuse"
 LEGATE_OPTIONS = ("--cpus", "1", "--gpus", "0", "--sysmem", "500")
 
 # Prints whether the tasks of a cuPyNumeric program were fused.
@@ -66,10 +68,7 @@ def run_alone(
     It is forked, which takes half as long as to start it: see ``forked.py``.
     """
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = "-c", dedent(program), *arguments
-    return _without_noise(
-        forked.run(command, _environment(environment), _TIMEOUT_SECONDS)
-    )
+    return run_forked("-c", dedent(program), *arguments, **environment)
 
 
 def run_file(
@@ -77,10 +76,22 @@ def run_file(
 ) -> subprocess.CompletedProcess[str]:
     """Run a file as :func:`run_alone` does a text."""
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = str(program), *arguments
+    return run_forked(str(program), *arguments, **environment)
+
+
+def run_forked(
+    *command: str, pass_fds: Sequence[int] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a file of Python, or ``-c`` and a text, as :func:`run` does, but forked."""
     return _without_noise(
-        forked.run(command, _environment(environment), _TIMEOUT_SECONDS)
+        forked.run(command, _environment(environment), _TIMEOUT_SECONDS, pass_fds)
     )
+
+
+def prepare(**environment: str) -> None:
+    """Let processes with such variables be forked, by several threads at a time."""
+    if forked.is_forked():
+        forked.prepare(_environment(environment))
 
 
 def run_in_worker(
