@@ -262,9 +262,7 @@ def test_a_kernels_code_is_printed_whether_it_is_on_disk_or_not(
 
 def test_a_variable_that_does_not_exist_is_one_sentence(program: str) -> None:
     for switch in ("0", "1"):
-        done = run_file(
-            program, LEGATE_DIFFUSE=switch, LEGATE_DIFFUSE_THREAD="2"
-        )
+        done = run_file(program, LEGATE_DIFFUSE=switch, LEGATE_DIFFUSE_THREAD="2")
         assert done.returncode == 0
         assert done.stderr == (
             "legate_diffuse: there is no variable LEGATE_DIFFUSE_THREAD, so it has no "

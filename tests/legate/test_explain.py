@@ -143,9 +143,7 @@ def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
 def test_operations_that_run_at_once_are_told_by_their_lines(tmp_path: Path) -> None:
     program, target = tmp_path / "app.py", tmp_path / "explained.txt"
     program.write_text(AT_ONCE)
-    done = run_file(
-        program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(target)
-    )
+    done = run_file(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(target))
     assert done.returncode == 0, done.stderr
     totals = target.read_text().split("Totals")[1]
     assert "0 operations became 0 tasks" in totals
