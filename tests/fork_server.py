@@ -203,6 +203,9 @@ def begin(request: Request, received: list[int]) -> None:
     sys.orig_argv = [sys.executable, *request.arguments]
     if UNFUSED in request.environment:
         fuse_nothing()
+    if "COVERAGE_PROCESS_CONFIG" in request.environment:
+        # as its .pth does when Python starts
+        importlib.import_module("coverage").process_startup()
     # as site-packages' .pth does when Python starts
     importlib.import_module("legate_diffuse.boot")._start()
 
