@@ -50,6 +50,7 @@ CHECKED = AGREEING | {
     "cg in single precision": "--size 20 --dtype float32",
     "channel_flow": "--size 21 --sweeps 5",
     "logistic_regression": "--size 200",
+    "multigrid": "--size 7",
     "multigrid with injection": "--size 7 --restriction injection",
 }
 SINGLE_PRECISION = {

@@ -86,18 +86,22 @@ def steps_of(step: str, explanation: Path, **settings: str) -> Steps:
     return [(tasks, divides) for tasks, divides in json.loads(last)]
 
 
-Chosen = Callable[[str], tuple[Steps, Path]]
+Chosen = Callable[..., tuple[Steps, Path]]
 
 
 @pytest.fixture(scope="module")
 def chosen(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Chosen:
-    """Return what runs steps as they come, once: the steps and an explanation."""
+    """Return what runs steps once: what they are, and an explanation.
 
-    def run(step: str) -> tuple[Steps, Path]:
+    As they come, or in so many threads.
+    """
+
+    def run(step: str, threads: str = "") -> tuple[Steps, Path]:
         explanation = tmp_path_factory.mktemp("chosen") / "explained.txt"
-        return steps_of(step, explanation), explanation
+        settings = {"LEGATE_DIFFUSE_THREADS": threads} if threads else {}
+        return steps_of(step, explanation, **settings), explanation
 
     return functools.cache(run)
 
@@ -118,16 +122,10 @@ def test_what_is_chosen(step: str, chosen: Chosen) -> None:
 
 
 @pytest.mark.parametrize("step", ALTERNATING)
-def test_tasks_become_those_of_points(
-    step: str, chosen: Chosen, tmp_path: Path
-) -> None:
+def test_tasks_become_those_of_points(step: str, chosen: Chosen) -> None:
     """The choice changes once, early, and then all steps are as with that setting."""
     found, _ = chosen(step)
-    other = tmp_path / "explained.txt"
-    threads, points = (
-        steps_of(step, other, LEGATE_DIFFUSE_THREADS=number)[-1]
-        for number in ("2", "1")
-    )
+    threads, points = (chosen(step, number)[0][-1] for number in ("2", "1"))
     assert (threads[1], points[1]) == (False, True)
     assert found[0][0] == threads[0]
     assert set(found[10:]) == {points}
@@ -140,9 +138,8 @@ def test_tasks_become_those_of_points(
         ("2", "threads share the loops of fused tasks"),
     ],
 )
-def test_the_users_setting_wins(threads: str, how: str, tmp_path: Path) -> None:
-    explanation = tmp_path / "explained.txt"
-    found = steps_of("sorts", explanation, LEGATE_DIFFUSE_THREADS=threads)
+def test_the_users_setting_wins(threads: str, how: str, chosen: Chosen) -> None:
+    found, explanation = chosen("sorts", threads)
     text = choices(explanation)
     said = f"On 2 processors {how}, as LEGATE_DIFFUSE_THREADS says. "
     assert text.startswith(said)
