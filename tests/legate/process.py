@@ -12,6 +12,7 @@ from textwrap import dedent
 
 import forked
 import workers
+from fork_server import UNFUSED
 
 LEGATE = str(Path(sys.executable).parent / "legate")
 # the command of the package, which is a file of Python
@@ -54,10 +55,15 @@ def run(
 def run_python(
     program: str, *arguments: str, pass_fds: Sequence[int] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the text of a program that uses Legate, in a process that is started."""
+    """Run the text of a program that uses Legate, in a process that is started.
+
+    It is forked where nothing is to be fused, as only those know of that.
+    """
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = sys.executable, "-c", dedent(program), *arguments
-    return run(*command, pass_fds=pass_fds, **environment)
+    command = "-c", dedent(program), *arguments
+    if UNFUSED in os.environ:
+        return run_forked(*command, pass_fds=pass_fds, **environment)
+    return run(sys.executable, *command, pass_fds=pass_fds, **environment)
 
 
 def run_alone(
