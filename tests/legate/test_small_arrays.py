@@ -377,7 +377,7 @@ x, y = cn.zeros(6), cn.zeros((2, 2))
 z = cn.array([2.0, 1.0])
 window.flush("test")
 # operations are recorded, and run in the process when the window ends
-window.runs_at_once = False
+at_once, window.runs_at_once = window.runs_at_once, False
 interrupting = Native(("{name}",), {number}, {before})
 out = []
 for _ in range(3):
@@ -391,7 +391,7 @@ for _ in range(3):
     sorted_z = attempt(lambda: cn.sort(z))
     attempt(lambda: window.flush("test"))
 interrupting.restore()
-window.runs_at_once = True
+window.runs_at_once = at_once
 print(x.tolist(), y.tolist(), z.tolist())
 """
     done = run_in_worker(BEGIN + INTERRUPTED + program, **PATH)
