@@ -28,6 +28,7 @@ from rich.console import Console
 
 SIDE = Path(__file__).parent / "numpy_side.py"
 SIZES = ("small", "large")
+OURS = (UNFUSED, FUSED)
 DATA, PAGE = "numpy.json", "numpy.md"
 # How far results may be apart, relative to the largest element: sums are combined in
 # another order, and iterations carry that on.
@@ -137,7 +138,10 @@ def _measure(size: str, options: argparse.Namespace, console: Console) -> list[R
                 if side == FUSED:
                     tasks = run["tasks"]
         found = {side: np.load(Path(folder) / f"{side}.npz") for side in SIDES}
-        agree = {name: _agree(name, found) for name in options.programs}
+        agree = {
+            name: all(agrees(name, found[NUMPY], found[side]) for side in OURS)
+            for name in options.programs
+        }
     return [
         Result(
             name,
@@ -151,19 +155,17 @@ def _measure(size: str, options: argparse.Namespace, console: Console) -> list[R
     ]
 
 
-def _agree(name: str, found: dict[str, Any]) -> bool:
-    """Whether a program has the same results on all sides, but for rounding."""
-    for key in found[NUMPY].files:
+def agrees(name: str, expected: Any, found: Any) -> bool:
+    """Whether a program's results are those of NumPy, but for rounding."""
+    for key in expected.files:
         if key.rsplit(" ", 1)[0] != name:
             continue
-        right = found[NUMPY][key]
+        right, one = expected[key], found[key]
+        if one.shape != right.shape or one.dtype != right.dtype:
+            return False
         limit = TOLERANCE * float(abs(right).max(initial=1.0))
-        for side in (UNFUSED, FUSED):
-            one = found[side][key]
-            if one.shape != right.shape or one.dtype != right.dtype:
-                return False
-            if not np.allclose(one, right, rtol=0.0, atol=limit, equal_nan=True):
-                return False
+        if not np.allclose(one, right, rtol=0.0, atol=limit, equal_nan=True):
+            return False
     return True
 
 

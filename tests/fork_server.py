@@ -34,7 +34,7 @@ LARGEST_MESSAGE: Final = 1 << 20
 MOST_DESCRIPTORS: Final = 32
 BYTES_OF_NUMBERS: Final = 4
 UNFUSED: Final = "TESTS_UNFUSED"
-"""Set, it leaves fusion off in all programs: what claims something of it is to fail."""
+"""Set, nothing is fused in any program: what claims something of it is to fail."""
 # What cuPyNumeric imports beside Legate, and what runs files of tests; hypothesis reads
 # variables when it is imported.
 PACKAGES: Final = (
@@ -201,10 +201,31 @@ def begin(request: Request, received: list[int]) -> None:
     path = request.environment.get("PYTHONPATH", "")
     sys.path[1:1] = filter(None, path.split(os.pathsep))
     sys.orig_argv = [sys.executable, *request.arguments]
+    if UNFUSED in request.environment:
+        fuse_nothing()
+    if "COVERAGE_PROCESS_CONFIG" in request.environment:
+        # as its .pth does when Python starts
+        importlib.import_module("coverage").process_startup()
     # as site-packages' .pth does when Python starts
     importlib.import_module("legate_diffuse.boot")._start()
-    if UNFUSED in request.environment:
-        importlib.import_module("legate_diffuse").enable = lambda: None
+
+
+def fuse_nothing() -> None:
+    """Let each task run as it was submitted, where fusion is on.
+
+    What programs import is there, so that they fail by what they claim.
+    """
+    startup = importlib.import_module("legate_diffuse.startup")
+    install = startup.after_core
+
+    def after_core(core: ModuleType) -> None:
+        install(core)
+        if importlib.import_module("legate_diffuse.interpose.install").installed():
+            recorder = importlib.import_module("legate_diffuse.interpose.window")
+            recorder.window._examine = lambda _: None
+            recorder.window.runs_at_once = False
+
+    startup.after_core = after_core
 
 
 def run(arguments: tuple[str, ...]) -> int:

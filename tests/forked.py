@@ -126,8 +126,6 @@ def start(
     The first one with such variables is started, as the only one may be.
     """
     key = _key(environment)
-    if os.environ.get(UNFUSED):
-        environment = {**environment, "LEGATE_DIFFUSE": "0"}
     if is_forked() and (key in _asked or UNFUSED in os.environ):
         prepare(environment)
     _asked.add(key)

@@ -88,10 +88,11 @@ class Perturbation:
 
 
 NOTHING = Perturbation()
+OTHER_SEED = {"PYTHONHASHSEED": "7"}
 
 # A rank decides as ever.
 UNNOTICED = {
-    "hash seed": Perturbation(environment={"PYTHONHASHSEED": "7"}),
+    "hash seed": Perturbation(environment=OTHER_SEED),
     "delays": Perturbation(step="time.sleep(0.01)"),
     "cold cache": NOTHING,
 }

@@ -16,7 +16,6 @@ import __future__
 
 import ast
 import importlib
-import inspect
 import textwrap
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -34,7 +33,7 @@ from legate_diffuse.shortcuts import (
     reductions,
     shown,
 )
-from legate_diffuse.shortcuts.shortcut import find
+from legate_diffuse.shortcuts.shortcut import find, source_of
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
@@ -143,7 +142,7 @@ def import_once(function: Any) -> bool:
 
 
 def _without_imports(function: FunctionType) -> CodeType | None:
-    source = textwrap.dedent(inspect.getsource(function))
+    source = textwrap.dedent(source_of(function))
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
     present = function.__globals__

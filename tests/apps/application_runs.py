@@ -50,6 +50,8 @@ CHECKED = AGREEING | {
     "cg in single precision": "--size 20 --dtype float32",
     "channel_flow": "--size 21 --sweeps 5",
     "logistic_regression": "--size 200",
+    "multigrid": "--size 7",
+    "multigrid with injection": "--size 7 --restriction injection",
 }
 SINGLE_PRECISION = {
     f"{case} in float32": f"{options} --dtype float32"
@@ -161,9 +163,8 @@ class Runs:
     """The runs of all cases in one mode."""
 
     def __init__(self, mode: Mode, folder: Path) -> None:
-        batches = "1" if mode.check else "3"
         package = "numpy" if mode is NUMPY else "cupynumeric"
-        common = ["--package", package, "--batches", batches]
+        common = ["--package", package, "--batches", "1"]
         common += ["--iterations", str(mode.iterations)]
         commands = {
             case: [case.split()[0], *options.split(), *common]

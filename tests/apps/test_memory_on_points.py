@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from math import prod
 from pathlib import Path
 
+import forked
 import pytest
 from application_runs import SCRIPTS
 
@@ -35,16 +34,14 @@ def _instances(app: str, fused: bool, folder: Path) -> tuple[int, int]:
     """Return the elements of all instances of a run, and how many arrays they hold."""
     folder.mkdir()
     logging = f"--logging legate.mapper=2 --logdir {folder} --log-to-file"
-    subprocess.run(
+    done = forked.run(
         [
-            sys.executable,
             str(SCRIPTS / "apps" / f"{app}.py"),
             *SIZES[app],
-            *("--iterations", "8"),
+            # no more instances are made later
+            *("--iterations", "4", "--batches", "1"),
         ],
-        check=True,
-        capture_output=True,
-        env=os.environ
+        os.environ
         | {
             "LEGATE_CONFIG": f"--cpus 2 --gpus 0 --sysmem 500 {logging}",
             "LEGATE_TEST": "1",
@@ -54,7 +51,9 @@ def _instances(app: str, fused: bool, folder: Path) -> tuple[int, int]:
             "LEGATE_DIFFUSE_DRIVER_STUB": "1",
             "LEGATE_DIFFUSE_SYNC_COMPILE": "1",
         },
+        timeout=300,
     )
+    assert done.returncode == 0, done.stderr
     elements: dict[str, int] = {}
     arrays = set()
     for found in INSTANCE.finditer((folder / "legate_0.log").read_text()):

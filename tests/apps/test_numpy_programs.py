@@ -4,27 +4,21 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from application_runs import SCRIPTS
+from measurement import FUSED, NUMPY, run_package
+from numpy_comparison import PROGRAMS, SIDE, agrees
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
 
-
-@pytest.mark.parametrize("small_bytes", ["393216", "0"])
-def test_programs_agree(small_bytes: str, tmp_path: Path) -> None:
+def test_programs_agree(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "bench.py"), "numpy", "--size", "small"]
     command += ["--repeat", "1", "--seconds", "0", "--results", str(tmp_path)]
-    done = subprocess.run(
-        command,
-        env=os.environ | {"LEGATE_DIFFUSE_SMALL_BYTES": small_bytes},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "numpy.json").read_text())["results"]
     page = (tmp_path / "numpy.md").read_text()
@@ -32,10 +26,21 @@ def test_programs_agree(small_bytes: str, tmp_path: Path) -> None:
     assert len(results) >= 30
     assert len({one["field"] for one in results}) >= 6
     assert all(one["agrees"] for one in results)
-    with_tasks = {one["name"] for one in results if one["tasks"]}
     # small arrays need none
-    every = {one["name"] for one in results}
-    assert with_tasks == (every if small_bytes == "0" else set())
+    assert not any(one["tasks"] for one in results)
+
+
+def test_programs_agree_whose_operations_are_tasks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LEGATE_DIFFUSE_SMALL_BYTES", "0")
+    outputs = {side: str(tmp_path / f"{side}.npz") for side in (NUMPY, FUSED)}
+    for side, output in outputs.items():
+        arguments = ["small", *PROGRAMS, "--seconds", "0", "--output", output]
+        last = run_package(side, SIDE, arguments, cpus=1, sysmem=1000)
+    assert all(last["tasks"].values())
+    with np.load(outputs[NUMPY]) as expected, np.load(outputs[FUSED]) as found:
+        assert [name for name in PROGRAMS if not agrees(name, expected, found)] == []
 
 
 def test_unknown_programs_are_refused() -> None:

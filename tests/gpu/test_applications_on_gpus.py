@@ -43,7 +43,7 @@ def runs(gpus: int, check: bool = False) -> dict[str, Run]:
         "--package",
         "cupynumeric",
         "--batches",
-        "2",
+        "1",
         "--iterations",
         "2",
         "--output",

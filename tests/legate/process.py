@@ -12,8 +12,11 @@ from textwrap import dedent
 
 import forked
 import workers
+from fork_server import UNFUSED
 
 LEGATE = str(Path(sys.executable).parent / "legate")
+# the command of the package, which is a file of Python
+DIFFUSE = f"{LEGATE}-diffuse"
 LEGATE_OPTIONS = ("--cpus", "1", "--gpus", "0", "--sysmem", "500")
 
 # Prints whether the tasks of a cuPyNumeric program were fused.
@@ -52,10 +55,15 @@ def run(
 def run_python(
     program: str, *arguments: str, pass_fds: Sequence[int] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the text of a program that uses Legate, in a process that is started."""
+    """Run the text of a program that uses Legate, in a process that is started.
+
+    It is forked where nothing is to be fused, as only those know of that.
+    """
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = sys.executable, "-c", dedent(program), *arguments
-    return run(*command, pass_fds=pass_fds, **environment)
+    command = "-c", dedent(program), *arguments
+    if UNFUSED in os.environ:
+        return run_forked(*command, pass_fds=pass_fds, **environment)
+    return run(sys.executable, *command, pass_fds=pass_fds, **environment)
 
 
 def run_alone(
@@ -66,10 +74,7 @@ def run_alone(
     It is forked, which takes half as long as to start it: see ``forked.py``.
     """
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = "-c", dedent(program), *arguments
-    return _without_noise(
-        forked.run(command, _environment(environment), _TIMEOUT_SECONDS)
-    )
+    return run_forked("-c", dedent(program), *arguments, **environment)
 
 
 def run_file(
@@ -77,10 +82,22 @@ def run_file(
 ) -> subprocess.CompletedProcess[str]:
     """Run a file as :func:`run_alone` does a text."""
     environment.setdefault("LEGATE_CONFIG", " ".join(LEGATE_OPTIONS))
-    command = str(program), *arguments
+    return run_forked(str(program), *arguments, **environment)
+
+
+def run_forked(
+    *command: str, pass_fds: Sequence[int] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a file of Python, or ``-c`` and a text, as :func:`run` does, but forked."""
     return _without_noise(
-        forked.run(command, _environment(environment), _TIMEOUT_SECONDS)
+        forked.run(command, _environment(environment), _TIMEOUT_SECONDS, pass_fds)
     )
+
+
+def prepare(**environment: str) -> None:
+    """Let processes with such variables be forked, by several threads at a time."""
+    if forked.is_forked():
+        forked.prepare(_environment(environment))
 
 
 def run_in_worker(

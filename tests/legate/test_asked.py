@@ -14,13 +14,11 @@ from zipfile import ZipFile
 import pytest
 import window_reader
 from kernel.kernel_reader import parse_kernel
-from process import LEGATE, LEGATE_OPTIONS, run
+from process import DIFFUSE, LEGATE_OPTIONS, run, run_file, run_forked
 
 import legate_diffuse
 from legate_diffuse.kernel.text import print_kernel
 
-COMMAND = LEGATE + "-diffuse"
-CONFIG = {"LEGATE_CONFIG": " ".join(LEGATE_OPTIONS)}
 # No array lives in the process, so that there are windows.
 WINDOWS = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
 SECRET = "1234.5678"
@@ -39,16 +37,16 @@ def program(tmp_path: Path) -> str:
 
 
 def ask(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return run(COMMAND, *arguments, **environment)
+    return run_forked(DIFFUSE, *arguments, **environment)
 
 
 def ask_python(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return run(sys.executable, program, LEGATE_DIFFUSE="1", **CONFIG, **environment)
+    return run_file(program, LEGATE_DIFFUSE="1", **environment)
 
 
 # -- info -------------------------------------------------------------------------
 def test_its_own_version() -> None:
-    done = ask("--version")
+    done = run(DIFFUSE, "--version")
     assert done.stdout == f"legate-diffuse {legate_diffuse.__version__}\n"
 
 
@@ -264,13 +262,7 @@ def test_a_kernels_code_is_printed_whether_it_is_on_disk_or_not(
 
 def test_a_variable_that_does_not_exist_is_one_sentence(program: str) -> None:
     for switch in ("0", "1"):
-        done = run(
-            sys.executable,
-            program,
-            LEGATE_DIFFUSE=switch,
-            LEGATE_DIFFUSE_THREAD="2",
-            **CONFIG,
-        )
+        done = run_file(program, LEGATE_DIFFUSE=switch, LEGATE_DIFFUSE_THREAD="2")
         assert done.returncode == 0
         assert done.stderr == (
             "legate_diffuse: there is no variable LEGATE_DIFFUSE_THREAD, so it has no "

@@ -29,7 +29,7 @@ def test_pending_work_is_done_at_exit() -> None:
 @pytest.mark.parametrize("code", ["0", "3", "'a message'"])
 def test_exit_codes_are_kept(code: str) -> None:
     program = PENDING + f"import sys\nsys.exit({code})"
-    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
+    fused = run_alone(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_alone(program)
     assert fused.returncode == plain.returncode
     assert fused.stderr == plain.stderr
@@ -38,7 +38,7 @@ def test_exit_codes_are_kept(code: str) -> None:
 
 def test_an_exception_shows_the_programs_own_traceback() -> None:
     program = PENDING + "def f():\n    raise LookupError('mine')\nf()\n"
-    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
+    fused = run_alone(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_alone(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr == plain.stderr
@@ -48,7 +48,7 @@ def test_an_exception_shows_the_programs_own_traceback() -> None:
 
 def test_an_exception_of_a_task_keeps_its_type_and_the_programs_traceback() -> None:
     program = PENDING + "y = x + 1.0\ncn.linalg.cholesky(-cn.eye(4))\n"
-    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
+    fused = run_alone(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_alone(program)
     assert fused.returncode == plain.returncode == 1
     assert fused.stderr.splitlines()[:2] == plain.stderr.splitlines()[:2]
@@ -65,7 +65,7 @@ def test_the_launcher_passes_exit_codes_on(tmp_path: object) -> None:
 
 
 def test_shutdown_callbacks_can_still_compute() -> None:
-    done = run_python(
+    done = run_alone(
         """
         import cupynumeric as cn
         from legate.core import get_legate_runtime
@@ -84,13 +84,13 @@ def test_work_that_a_shutdown_callback_leaves_is_done() -> None:
         "def late():\n    global x\n    x = x + 1.0\n"
         "get_legate_runtime().add_shutdown_callback(late)\n"
     )
-    done = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
+    done = run_alone(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     assert (done.stderr, done.returncode) == ("", 0)
     assert done.stdout.startswith("groups 2 ")
 
 
 def test_arrays_may_outlive_the_runtime() -> None:
-    done = run_python(
+    done = run_alone(
         """
         import sys
         import cupynumeric as cn
@@ -108,7 +108,7 @@ def test_an_explicit_finish_does_pending_work() -> None:
         "from legate.core import get_legate_runtime\n"
         "get_legate_runtime().finish()\nprint('finished')\n"
     )
-    fused = run_python(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
+    fused = run_alone(program, LEGATE_DIFFUSE="1", **IN_LEGATE)
     plain = run_alone(program)
     assert fused.returncode == plain.returncode
     assert fused.stdout.startswith("finished\ngroups 1 ")

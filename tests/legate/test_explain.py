@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process import LEGATE, LEGATE_OPTIONS, run, run_file
+from process import DIFFUSE, LEGATE, LEGATE_OPTIONS, run, run_file, run_forked
 
 PROGRAM = """\
 import sys
@@ -60,12 +60,10 @@ def program(tmp_path: Path) -> Path:
 def test_the_explanation_follows_the_programs_own_output(
     program: Path, command: str
 ) -> None:
-    console = Path(sys.executable).parent / "legate-diffuse"
-    if command == "explain" and not console.exists():
+    if command == "explain" and not Path(DIFFUSE).exists():
         pytest.skip("the package's commands are not installed")
-    start = (str(console),) if command == "explain" else ("-m", "legate_diffuse")
-    if command == "-m":
-        start = (sys.executable, *start)
+    module = (sys.executable, "-m", "legate_diffuse")
+    start = (DIFFUSE,) if command == "explain" else module
     done = run(*start, "explain", str(program), "a", "b", **ONE)
     assert done.returncode == 0
     own, _, explanation = done.stdout.partition("What legate_diffuse makes of ")
@@ -75,10 +73,8 @@ def test_the_explanation_follows_the_programs_own_output(
 
 
 def test_options_of_the_launcher_come_before_the_program(program: Path) -> None:
-    done = run(
-        sys.executable,
-        "-m",
-        "legate_diffuse",
+    done = run_forked(
+        DIFFUSE,
         "explain",
         *LEGATE_OPTIONS,
         str(program),
@@ -147,7 +143,7 @@ def test_one_processor_runs_loops_one_after_the_other(program: Path) -> None:
 def test_operations_that_run_at_once_are_told_by_their_lines(tmp_path: Path) -> None:
     program, target = tmp_path / "app.py", tmp_path / "explained.txt"
     program.write_text(AT_ONCE)
-    done = run(LEGATE, "--diffuse-explain", str(target), *LEGATE_OPTIONS, str(program))
+    done = run_file(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(target))
     assert done.returncode == 0, done.stderr
     totals = target.read_text().split("Totals")[1]
     assert "0 operations became 0 tasks" in totals
@@ -246,7 +242,7 @@ def test_there_is_nothing_to_explain() -> None:
         (("explain", "--cpus", "2"), "a program is missing"),
         (("explain", "--cpus", "2", "missing.py"), "there is no file missing.py"),
     ):
-        done = run(sys.executable, "-m", "legate_diffuse", *arguments)
+        done = run_forked(DIFFUSE, *arguments)
         assert done.returncode == 2
         assert done.stdout == ""
         assert done.stderr.startswith(f"legate_diffuse: {message}\nusage: ")
@@ -257,9 +253,7 @@ def test_a_failed_analysis_is_explained(program: Path) -> None:
         "import legate_diffuse.fusion.pipeline as passes\n"
         "passes.group_window = None\n" + PROGRAM
     )
-    done = run(
-        sys.executable, "-m", "legate_diffuse", "explain", "--all", str(program), **ONE
-    )
+    done = run_forked(DIFFUSE, "explain", "--all", str(program), **ONE)
     assert done.returncode == 0
     assert "Its analysis failed, so all operations run as they were" in done.stdout
 
@@ -278,7 +272,7 @@ print(float(u.sum()))
 def test_a_thousand_steps_are_told_in_sixty_lines(tmp_path: Path) -> None:
     program, data = tmp_path / "diffusion.py", tmp_path / "explained.json"
     program.write_text(DIFFUSION)
-    done = run(sys.executable, "-m", "legate_diffuse", "explain", str(program), **ONE)
+    done = run_forked(DIFFUSE, "explain", str(program), **ONE)
     _, title, explanation = done.stdout.partition("What legate_diffuse makes of ")
     assert title
     lines = explanation.splitlines()
@@ -287,16 +281,16 @@ def test_a_thousand_steps_are_told_in_sixty_lines(tmp_path: Path) -> None:
     assert re.match(r"An iteration: 7 operations became 0\.\d+ tasks, with ", lines[2])
     assert any(line.startswith("  diffusion.py:5  3 operations") for line in lines)
     # all of it tells one iteration with a count
-    command = sys.executable, "-m", "legate_diffuse", "explain"
-    every = run(*command, "--all", str(program), **ONE).stdout
+    command = DIFFUSE, "explain"
+    every = run_forked(*command, "--all", str(program), **ONE).stdout
     assert re.search(r"^ +\d+-\d+  the same 7 operations, \d+ times", every, re.M)
     assert every.count("u[1:-1, 1:-1]") + every.count(" = add(") < 100
     # the same as data
-    run(*command, "--json", str(data), str(program), **ONE)
+    run_forked(*command, "--json", str(data), str(program), **ONE)
     facts = json.loads(data.read_text())
     assert facts["iteration"]["operations"] == 7
     assert facts["tasks"] < facts["operations"] / 50
     # which replaces itself
-    again = run(*command, "--json", str(data), str(program), **ONE)
+    again = run_forked(*command, "--json", str(data), str(program), **ONE)
     assert again.returncode == 0
     assert json.loads(data.read_text())["tasks"] == facts["tasks"]

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from html import unescape
 from pathlib import Path
 
 import pytest
-from process import LEGATE_OPTIONS, run, run_alone, run_file
+from process import DIFFUSE, LEGATE_OPTIONS, run_alone, run_file, run_forked
 
 PROGRAM = """\
 import colorsys
@@ -39,9 +38,8 @@ def explain(program: Path, *options: str, **environment: str) -> str:
     """Return the text of a program's page; its small arrays stand for large ones."""
     environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
     target = program.parent / "report.html"
-    done = run_alone(
-        "import sys\nfrom legate_diffuse.cli import main\nsys.exit(main())",
-        *("explain", "--html", str(target), str(program)),
+    done = run_forked(
+        *(DIFFUSE, "explain", "--html", str(target), str(program)),
         LEGATE_CONFIG=" ".join(options),
         **environment,
     )
@@ -183,8 +181,8 @@ UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
 def test_times_add_up_to_the_programs(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(TIMED)
     target = tmp_path / "report.html"
-    command = (sys.executable, "-m", "legate_diffuse", "explain", "--html", str(target))
-    done = run(*command, *LEGATE_OPTIONS, str(tmp_path / "app.py"))
+    command = (DIFFUSE, "explain", "--html", str(target))
+    done = run_forked(*command, *LEGATE_OPTIONS, str(tmp_path / "app.py"))
     assert done.returncode == 0, done.stderr
     page = target.read_text()
     (took,) = re.findall(r"the program took</dt><dd>([\d.]+) s<", page)
@@ -253,7 +251,7 @@ def test_a_page_has_a_name_that_ends_in_html(program: Path) -> None:
             "--html needs the name of a file that ends in .html",
         ),
     ):
-        done = run(sys.executable, "-m", "legate_diffuse", "explain", *arguments)
+        done = run_forked(DIFFUSE, "explain", *arguments)
         assert done.returncode == 2
         assert done.stderr.splitlines()[0] == f"legate_diffuse: {message}"
 

@@ -19,6 +19,7 @@ from perturbed_ranks import (
     AGREED,
     BEGIN,
     NOTHING,
+    OTHER_SEED,
     STEPS,
     UNNOTICED,
     Perturbation,
@@ -26,7 +27,7 @@ from perturbed_ranks import (
     numpy_output,
     text_of,
 )
-from process import LEGATE_OPTIONS, run_python
+from process import LEGATE_OPTIONS, prepare, run_forked
 from tiers import some
 
 # Comes before the program.
@@ -72,8 +73,12 @@ def run_rank(
         "LEGATE_DIFFUSE_CACHE_DIR": str(folder),
     }
     files = [] if connection is None else [connection.fileno()]
-    done = run_python(
-        SEVERAL + text, *map(str, files), pass_fds=files, **{**own, **environment}
+    done = run_forked(
+        "-c",
+        SEVERAL + text,
+        *map(str, files),
+        pass_fds=files,
+        **{**own, **environment},
     )
     if connection is not None:
         # the other rank waits no longer
@@ -84,12 +89,15 @@ def run_rank(
 def run_two(
     *texts: str, folders: Sequence[Path]
 ) -> list[subprocess.CompletedProcess[str]]:
-    """Run the programs of two ranks."""
+    """Run the programs of two ranks, which have other orders of sets."""
     connections = socket.socketpair()
+    seeds: tuple[dict[str, str], ...] = ({}, OTHER_SEED)
+    for environment in seeds:
+        prepare(**environment)
     with connections[0], connections[1], ThreadPoolExecutor() as pool:
         running = [
             pool.submit(run_rank, *rank)
-            for rank in zip(texts, folders, connections, strict=True)
+            for rank in zip(texts, folders, connections, seeds, strict=True)
         ]
         return [each.result() for each in running]
 

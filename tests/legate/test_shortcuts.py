@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import cupynumeric as cn
@@ -18,7 +22,7 @@ from tiers import examples
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts import apply, calls
 from legate_diffuse.shortcuts import task as template_task
-from legate_diffuse.shortcuts.shortcut import source
+from legate_diffuse.shortcuts.shortcut import source, source_of
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -77,6 +81,33 @@ def test_the_shortcuts_are_made_for_the_installed_version() -> None:
 def test_what_a_shortcut_was_written_after_exists() -> None:
     for shortcut in apply.SHORTCUTS:
         assert all(source(*function) for function in shortcut.sources)
+
+
+def test_sources_are_found_as_inspect_finds_them() -> None:
+    sources = {each for shortcut in apply.SHORTCUTS for each in shortcut.sources}
+    for each in (*sources, *apply._IMPORTING):
+        found = apply.find(*each)
+        assert source_of(found) == inspect.getsource(found), each
+
+
+# The last line of a function, where Python does not keep where expressions end.
+LAST_LINE = """
+from pathlib import Path
+from legate_diffuse.shortcuts.shortcut import source_of
+file = Path("defined.py")
+file.write_text("def f(x):\\n    return (\\n        x\\n    )\\n\\n\\ny = 1\\n")
+import defined
+print(repr(source_of(defined.f)[-6:]))
+"""
+
+
+@pytest.mark.parametrize("option", ["utf8", "no_debug_ranges"])
+def test_the_end_of_a_source_needs_no_ranges(option: str, tmp_path: Path) -> None:
+    command = (sys.executable, "-X", option, "-c", LAST_LINE)
+    found = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == repr("    )\n") + "\n"
 
 
 # Prints which operations take a shortcut.

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process import LEGATE, LEGATE_OPTIONS, REPORT, run, run_python
+from process import LEGATE, LEGATE_OPTIONS, REPORT, run, run_alone, run_python
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.target import host_target
@@ -115,15 +115,15 @@ def test_the_program_itself_turns_it_on() -> None:
 
 def test_turning_it_on_twice_is_once(program: str) -> None:
     twice = "import legate_diffuse\nlegate_diffuse.enable()\nlegate_diffuse.enable()\n"
-    done = run_python(twice + REPORT, LEGATE_DIFFUSE="1")
+    done = run_alone(twice + REPORT, LEGATE_DIFFUSE="1")
     assert done.stdout == "fused\n"
-    done = run_python(REPORT + twice, LEGATE_DIFFUSE="1")
+    done = run_alone(REPORT + twice, LEGATE_DIFFUSE="1")
     assert done.stdout == "fused\n"
     assert done.stderr == ""
 
 
 def test_turning_it_on_too_late_is_an_error_that_says_so() -> None:
-    done = run_python(
+    done = run_alone(
         """
         import cupynumeric, legate_diffuse
         try:
@@ -174,7 +174,7 @@ def test_statistics_are_there_while_it_is_off() -> None:
 
 
 def test_statistics_at_exit_count_the_last_flush() -> None:
-    done = run_python(
+    done = run_alone(
         "import cupynumeric as cn\nx = cn.ones(10) * 2.0",
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_STATS="1",
@@ -188,7 +188,7 @@ def test_statistics_at_exit_count_the_last_flush() -> None:
 
 
 def test_passes_are_printed() -> None:
-    done = run_python(
+    done = run_alone(
         "import cupynumeric as cn\nx = cn.ones(10) * 2.0\nprint(float(x[3]))",
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_DUMP="pass",
@@ -200,7 +200,7 @@ def test_passes_are_printed() -> None:
 
 
 def test_decisions_are_printed() -> None:
-    done = run_python(
+    done = run_alone(
         "import cupynumeric as cn\nx = cn.ones(10) * 2.0\nprint(float(x[3]))",
         LEGATE_DIFFUSE="1",
         LEGATE_DIFFUSE_DUMP="decisions",
@@ -269,7 +269,7 @@ def test_fast_math_rounds_sums_of_products_once() -> None:
         print(float(y[3]) == 2.0**-58, float(y[3]) == 0.0)
         """
     for value, printed in (("1", "True False\n"), ("0", "False True\n")):
-        done = run_python(
+        done = run_alone(
             rest,
             LEGATE_DIFFUSE="1",
             LEGATE_DIFFUSE_FAST_MATH=value,
@@ -296,7 +296,7 @@ def test_an_unknown_value_does_not_concern_other_programs() -> None:
 
 def test_an_untested_version_of_legate_runs_unfused_with_one_warning() -> None:
     for version in ("26.8.0", "25.11.00.dev3", "unknown"):
-        done = run_python(REPORT, LEGATE_DIFFUSE="1", LEGATE_USE_VERSION=version)
+        done = run_alone(REPORT, LEGATE_DIFFUSE="1", LEGATE_USE_VERSION=version)
         assert done.stdout == "unfused\n"
         assert done.stderr == (
             f"legate_diffuse: Legate {version} was not tested with it, so the program "

@@ -39,6 +39,7 @@ import numpy as np
 import cupynumeric as cn
 import legate_diffuse
 from legate.core import get_legate_runtime
+from legate_diffuse.interpose.window import window
 
 ITERATIONS = 60
 
@@ -57,40 +58,50 @@ def record():
     # a window ends with each step
     get_legate_runtime().issue_execution_fence(block=False)
     found.append(legate_diffuse.stats()["tasks_submitted"])
+    divides.append(window.submitter.choice.facts().divides)
 
-found = []
+found, divides = [], []
 x = program(cn, record)
 np.testing.assert_allclose(np.asarray(x), program(np), rtol=1e-12)
 assert legate_diffuse.stats()["failures"] == 0
 tasks = [after - before for before, after in zip(found, found[1:])]
-print(json.dumps(tasks))
+print(json.dumps([*zip(tasks, divides[1:])]))
 """
 
+Steps = list[tuple[int, bool]]
 
-def tasks_of_steps(step: str, explanation: Path, **settings: str) -> list[int]:
-    """Return how many tasks each step of a program has, but for the first one."""
+
+def steps_of(step: str, explanation: Path, **settings: str) -> Steps:
+    """Return what each step of a program is, but for the first one.
+
+    How many tasks it has, and whether points divide the arrays of the next one.
+    """
     done = run_alone(
         PROGRAM.replace("STEP", STEPS[step]),
         LEGATE_DIFFUSE_EXPLAIN=str(explanation),
         **SETTINGS | settings,
     )
     assert done.returncode == 0, done.stderr
-    found: list[int] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    *_, last = done.stdout.splitlines()
+    return [(tasks, divides) for tasks, divides in json.loads(last)]
 
 
-Chosen = Callable[[str], tuple[list[int], Path]]
+Chosen = Callable[..., tuple[Steps, Path]]
 
 
 @pytest.fixture(scope="module")
 def chosen(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Chosen:
-    """Return what runs steps as they come, once: their tasks and an explanation."""
+    """Return what runs steps once: what they are, and an explanation.
 
-    def run(step: str) -> tuple[list[int], Path]:
+    As they come, or in so many threads.
+    """
+
+    def run(step: str, threads: str = "") -> tuple[Steps, Path]:
         explanation = tmp_path_factory.mktemp("chosen") / "explained.txt"
-        return tasks_of_steps(step, explanation), explanation
+        settings = {"LEGATE_DIFFUSE_THREADS": threads} if threads else {}
+        return steps_of(step, explanation, **settings), explanation
 
     return functools.cache(run)
 
@@ -111,17 +122,12 @@ def test_what_is_chosen(step: str, chosen: Chosen) -> None:
 
 
 @pytest.mark.parametrize("step", ALTERNATING)
-def test_tasks_become_those_of_points(
-    step: str, chosen: Chosen, tmp_path: Path
-) -> None:
+def test_tasks_become_those_of_points(step: str, chosen: Chosen) -> None:
     """The choice changes once, early, and then all steps are as with that setting."""
     found, _ = chosen(step)
-    other = tmp_path / "explained.txt"
-    threads, points = (
-        tasks_of_steps(step, other, LEGATE_DIFFUSE_THREADS=number)[-1]
-        for number in ("2", "1")
-    )
-    assert found[0] == threads
+    threads, points = (chosen(step, number)[0][-1] for number in ("2", "1"))
+    assert (threads[1], points[1]) == (False, True)
+    assert found[0][0] == threads[0]
     assert set(found[10:]) == {points}
 
 
@@ -132,9 +138,8 @@ def test_tasks_become_those_of_points(
         ("2", "threads share the loops of fused tasks"),
     ],
 )
-def test_the_users_setting_wins(threads: str, how: str, tmp_path: Path) -> None:
-    explanation = tmp_path / "explained.txt"
-    found = tasks_of_steps("sorts", explanation, LEGATE_DIFFUSE_THREADS=threads)
+def test_the_users_setting_wins(threads: str, how: str, chosen: Chosen) -> None:
+    found, explanation = chosen("sorts", threads)
     text = choices(explanation)
     said = f"On 2 processors {how}, as LEGATE_DIFFUSE_THREADS says. "
     assert text.startswith(said)
@@ -144,7 +149,7 @@ def test_the_users_setting_wins(threads: str, how: str, tmp_path: Path) -> None:
 
 def test_a_page_tells_as_well(tmp_path: Path) -> None:
     page = tmp_path / "explained.html"
-    tasks_of_steps("sorts", page)
+    steps_of("sorts", page)
     text = page.read_text()
     assert "On 2 processors threads share the loops of fused tasks." in text
     assert "points divide the large arrays of fused tasks: " in text

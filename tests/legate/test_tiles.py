@@ -37,7 +37,7 @@ def is_fused(done: Done) -> None:
 # how many elements are never divided
 @pytest.mark.parametrize(
     ("cpus", "elements", "tiny"),
-    some([(2, 1, 0), (3, 1, 0), (4, 1, 0), (2, 40, 0), (3, 1, TINY)], 2),
+    some([(2, 1, 0), (3, 1, 0), (4, 1, 0), (2, 40, 0), (3, 1, TINY)], 4),
 )
 def test_random_tiles_agree(cpus: int, elements: int, tiny: int) -> None:
     options = f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1"

@@ -112,7 +112,7 @@ def test_they_are_recorded_as_by_python(lines: str) -> None:
         lines
         + """
 found = counts(lambda: [np.asarray(each) for each in program(cn)])
-assert found["failures"] == 0
+assert found["failures"] == 0 < found["groups"]
 print({name: found[name] for name in ("tasks_seen", "fills_seen")})
 agree(program)
 """

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
 import pytest
-from process import run_python
+from process import run_alone, run_python
 
 NET, LOCKS = "liblegate_diffuse_net", "liblegate_diffuse_locks"
 SLOW_LOCKS = {
@@ -87,12 +88,13 @@ def bindings(folder: Path) -> dict[tuple[str, str], str]:
     return found
 
 
+@functools.cache
 def stem(path: str) -> str:
     return Path(path).name.split(".")[0]
 
 
 def test_locks_of_an_untested_legate_stay_as_they_are() -> None:
-    done = run_python(
+    done = run_alone(
         "import legate.core",
         LEGATE_DIFFUSE="0",
         LEGATE_DIFFUSE_YIELD="1",
