@@ -356,7 +356,7 @@ class Hosted:
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
             raise UnsuitableError
         if result.nbytes > self._limit:
-            return self._large_array(np.ascontiguousarray(result), name)
+            return self._large_array(result, name)
         made = self._take(name, dense(shape), result.tobytes(), label)
         if made is None:
             raise UnsuitableError
@@ -364,11 +364,15 @@ class Hosted:
 
     def _large_array(self, result: Any, name: str) -> Any:
         type_, shape = self._to_core_type(result.dtype), result.shape
+        window.counters.add_runs(1, 1, 0)
         if self._small.has_room(result.nbytes):
             root = Root(self._legate, type_, name, dense(shape), False)
-            root.small_array().put(result)
+            root.small_array().put(np.ascontiguousarray(result))
             view = View(root, dense(shape))
         else:
+            if result.base is not None or not result.flags.c_contiguous:
+                # it may show the elements of an operand
+                result = result.copy()
             create = real.runtime.create_store_from_buffer
             view = adopt(create(type_, shape, result, False, None), sole=True)._view
         return self._show(view.root.owner, view, result.dtype)

@@ -21,7 +21,7 @@ from process import run_alone, run_python
 import legate_diffuse
 
 numba = pytest.importorskip("numba")
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 
 from numba_functions import FUNCTIONS, arguments, by_numba  # noqa: E402
 
@@ -37,7 +37,9 @@ def as_tuple(results: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(
-    ("function", "types", "bounds"), FUNCTIONS, ids=lambda each: str(each)[:30]
+    ("function", "types", "bounds"),
+    FUNCTIONS,
+    ids=[function.__name__ for function, *_ in FUNCTIONS],
 )
 def test_a_function_has_numbas_bits_in_one_task_with_its_neighbours(
     function: Callable[..., Any], types: str, bounds: tuple[float, float]
@@ -282,7 +284,11 @@ def test_only_functions_are_vectorised(function: Any) -> None:
         legate_diffuse.vectorize(function)
 
 
-@pytest.mark.parametrize("function", [lambda *x: 1, lambda: 1, lambda *, x: x], ids=str)
+@pytest.mark.parametrize(
+    "function",
+    [lambda *x: 1, lambda: 1, lambda *, x: x],
+    ids=["any number", "none", "by name"],
+)
 def test_functions_without_a_number_of_arguments_are_refused(function: Any) -> None:
     with pytest.raises(TypeError, match="fixed number of arguments"):
         legate_diffuse.vectorize(function)
