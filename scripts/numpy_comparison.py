@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs NumPy programs as people write them, on NumPy, unfused and fused.
 
-``bench.py numpy``: the programs of scripts/numpy_programs/, with scalar loops, masks,
+``bench.py numpy``: the programs of scripts/written_programs/, with scalar loops, masks,
 rolls, products and small arrays among them. The sides alternate, each size in
 processes of its own that run all programs one after the other; times are medians. The
 page shows where NumPy is ahead, and by how much.
@@ -23,8 +23,8 @@ import machine
 import numpy as np
 from applications import chosen_programs
 from measurement import FUSED, NUMPY, SIDES, UNFUSED, run_package
-from numpy_programs import PROGRAMS
 from rich.console import Console
+from written_programs import PROGRAMS
 
 SIDE = Path(__file__).parent / "numpy_side.py"
 SIZES = ("small", "large")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs of ``numpy_programs`` on one package, and prints their times as JSON.
+"""Runs programs of ``written_programs`` on one package, and prints their times as JSON.
 
 A program is timed from its start until an element of each result was read.
 """
@@ -15,8 +15,8 @@ import time
 from typing import Any
 
 import numpy
-from numpy_programs import PROGRAMS
-from numpy_programs.program import Program
+from written_programs import PROGRAMS
+from written_programs.program import Program
 
 # Runs before the timed ones: kernels are compiled when they come for the second time,
 # and arrays are where a loop leaves them.

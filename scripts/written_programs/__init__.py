@@ -7,7 +7,7 @@ package and a size, and never says which package it is.
 
 from __future__ import annotations
 
-from numpy_programs import (
+from written_programs import (
     fitting,
     flows,
     images,
@@ -16,7 +16,7 @@ from numpy_programs import (
     recurrences,
     signals,
 )
-from numpy_programs.program import Program
+from written_programs.program import Program
 
 # By name, in the order of the page.
 PROGRAMS: dict[str, Program] = {

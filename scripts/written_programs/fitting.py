@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy_programs.program import Field
+from written_programs.program import Field
 
 PROGRAMS = Field("fitting")
 
