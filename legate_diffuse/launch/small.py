@@ -77,6 +77,8 @@ class SmallArrays:
 
     Attributes:
         limit: the bytes of a small array.
+        maps: whether large arrays may be mapped: who limits the bytes of arrays here
+            limits those of all.
         all_ran_here: false once a launch was a task, or had loops over more points than
             operations that run as they come.
     """
@@ -87,6 +89,7 @@ class SmallArrays:
         # every rank would have to compute and read all of them
         self._most = 0 if ranks.are_several(legate.runtime) else most
         self.limit = min(self._most, _SMALL_BYTES)
+        self.maps = self._most > self.limit
         self.all_ran_here = False
         # small launches in a row that ran as tasks
         self._kept_out = 0
@@ -165,7 +168,15 @@ class SmallArrays:
         elif in_legate and not is_wanted and self._kept_out < _PATIENCE:
             self._kept_out += 1
             return None
-        if not self._have_room(roots):
+        # what is only written gets memory of ours
+        ours = [
+            root
+            for root, privilege in zip(roots, planned.privileges, strict=True)
+            if not root.is_here and (root.real is None or privilege == WRITE)
+        ]
+        if not self.has_room(
+            *[root.nbytes for root in ours if root.nbytes > self.limit]
+        ):
             return None
         values = []
         for number, root in inputs:
@@ -190,11 +201,6 @@ class SmallArrays:
             self._waited = self._waited + 1 if is_wanted else 0
             return False
         return True
-
-    def _have_room(self, roots: list[Root]) -> bool:
-        """Whether arrays that are not Legate's may take memory of ours."""
-        more = [root.nbytes for root in roots if not (root.is_here or root.real)]
-        return self.has_room(*[size for size in more if size > self.limit])
 
     def has_room(self, *sizes: int) -> bool:
         """Whether large arrays of these bytes may take memory of ours."""
@@ -248,8 +254,7 @@ class SmallArrays:
     def may_be_mapped(self, root: Root) -> bool:
         """Whether the memory of a large array may be used here, once Legate has it."""
         return (
-            # whoever limits the bytes of arrays here limits those of all
-            self._most > self.limit
+            self.maps
             and root.fusable
             and self._may_be_used_here(root)
             and not self._divides()

@@ -20,6 +20,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import adopt
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense, form
@@ -265,7 +266,7 @@ class Hosted:
         """
         found = self._find(array, brings)
         if found is None:
-            elements = self._large(array) if brings else None
+            elements = self._many(array) if brings else None
             if elements is None:
                 raise UnsuitableError
             return elements
@@ -273,7 +274,10 @@ class Hosted:
         return np.ndarray(shape, self._dtypes[name], content)
 
     def _content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
-        found = self._find(array, True)
+        view = self._view_of(array)
+        # many elements are not copied here and back
+        is_part = view is not None and view.volume <= MOST_POINTS
+        found = self._find(array, brings=is_part)
         if found is None:
             raise UnsuitableError
         return found
@@ -308,8 +312,8 @@ class Hosted:
         pieces, _ = self._native.launch_policy()
         return bool(pieces == 1) or view.volume <= _MOST_ALONE
 
-    def _large(self, array: Any) -> Any:
-        """Return the elements of a large array that was brought, None if it was not.
+    def _many(self, array: Any) -> Any:
+        """Return the many elements of an array that was brought, None if it was not.
 
         They are a copy, or those in memory that Legate has mapped.
         """
@@ -317,7 +321,7 @@ class Hosted:
         if view is None or not view.affine or not view.root.is_here:
             return None
         root = view.root
-        if root.nbytes <= self._limit or not self._may_be_read(view):
+        if not self._may_be_read(view):
             return None
         if root.mapped is None:
             whole = np.frombuffer(root.small.value(), self._dtypes[str(root.dtype)])
@@ -356,6 +360,8 @@ class Hosted:
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
             raise UnsuitableError
         if result.nbytes > self._limit:
+            if not self._small.maps:
+                raise UnsuitableError
             return self._large_array(result, name)
         made = self._take(name, dense(shape), result.tobytes(), label)
         if made is None:

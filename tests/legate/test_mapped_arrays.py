@@ -105,7 +105,7 @@ HOSTED = (
     "np.cumsum(flat)",
     "np.unique(ints)",
     "ints[np.argsort(ints)]",
-    "np.nonzero(A > 8.0)[1]",
+    "np.nonzero(A > 7.0)[1]",
     "np.take(A, rows, axis=1)",
     "np.linalg.inv(square)",
     "flat[5]",
