@@ -34,7 +34,7 @@ from typing import Final
 import assembled
 import functions
 import machine
-import npbench
+import npbench_comparison
 import numpy_comparison
 import overhead
 import partitions
@@ -53,7 +53,7 @@ _COMMANDS: Final[dict[str, Callable[[list[str]], int]]] = {
     "peers": peers.main,
     "numpy": numpy_comparison.main,
     "statements": statements.main,
-    "npbench": npbench.main,
+    "npbench": npbench_comparison.main,
     "functions": functions.main,
     "assembled": assembled.main,
     "partitions": partitions.main,
