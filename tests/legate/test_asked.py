@@ -61,10 +61,9 @@ def test_info_as_data(tmp_path: Path) -> None:
     facts = json.loads(done.stdout)
     assert facts["version"] == legate_diffuse.__version__
     assert facts["packages"]["Legate"]["version"] == version("legate")
-    assert set(facts["packages"]["Legate"]["supported"].split(",")) == {
-        ">=26.1",
-        "<26.7",
-    }
+    # a wheel is for one series of Legate
+    supported = set(facts["packages"]["Legate"]["supported"].split(","))
+    assert supported in ({">=26.1", "<26.7"}, {"==26.6.*"})
     assert facts["switch"]["on"] is False
     assert facts["fusion"] == {"works": True, "shortcuts_off": [], "why": ""}
     assert facts["target"]["vector_bytes"] in (16, 32, 64)
