@@ -181,7 +181,7 @@ class SmallArrays:
         values = []
         for number, root in inputs:
             if root.real is not None and root.nbytes > self.limit:
-                if not self.map(root):
+                if not self.bring(root):
                     return None
             elif root.real is not None or root.initial is not None:
                 values.append((number, self._value(root), root.real is not None))
@@ -260,15 +260,6 @@ class SmallArrays:
             and not self._divides()
         )
 
-    def map(self, root: Root) -> bool:
-        """Use the memory of a large array that Legate has, once it is up to date.
-
-        False if that cannot be. Nothing that is pending may use the array.
-        """
-        if root.is_here:
-            return True
-        return root.real is not None and self.may_be_mapped(root) and self._map(root)
-
     def _map(self, root: Root) -> bool:
         physical = self._native.call(root.real.get_physical_store)
         elements = np.asarray(physical.get_inline_allocation())
@@ -290,10 +281,10 @@ class SmallArrays:
         """
         if root.is_here:
             return True
-        if root.nbytes > self.limit:
-            return self.map(root)
-        if root.real is None or not self.may_be_here(root):
+        if root.real is None or not self.may_be_brought(root):
             return False
+        if root.nbytes > self.limit:
+            return self._map(root)
         form(whole(root.shape), root.shape)
         root.small_array().put(self._value(root))
         return True
