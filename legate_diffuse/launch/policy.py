@@ -14,13 +14,16 @@ repeat itself goes on, until a step of a long loop is in it. Where such a step h
 of its own, it falls into windows that come again and again, in the same order. From
 then on a window may hold the whole step, too.
 
+Operations on few elements run faster as they come than in a window. So a window ends
+after many of them in a row, where what runs as it comes can.
+
 Nothing here depends on time, addresses or hashes: all ranks cut alike.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
@@ -44,6 +47,9 @@ _SPLIT: Final = 2
 _MAX_KNOWN: Final = 4096
 # How often is looked, in operations, whether a window repeats itself.
 _INTERVAL: Final = 64
+# After so many operations in a row that could run as they come a window ends. To end it
+# takes as long as to run that many more.
+_MANY_SHORT: Final = 32
 # So many operations identify a place in the program.
 _CONTEXT: Final = 16
 
@@ -52,9 +58,14 @@ class WindowPolicy:
     """Decides where windows end.
 
     Windows of fewer operations than ``capacity`` are not full.
+
+    Args:
+        is_short: whether an operation would run as it comes if it had not to wait;
+            None if no operation does.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_short: Callable[[Any], bool] | None = None) -> None:
+        self._is_short = is_short
         self.capacity = CAPACITY
         self._preferred = _PREFERRED
         # what windows were cut to, as kinds of operations: by the last kind and length
@@ -75,6 +86,12 @@ class WindowPolicy:
             state.ended = state.awaits = True
         elif count >= self.capacity and self.is_full(state.operations):
             state.ended = True
+        elif count % _MANY_SHORT == 0 and self._ends_short(state.operations):
+            state.ended = state.ended_short = True
+
+    def _ends_short(self, operations: list[Any]) -> bool:
+        is_short = self._is_short
+        return is_short is not None and all(map(is_short, operations[-_MANY_SHORT:]))
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""

@@ -119,6 +119,23 @@ class SmallArrays:
         self._kept_out = self._waited = 0
         self.all_ran_here = False
 
+    def is_short(self, operation: Any) -> bool:
+        """Whether an operation could run as it comes if its arrays were here."""
+        return operation.kind.covered and all(
+            [
+                view.layout.volume <= MOST_POINTS
+                and (view.root.is_here or self.may_be_brought(view.root))
+                for view in operation.views
+            ]
+        )
+
+    def bring_next(self) -> None:
+        """Bring in the arrays that keep out the next small launch.
+
+        Many operations on few elements have come in a row.
+        """
+        self._kept_out = _PATIENCE
+
     def find(
         self,
         planned: PlannedLaunch,

@@ -70,6 +70,7 @@ class WindowState:
         count: how many of them are recorded.
         recording: an operation is being recorded, or its recording was broken off.
         ended: the window must be submitted before the next operation is recorded.
+        ended_short: it has ended because its last operations are on few elements.
         awaits: it has ended where such windows do, and takes one operation more into
             ``rest``: what that one's result replaces in the program is dead then.
         rest: operations that were recorded after the window, which was cut.
@@ -93,6 +94,7 @@ class WindowState:
         "carried",
         "count",
         "ended",
+        "ended_short",
         "facts",
         "kept",
         "key",
@@ -110,6 +112,7 @@ class WindowState:
         self.count = 0
         self.recording = False
         self.ended = False
+        self.ended_short = False
         self.awaits = False
         self.rest: tuple[Any, ...] = ()
         self.key: list[int] = []

@@ -82,12 +82,11 @@ class LaunchWindow:
         if self._ledger is not None:
             self._ledger.clock(self, "_submit", "submission")
             self._ledger.clock(self, "_run", "submission")
-        self._policy = WindowPolicy()
         self._thread = get_ident()
+        small = self.submitter.small
         # who asks Legate for provenance wants to see every operation
-        self.runs_at_once = (
-            self.submitter.small.limit > 0 and not legate.runtime.config().provenance
-        )
+        self.runs_at_once = small.limit > 0 and not legate.runtime.config().provenance
+        self._policy = WindowPolicy(small.is_short if self.runs_at_once else None)
         if self.runs_at_once:
             legate.native.know_window(
                 self, self.queue, self._policy, WindowState, LaunchQueue
@@ -333,6 +332,10 @@ class LaunchWindow:
         if self._agreement is not None:
             self._agreement.finish()
 
+    def is_waited_for(self, root: Root) -> bool:
+        """Whether something that is pending may use a root."""
+        return root in self.state.roots or self.queue.head is not None
+
     def is_sole(self, sole: bool) -> bool:
         """Whether no rank's program can reach the buffer of a new array."""
         return sole if self._agreement is None else self._agreement.on_buffer(sole)
@@ -355,6 +358,8 @@ class LaunchWindow:
         """Submit a full window; all that waits, if that lets operations run at once."""
         small = self.submitter.small
         small.all_ran_here = self.runs_at_once
+        if self.state.ended_short:
+            small.bring_next()
         self._submit("full window", may_wait=True)
         if small.all_ran_here:
             self.flush("full window")

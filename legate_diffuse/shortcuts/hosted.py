@@ -266,7 +266,7 @@ class Hosted:
         """
         found = self._find(array, brings)
         if found is None:
-            elements = self._many(array) if brings else None
+            elements = self._many(array)
             if elements is None:
                 raise UnsuitableError
             return elements
@@ -313,7 +313,7 @@ class Hosted:
         return bool(pieces == 1) or view.volume <= _MOST_ALONE
 
     def _many(self, array: Any) -> Any:
-        """Return the many elements of an array that was brought, None if it was not.
+        """Return the many elements of an array that is here, None if it is not.
 
         They are a copy, or those in memory that Legate has mapped.
         """
@@ -321,7 +321,7 @@ class Hosted:
         if view is None or not view.affine or not view.root.is_here:
             return None
         root = view.root
-        if not self._may_be_read(view):
+        if window.is_waited_for(root) or not self._may_be_read(view):
             return None
         if root.mapped is None:
             whole = np.frombuffer(root.small.value(), self._dtypes[str(root.dtype)])

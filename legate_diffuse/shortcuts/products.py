@@ -18,6 +18,7 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
     is_product_a_loop,
@@ -210,8 +211,12 @@ def _replace_products(submission: Submission) -> None:
             return _submit(submission, vectors, (), one, other)
         # the original drops dimensions of one element
         if len(one.shape) == 2 and min(one.shape) > 1:
-            if not is_product_a_loop(one):
-                made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
+            is_loop = is_product_a_loop(one)
+            if not is_loop or one.volume > MOST_POINTS:
+                # what waits can be fused with a loop
+                made = hosted.run(
+                    np.matmul, (a, b), {}, _NAME, INEXACT, brings=not is_loop
+                )
                 if made is not None:
                     return made
             return _of_vector(submission, matrices, tasks, one, other)

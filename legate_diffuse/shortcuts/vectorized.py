@@ -151,6 +151,8 @@ def install(legate: Legate, ndarray: Any, submission: Submission | None) -> None
     vectorize.backend = Tasks(legate, submission)
 
     def call(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if type(ufunc) is np.ufunc:
+            return original(self, ufunc, method, *inputs, **options)
         found = getattr(ufunc, _KNOWN, None)
         if method != "__call__" or (found is None and not is_compiled(ufunc)):
             return original(self, ufunc, method, *inputs, **options)

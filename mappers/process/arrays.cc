@@ -124,8 +124,24 @@ bool arrays_are_ready() {
   return doctor_is_off && may_run_at_once();
 }
 
+bool is_array(PyObject* object) {
+  return Py_TYPE(object) == array_fields().classes.ndarray;
+}
+
+PyObject* dtype_of(PyObject* array) {
+  const auto view = view_of(array);
+  auto* shown = view.ptr();
+
+  if (!shown) return nullptr;
+  while (auto* const lazy = lazy_thunk(shown)) {
+    if (!lazy->view) return array_fields().root_dtype.of(lazy->prototype);
+    shown = lazy->view;
+  }
+  return array_fields().root_dtype.of(store_fields().view_root.of(shown));
+}
+
 nb::object view_of(PyObject* array) {
-  if (Py_TYPE(array) != array_fields().classes.ndarray) return {};
+  if (!is_array(array)) return {};
   if (auto* const kept = kept_thunk(array)) return nb::borrow(reinterpret_cast<PyObject*>(kept));
   if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
 

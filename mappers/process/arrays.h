@@ -69,6 +69,12 @@ bool conversions_warn();
 // arrays.
 nanobind::object view_of(PyObject* array);
 
+bool is_array(PyObject* object);
+
+// The name of the type of a plain array, which is one object for each type; null for others. It is
+// borrowed.
+PyObject* dtype_of(PyObject* array);
+
 // The thunk of a plain array, and the store of the thunk; both are empty for others.
 struct PlainArray {
   nanobind::object thunk, store;

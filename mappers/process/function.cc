@@ -53,6 +53,29 @@ bool repeat_over(const Shape& shape, LocalOperand& operand) {
   return operand.broadcast(shape.extents.data(), shape.dim);
 }
 
+// Two operands, with Python's numbers in place of NumPy's, where an array makes the same of both.
+class PlainOperands {
+ public:
+  explicit PlainOperands(PyObject* const* operands) : plain_{operands[0], operands[1]} {
+    for (std::size_t index = 0; index < plain_.size(); ++index) {
+      if (is_number(plain_[index]) || is_array(plain_[index])) continue;
+
+      const auto type = type_of_numpy(plain_[index]);
+      auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
+
+      if (!dtype || (text_of(dtype) != type && text_of(dtype) != "float64")) continue;
+      number_ = plain_number(plain_[index]);
+      plain_[index] = number_.ptr();
+    }
+  }
+
+  [[nodiscard]] PyObject* const* get() const { return plain_.data(); }
+
+ private:
+  std::array<PyObject*, 2> plain_;
+  nb::object number_;  // the other operand is an array
+};
+
 }  // namespace
 
 const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
@@ -71,8 +94,12 @@ const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtype
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (!arrays_are_ready() || count + 1 > MAX_OPERANDS) Py_RETURN_NONE;
 
-  return made_or(apply_at_once(out, operands, count),
-                 [&] { return apply_later(out, operands, count); });
+  const auto run = [&](PyObject* const* given) {
+    return made_or(apply_at_once(out, given, count),
+                   [&] { return apply_later(out, given, count); });
+  };
+
+  return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
 }
 
 PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count) {

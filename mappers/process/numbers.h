@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <Python.h>
+#include <nanobind/nanobind.h>
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +12,12 @@ namespace legate_diffuse {
 
 // Whether an object is a float or an int of Python's, and of no class derived from them.
 bool is_number(PyObject* object);
+
+// The name of the type of a real number, or bool, of NumPy's; empty for other objects.
+std::string_view type_of_numpy(PyObject* object);
+
+// Python's number in place of such a one; empty for other objects.
+nanobind::object plain_number(PyObject* number);
 
 // Whether it is a float, an int or a bool of Python's.
 bool is_assignable(PyObject* object);

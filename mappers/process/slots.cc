@@ -170,8 +170,11 @@ struct Put {
   static int call(PyObject* array, PyObject* key, PyObject* value) {
     if (value) {
       const auto done = nb::steal(guard([&] {
-        return PyBool_FromLong(put(array, key, value) || put_part(array, key, value) ||
-                               put_selected(array, key, value) || put_later(array, key, value));
+        const auto number = plain_number(value);
+        auto* const given = number.is_valid() ? number.ptr() : value;
+
+        return PyBool_FromLong(put(array, key, given) || put_part(array, key, given) ||
+                               put_selected(array, key, given) || put_later(array, key, given));
       }));
 
       if (!done.is_valid()) return -1;

@@ -87,6 +87,27 @@ assert found["tasks_submitted"] <= 6 and found["groups"] > 1600, found
     )
 
 
+def test_many_short_operations_end_a_window() -> None:
+    """Rows of an array that a task has written are asked for once 32 of them wait."""
+    run_fresh(
+        SETTLED
+        + """
+base = np.random.default_rng(1).integers(-9, 9, (400, 500)).astype(float)
+L = cn.array(base)
+def program(n):
+    a = L * 2.0 if n is cn else base * 2.0
+    for i in range(399):
+        a[i + 1] += 0.5 * a[i] - i
+    return [a]
+agree(program)
+found = counts(lambda: program(cn))
+# the multiplication may be one
+assert found["tasks_submitted"] <= 1, found
+assert found["plans_made"] == 0 and found["groups"] > 380, found
+"""
+    )
+
+
 # Statements on large arrays that NumPy does on the memory that is mapped.
 HOSTED = (
     "x @ A",

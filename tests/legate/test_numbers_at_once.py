@@ -83,6 +83,57 @@ assert not submitted, submitted
     )
 
 
+def test_numbers_of_numpy_of_all_types() -> None:
+    """They make the same of an array as in NumPy, at once where Python's do."""
+    run_here(
+        """
+import warnings
+warnings.simplefilter("ignore")
+types = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+numbers = [np.dtype(t).type(v) for t in types.split() for v in (1, 3)] + [
+    np.float64("nan"), np.float64(1e300), np.uint64(2**64 - 1), np.float32(0.1),
+    np.longlong(5), np.longdouble(1.5), np.complex64(1 + 2j)]
+def outcome(n, call, dtype, number):
+    a = n.array((np.arange(12) % 5).reshape(3, 4).astype(dtype))
+    with np.errstate(all="ignore"):
+        try:
+            made = call(a, number)
+        except (TypeError, OverflowError, ValueError):
+            return None
+    return np.asarray(a if made is None else made)
+def put(a, number):
+    a[1, 2] = number
+def put_row(a, number):
+    a[1, 1:] = number
+for dtype in ("float64", "float32", "int64", "int32", "uint8", "bool"):
+    for number in numbers:
+        for call in (lambda a, v: a * v, lambda a, v: v * a, lambda a, v: a[2, 3] + v,
+                     lambda a, v: v + a[2, 3], lambda a, v: a < v, put, put_row):
+            wanted = outcome(np, call, dtype, number)
+            if wanted is None:
+                continue
+            for _ in range(2):
+                found = outcome(cn, call, dtype, number)
+                if found is None:  # what cuPyNumeric does not have
+                    break
+                assert found.dtype == wanted.dtype, (dtype, repr(number))
+                np.testing.assert_array_equal(found, wanted, repr((dtype, number)))
+g, A, x = np.float64(2.5), cn.arange(16.0).reshape(4, 4), cn.arange(50.0)
+def statements():
+    A[1, 2] = g
+    A[1] = g
+    return g * x + x * np.int64(3) - np.float32(0.5) * A[1, 2]
+statements()
+before = legate_diffuse.stats()
+statements()
+after = legate_diffuse.stats()
+assert after["tasks_submitted"] == before["tasks_submitted"]
+assert after["ran_in_process"] - before["ran_in_process"] >= 6
+""",
+        fuses=False,
+    )
+
+
 def test_a_narrow_product_lets_nothing_wait() -> None:
     run_here(
         """
