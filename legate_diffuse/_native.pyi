@@ -256,16 +256,18 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
 def multiply(
+    arrays: Function,
     vectors: Function,
     vectors_of_matrices: Function,
     narrowest: int,
     a: Any,
     b: Any,
 ) -> Any:
-    """Return ``a.dot(b)`` of two vectors, or of a vector and a matrix.
+    """Return ``a.dot(b)`` of vectors and matrices.
 
-    The functions know products of vectors, and of matrices with vectors; ``narrowest``
-    is how many rows and columns such a matrix must have.
+    The functions make arrays of each type, and know products of vectors, and of
+    matrices with vectors; ``narrowest`` is how many rows and columns such a matrix must
+    have, unless the product is of few factors.
     """
 
 def reduce(function: Function, array: Any, axis: Any) -> Any:
@@ -361,11 +363,12 @@ def know_arrays(
         warn: the one that makes it warn where a value becomes one of another type.
     """
 
-def know_part(part_of: Callable[[Any, Any], Any]) -> None:
+def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:
     """Let parts of arrays have no views until somebody asks for them.
 
     Args:
         part_of: returns the view at a basic index of a thunk.
+        function: makes arrays of each type.
     """
 
 def know_waiting(

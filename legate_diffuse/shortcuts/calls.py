@@ -53,8 +53,11 @@ _OPERATORS: Final = {
     "eq": ("equal", False),
     "ne": ("not_equal", False),
     "and": ("bitwise_and", False),
+    "rand": ("bitwise_and", True),
     "or": ("bitwise_or", False),
+    "ror": ("bitwise_or", True),
     "xor": ("bitwise_xor", False),
+    "rxor": ("bitwise_xor", True),
     "lshift": ("left_shift", False),
     "rshift": ("right_shift", False),
 }
@@ -463,7 +466,7 @@ SHORTCUTS: Final = (
     Shortcut(
         "operators",
         (*_methods(_OPERATORS), *_OF_TWO_OPERANDS),
-        "5b3aa816daa1bf4e",
+        "c77f47c52e880213",
         _replace_operators,
     ),
     Shortcut(

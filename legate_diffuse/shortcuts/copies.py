@@ -42,24 +42,29 @@ _COPY: Final[tuple[Source, ...]] = (
 _NUMBERS: Final = {float: "float64", int: "int64"}
 
 
+def _plain(part: Any) -> Any:
+    """Return Python's integer in place of one of NumPy's."""
+    return int(part) if isinstance(part, np.integer) else part
+
+
+def _is_bound(part: Any) -> bool:
+    return part is None or type(part) is int
+
+
 def _token(key: Any) -> tuple[Any, ...] | None:
     """Return a basic index in a form that can be looked up, None for others."""
     parts: list[Any] = []
     for part in key if type(key) is tuple else (key,):
-        kind = type(part)
-        if kind is slice:
-            start, stop = part.start, part.stop
-            if (
-                part.step is not None
-                or not (start is None or type(start) is int)
-                or not (stop is None or type(stop) is int)
-            ):
+        if type(part) is slice:
+            start, stop = _plain(part.start), _plain(part.stop)
+            if part.step is not None or not (_is_bound(start) and _is_bound(stop)):
                 return None
             parts.append((start, stop))
-        elif kind is int or part is None or part is Ellipsis:
-            parts.append(part)
         else:
-            return None
+            part = _plain(part)
+            if not _is_bound(part) and part is not Ellipsis:
+                return None
+            parts.append(part)
     return tuple(parts)
 
 
@@ -107,10 +112,10 @@ def _replace_get(submission: Submission) -> None:
     selections, make = submission.selections, submission.make
     hosted = submission.hosted
     reads = ElementTemplates(client, "READ")
-    arrays = NewArrays(client)
+    arrays = hosted.new_arrays
     get_selected = client.legate.native.get_selected
     gathered = client.legate.native.gathered
-    client.legate.native.know_part(_part_of)
+    client.legate.native.know_parts(_part_of, arrays.function)
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:

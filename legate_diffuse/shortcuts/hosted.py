@@ -55,6 +55,9 @@ class Hosted:
     Args:
         client: what is needed of cuPyNumeric.
         show: returns a new array of a root's owner, a view, and NumPy's type.
+
+    Attributes:
+        new_arrays: what native code needs to make arrays of each type.
     """
 
     def __init__(self, client: Client, show: Callable[[Any, View, Any], Any]) -> None:
@@ -64,8 +67,8 @@ class Hosted:
         self._ndarray = client.ndarray
         self._view_of = client.view_of
         self._doctor, self._warn = client.doctor, client.warn
-        self._new = NewArrays(client, ALL)
-        self._take = self._new.function.take
+        self.new_arrays = NewArrays(client, ALL)
+        self._take = self.new_arrays.function.take
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
         self._small = small = window.submitter.small
@@ -289,7 +292,7 @@ class Hosted:
         found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
         if found is not None:
             return found
-        if self._new.learn(array):
+        if self.new_arrays.learn(array):
             found = self._elements_of(array)
         if found is None and brings and self._bring(array):
             found = self._elements_of(array)

@@ -176,8 +176,9 @@ def _replace_products(submission: Submission) -> None:
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     multiply = client.legate.native.multiply
-    functions = vectors.function, matrices.function
     hosted = submission.hosted
+    arrays = hosted.new_arrays.function
+    functions = arrays, vectors.function, matrices.function
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:

@@ -79,8 +79,8 @@ struct LocalOperand {
   // The same for any number of elements, of which an index may show a few.
   bool is_in_process(PyObject* view, bool changes);
 
-  // Lets it show what a basic index does; false if that is another one, or left to Python: it shows
-  // nothing, or one element repeats.
+  // Lets it show what a basic index does; false if that is another one, or left to Python: one
+  // element repeats, or there is none.
   bool index(PyObject* key);
 
   // Whether it is the same view as another operand.

@@ -42,8 +42,7 @@ std::optional<Range> range_of(PyObject* part, std::int64_t extent) {
 
   const auto count = PySlice_AdjustIndices(extent, &start, &stop, 1);
 
-  if (count == 0) return {};
-  return Range{start, count};
+  return Range{count == 0 ? 0 : start, count};
 }
 
 std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
@@ -90,6 +89,7 @@ class Indexing {
 
   std::int64_t dim{};
   std::int64_t offset;
+  bool is_empty{};
   Strides extents, strides;
 
   // False if it is no index of the form's, or left to Python. An ellipsis skips dimensions.
@@ -111,13 +111,15 @@ class Indexing {
       const auto range = range_of(part, extent);
 
       if (!range) return false;
+      is_empty = is_empty || range->count == 0;
       offset += range->first * stride;
       return keep(range->count, stride);
     }
 
     const auto place = place_of(part, extent);
 
-    if (!place) return false;
+    // the original refuses one behind a slice of nothing
+    if (!place || is_empty) return false;
     offset += *place * stride;
     return true;
   }
@@ -180,6 +182,7 @@ bool LocalOperand::index(PyObject* key) {
   form.offset = made.offset;
   form.end = form.offset + 1;
   for (std::int64_t d = 0; d < form.dim; ++d) form.end += (form.extents[d] - 1) * form.strides[d];
+  if (made.is_empty) form.offset = form.end = 0;
   return true;
 }
 

@@ -185,6 +185,13 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
       found[0].dtype != array_fields().root_dtype.of(signature->prototype)) {
     Py_RETURN_NONE;
   }
+  if (!reduces_ && found[0].form.volume == 0) {
+    Run run{signature->operation->name()};
+
+    note_change(store_fields(), found[0]);
+    signature->operation->count(run);
+    return array.release().ptr();
+  }
   if (out == Py_None && !reduces_) found[0].small->reserve();
   if (signature->operation->run(store_fields(), found, signature->scalars.data(),
                                 signature->scalars.size() / SCALAR_SIZE) != Answer::DONE) {
@@ -341,7 +348,9 @@ PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  return made_or(get_element(array, key), [&] { return get_part(array, key); });
+  return made_or(get_element(array, key), [&] {
+    return made_or(get_part(array, key), [&] { return get_places(array, key); });
+  });
 }
 
 PyObject* Function::get_element(PyObject* array, PyObject* key) {

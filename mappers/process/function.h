@@ -53,7 +53,8 @@ class Function {
   // The layout of a new array.
   [[nodiscard]] nanobind::object new_layout(const std::int64_t* extents, std::int64_t dim) const;
 
-  // array[key] for integers, and what `get_part` takes. Returns a new reference to a new array.
+  // array[key] for integers, and what `get_part` and `get_places` take. Returns a new reference to
+  // a new array.
   PyObject* get(PyObject* array, PyObject* key);
 
  private:

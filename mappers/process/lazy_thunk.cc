@@ -97,6 +97,10 @@ Stores stores_of_part(LazyThunk& lazy) {
 
     // unless a finalizer has come, and done so
     if (lazy.key) {
+      // what shows no elements may be an array of its own
+      auto owner =
+          nb::borrow(array_fields().root_owner.of(store_fields().view_root.of(view.ptr())));
+      const auto owner_before = nb::steal(std::exchange(lazy.owner, owner.release().ptr()));
       const auto before = nb::steal(std::exchange(lazy.view, view.release().ptr()));
       const auto key_before = nb::steal(std::exchange(lazy.key, nullptr));
     }
@@ -112,7 +116,7 @@ nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
   if (lazy.view) {
     stores = stores_of_part(lazy);
   } else {
-    small = new_small_array(lazy.elements.shape());
+    small = lazy.elements.num_bytes() == 0 ? nb::none() : new_small_array(lazy.elements.shape());
     stores = new_stores(lazy.prototype, lazy.layout, lazy.dtype, small.ptr());
   }
 
@@ -120,7 +124,7 @@ nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
 
   if (!lazy.is_made) {
     give(array, names().thunk, thunk.ptr());
-    if (small.is_valid()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
+    if (small.is_valid() && !small.is_none()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
     lazy.is_made = true;
     if (PyObject_DelAttr(array, names().lazy_thunk) != 0) throw nb::python_error();
   }

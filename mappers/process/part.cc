@@ -9,8 +9,12 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/element.h"
+#include "process/function.h"
+#include "process/guard.h"
 #include "process/lazy_thunk.h"
+#include "process/mask.h"
 #include "process/numbers.h"
+#include "process/rearrange.h"
 #include "process/runs.h"
 #include "program/elements.h"
 
@@ -19,6 +23,9 @@ namespace nb = nanobind;
 namespace legate_diffuse {
 
 namespace {
+
+// Never destroyed: arrays may outlive the interpreter.
+const Function* new_arrays = nullptr;
 
 // As many views are remembered with a view at most (stores/view.py).
 constexpr Py_ssize_t MOST_DERIVED = 512;
@@ -67,6 +74,9 @@ Stores shown_by(PyObject* array) {
 
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   const auto& form = target.form;
+
+  if (form.volume == 0) return;
+
   Run run{"copy"};
 
   copy_elements(first_element(target), target.byte_strides().data(), from, strides.data(), form.dim,
@@ -84,6 +94,10 @@ bool put_number(LocalOperand& target, PyObject* value) {
 }
 
 }  // namespace
+
+void know_new_arrays(nb::handle function) {
+  new_arrays = nb::inst_ptr<Function>(nb::borrow(function).release());
+}
 
 nb::object through(const nb::object& view, const nb::object& layout) {
   const auto& fields = store_fields();
@@ -140,6 +154,12 @@ PyObject* get_part(PyObject* array, PyObject* key) {
     Py_RETURN_NONE;
   }
   return new_array(part).release().ptr();
+}
+
+PyObject* get_places(PyObject* array, PyObject* key) {
+  if (!new_arrays || !is_array(key)) Py_RETURN_NONE;
+  return made_or(get_selected(*new_arrays, array, key),
+                 [&] { return gathered(*new_arrays, array, key); });
 }
 
 bool put_part(PyObject* array, PyObject* key, PyObject* value) {

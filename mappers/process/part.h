@@ -18,6 +18,12 @@ nanobind::object through(const nanobind::object& view, const nanobind::object& l
 // array[key] for such a key. A new reference to a new array, or to None if that is left to Python.
 PyObject* get_part(PyObject* array, PyObject* key);
 
+// Takes note of a function that makes arrays of each type.
+void know_new_arrays(nanobind::handle function);
+
+// array[key] for a mask, or an array of places, likewise.
+PyObject* get_places(PyObject* array, PyObject* key);
+
 // array[key] = value for such a key, and an array or a number of the same type; false if that is
 // left to Python.
 bool put_part(PyObject* array, PyObject* key, PyObject* value);

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/guard.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -41,18 +43,122 @@ bool fit(const Form& first, const Form& second, std::int64_t narrowest) {
              (first.dim == 1 ? 2 : narrowest);
 }
 
-}  // namespace
+// The same in either order.
+bool has_kernel(const Form& first, const Form& second, std::int64_t narrowest) {
+  return fit(first, second, narrowest) ||
+         (first.dim == 1 && second.dim == 2 && first.extents[0] == second.extents[0] &&
+          std::min(second.extents[0], second.extents[1]) >= narrowest);
+}
 
-PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+// A product of no more factors that is no loop of a kernel is computed here: to call NumPy takes
+// longer.
+constexpr std::int64_t MOST_FACTORS = 4096;
+// The terms are added one after the other, which is less exact than BLAS is if they are many.
+constexpr std::int64_t MOST_TERMS = 64;
 
-  Views views{view_of(a), view_of(b)};
+// A factor as a matrix; strides count bytes.
+struct Factor {
+  // A vector is a row, or a column.
+  Factor(const LocalOperand& operand, bool is_column)
+      : from{first_element(operand)}, is_vector{operand.form.dim == 1} {
+    const auto strides = operand.byte_strides();
+    const auto* const all = operand.form.extents;
+
+    if (!is_vector) {
+      extents = {all[0], all[1]};
+      steps = {strides[0], strides[1]};
+    } else {
+      extents[is_column ? 0 : 1] = all[0];
+      steps[is_column ? 0 : 1] = strides[0];
+    }
+  }
+
+  template <typename T>
+  [[nodiscard]] T at(std::int64_t row, std::int64_t column) const {
+    T value;
+    std::memcpy(&value, from + row * steps[0] + column * steps[1], sizeof(value));
+    return value;
+  }
+
+  const char* from;
+  bool is_vector;
+  std::array<std::int64_t, 2> extents{1, 1}, steps{};
+};
+
+template <typename T>
+void multiply_few(const Factor& a, const Factor& b, char* to) {
+  const auto depth = a.extents[1];
+
+  for (std::int64_t row = 0; row < a.extents[0]; ++row) {
+    for (std::int64_t column = 0; column < b.extents[1]; ++column) {
+      // as the original multiplies by single elements, one product may be -0.0
+      auto sum = depth == 1 ? a.at<T>(row, 0) * b.at<T>(0, column) : T{};
+
+      for (std::int64_t term = 0; depth > 1 && term < depth; ++term) {
+        sum += a.at<T>(row, term) * b.at<T>(term, column);
+      }
+      std::memcpy(to, &sum, sizeof(sum));
+      to += sizeof(sum);
+    }
+  }
+}
+
+// A product of few factors for which there is no kernel; None for others.
+PyObject* product_of_few(const Products& products, const Views& views) {
+  LocalOperand first, second, result;
+  const auto is_matrix_or_vector = [](const auto& operand) {
+    return operand.form.dim == 1 || operand.form.dim == 2;
+  };
+
+  if (!look(views, first, second) || !is_matrix_or_vector(first) || !is_matrix_or_vector(second) ||
+      first.dtype != second.dtype || has_kernel(first.form, second.form, products.narrowest)) {
+    Py_RETURN_NONE;
+  }
+
+  const auto type = number_type(text_of(first.dtype));
+  const Factor shown{first, false}, other{second, true};
+  const auto depth = shown.extents[1];
+  std::array<std::int64_t, 2> extents{};
+  std::int64_t dim = 0;
+
+  if ((type != NumberType::FLOAT64 && type != NumberType::FLOAT32) || depth != other.extents[0] ||
+      depth > MOST_TERMS || first.form.volume * other.extents[1] > MOST_FACTORS ||
+      shown.extents[0] * other.extents[1] > MOST_FACTORS) {
+    Py_RETURN_NONE;
+  }
+  if (!shown.is_vector) extents[dim++] = shown.extents[0];
+  if (!other.is_vector) extents[dim++] = other.extents[1];
+
+  const auto* const signature = products.arrays->find({first.dtype}, 1);
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, products.arrays->new_layout(extents.data(), dim).ptr()};
+
+  // a finalizer may have come while objects were made
+  if (!made.is_here(result) || !look(views, first, second)) Py_RETURN_NONE;
+
+  Run run{"matrix product"};
+  const Factor a{first, false}, b{second, true};
+
+  result.small->reserve();
+  if (type == NumberType::FLOAT64) {
+    multiply_few<double>(a, b, result.small->elements());
+  } else {
+    multiply_few<float>(a, b, result.small->elements());
+  }
+  result.small->set_changed();
+  run.done();
+  return made.array.release().ptr();
+}
+
+PyObject* product_by_kernel(const Products& products, Views views) {
   LocalOperands found;
   auto& result = found[0];
   auto& first = found[1];
   auto& second = found[2];
 
-  if (!views[0].is_valid() || !views[1].is_valid() || !look(views, first, second)) Py_RETURN_NONE;
+  if (!look(views, first, second)) Py_RETURN_NONE;
 
   // a vector times a matrix is the transposed matrix times the vector
   const auto is_transposed = first.form.dim < second.form.dim;
@@ -84,6 +190,18 @@ PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;
   count_fill();
   return made.array.release().ptr();
+}
+
+}  // namespace
+
+PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const Views views{view_of(a), view_of(b)};
+
+  if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
+  return made_or(product_by_kernel(products, views),
+                 [&] { return product_of_few(products, views); });
 }
 
 }  // namespace legate_diffuse

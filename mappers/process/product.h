@@ -10,10 +10,11 @@
 
 namespace legate_diffuse {
 
-// What products need to run at once: those of two vectors, and those of a matrix that has at least
-// `narrowest` rows and columns with a vector. Operands are the result, which they add to, and the
-// factors, all over the shape of the matrix; a vector comes second.
+// What products need to run at once: arrays of each type, those of two vectors, and those of a
+// matrix that has at least `narrowest` rows and columns with a vector. Operands are the result,
+// which they add to, and the factors, all over the shape of the matrix; a vector comes second.
 struct Products {
+  const Function* arrays;
   const Function* vectors;
   const Function* vectors_of_matrices;
   std::int64_t narrowest;

@@ -22,6 +22,7 @@
 #include "process/function.h"
 #include "process/guard.h"
 #include "process/mask.h"
+#include "process/part.h"
 #include "process/product.h"
 #include "process/rearrange.h"
 #include "process/reduction.h"
@@ -88,13 +89,14 @@ PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
 
-// vectors, vectors of matrices, narrowest, a, b
+// new arrays, vectors, vectors of matrices, narrowest, a, b
 PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
     const Products products{nb::inst_ptr<Function>(arguments[0]),
-                            nb::inst_ptr<Function>(arguments[1]), PyLong_AsLongLong(arguments[2])};
+                            nb::inst_ptr<Function>(arguments[1]),
+                            nb::inst_ptr<Function>(arguments[2]), PyLong_AsLongLong(arguments[3])};
 
-    return multiply(products, arguments[3], arguments[4]);
+    return multiply(products, arguments[4], arguments[5]);
   });
 }
 
@@ -231,7 +233,13 @@ void add_operations(nb::module_& module) {
                       at_once.ptr(), constant.ptr(), copies.ptr()});
       },
       nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
-  module.def("know_part", [](nb::handle part_of) { know_part(part_of.ptr()); }, nb::arg("part_of"));
+  module.def(
+      "know_parts",
+      [](nb::handle part_of, nb::handle function) {
+        know_part(part_of.ptr());
+        know_new_arrays(function);
+      },
+      nb::arg("part_of"), nb::arg("function"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(

@@ -200,13 +200,12 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   const auto dims = indices.form.dim;
   NewShape shape{dims + form.dim - 1, {}};
 
-  if (form.dim == 0 || shape.dim > LEGATE_MAX_DIM || indices.form.volume == 0) Py_RETURN_NONE;
+  if (form.dim == 0 || shape.dim > LEGATE_MAX_DIM) Py_RETURN_NONE;
   if (indices.form.volume * (form.volume / form.extents[0]) > MOST_POINTS) Py_RETURN_NONE;
   std::copy(form.extents + 1, form.extents + form.dim,
             std::copy(indices.form.extents, indices.form.extents + dims, shape.extents.begin()));
   // the original refuses places that are outside
-  if (!are_inside(indices, form.extents[0]) || !copying.make(function, shape) || !look() ||
-      !are_inside(indices, form.extents[0])) {
+  if (!copying.make(function, shape) || !look() || !are_inside(indices, form.extents[0])) {
     Py_RETURN_NONE;
   }
 
@@ -217,6 +216,11 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
 
   for_each_place(indices, [&](std::int64_t place) {
     if (place < 0) place += form.extents[0];
+    if (row == sizeof(double)) {
+      std::memcpy(to, copying.from() + place * copying.strides[0], sizeof(double));
+      to += row;
+      return;
+    }
     copy_elements(to, strides.data(), copying.from() + place * copying.strides[0],
                   copying.strides.data() + 1, form.dim - 1, form.extents + 1, itemsize);
     to += row;

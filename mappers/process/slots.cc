@@ -264,6 +264,8 @@ constexpr std::array OPERATORS{
     Operator{"__ifloordiv__", InPlace<&PyNumberMethods::nb_inplace_floor_divide>::take},
     Operator{"__imod__", InPlace<&PyNumberMethods::nb_inplace_remainder>::take},
     Operator{"__iand__", InPlace<&PyNumberMethods::nb_inplace_and>::take},
+    Operator{"__ilshift__", InPlace<&PyNumberMethods::nb_inplace_lshift>::take},
+    Operator{"__irshift__", InPlace<&PyNumberMethods::nb_inplace_rshift>::take},
     Operator{"__ior__", InPlace<&PyNumberMethods::nb_inplace_or>::take},
     Operator{"__ixor__", InPlace<&PyNumberMethods::nb_inplace_xor>::take},
     Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},

@@ -308,3 +308,85 @@ for _ in range(3000):
         one, other = found, right
 """
     )
+
+
+def test_parts_without_elements() -> None:
+    """They are arrays like others: no task, no plan, whatever comes of them later."""
+    run_here(
+        STATEMENTS
+        + """
+statements = ["d = x[5:5] @ y[:0]", "d = a[:3, :0] @ x[:0]", "d = a[:0, :3] @ x[:3]",
+    "d = a[:2, :0] @ a[:0, :4]", "d = x[9:3] * 2.0 - x[:0]", "d = a[2:2, 1:] + x[:5]",
+    "x[4:4] = 3.0", "x[4:4] = y[7:7]", "x[4:4] += y[7:7]", "a[:, 6:] = a[:, :1]",
+    "x[4:4] *= 2", "d = a[3:3].T", "d = a[:, 3:3][:, None]", "d = n.sqrt(x[:0])",
+    "d = x[:0] < 1.0", "d = x[n.arange(0)]", "d = x[:0].sum()", "d = x[:0].prod()",
+    "d = a[:0].sum(axis=0)", "d = n.concatenate((x[:0], x[:2]))", "d = x[:0].copy()",
+    "d = x[7:7][None] + a[:, :0]", "d = n.maximum(i[3:1], 4)", "x[3:1] = i[:0]",
+    "d = x[:0].max()"]
+run(statements)
+names = start(cn)
+for round in range(3):
+    before = legate_diffuse.stats()
+    for statement in statements[:16]:
+        exec(statement, names)
+    after = legate_diffuse.stats()
+assert after["tasks_submitted"] == before["tasks_submitted"]
+assert after["plans_made"] == before["plans_made"]
+# what Legate or another library gets of them
+for each in (names["x"][3:3], names["x"][3:3] * 2.0, names["a"][:, :0]):
+    made = cn.fft.fft(names["x"]) if each.size else each.__legate_data_interface__
+    assert made is not None and each.shape == np.asarray(each).shape
+"""
+    )
+
+
+def test_products_and_sums_of_one_element() -> None:
+    run_here(
+        STATEMENTS
+        + """
+run(["d = x[:1] @ y[1:2]", "d = a[:1, :3] @ x[:3]", "d = a[:3, :1] @ x[:1]",
+     "d = x[:1] @ a[:1]", "d = a[:4, :4] @ a[1:, 2:]", "d = n.dot(a[:1, :1], a[:1, 2:])",
+     "d = a[1:4, 2:5] @ x[:3]", "d = x[:3] @ a[1:4, 2:5]", "d = s[:3] @ s[:3]",
+     "d = t[:2, :2] @ a[:2, :2].T", "d = x[:2].sum() + x[:1].sum()", "d = a[:1, :1].sum()",
+     "d = x[3:4].max()", "d = x[3:4].prod()", "d = i[:1].sum()", "d = m[:1].sum()",
+     "d = m[:1].any()", "d = s[:1].sum()", "d = a[2:3, 1:2] @ (x[:1] * 0.0)",
+     "d = a[:2] @ a[:2]"])
+signs = [np.signbit(np.asarray(n.array([-0.0])[:1] @ n.array([2.0])[:1])) for n in (cn, np)]
+assert signs[0]  # the original multiplies: it adds nothing
+"""
+    )
+
+
+def test_integers_from_the_left_and_shifts_in_place() -> None:
+    run_here(
+        STATEMENTS
+        + """
+for dtype in ("uint8", "int8", "int32", "int64", "uint16", "bool"):
+    for _ in range(3):
+        for call in (lambda v: 15 & v, lambda v: 3 | v, lambda v: 5 ^ v, lambda v: v ^ 5):
+            found, wanted = (call(n.array((np.arange(9) % 5).astype(dtype))[2:])
+                             for n in (cn, np))
+            found = np.asarray(found)
+            assert found.dtype == wanted.dtype, (dtype, found.dtype, wanted.dtype)
+            np.testing.assert_array_equal(found, wanted)
+        if dtype == "bool":
+            continue
+        found, wanted = (n.array((np.arange(9) % 5).astype(dtype)) for n in (cn, np))
+        for each in (found, wanted):
+            each <<= 2
+            each[3:] >>= 1
+            part = each[4:6]
+            part >>= each[:2] // 2
+        np.testing.assert_array_equal(found, wanted)
+before = legate_diffuse.stats()
+byte, found = cn.array(np.arange(9, dtype="uint8")), []
+for b in byte:
+    value = 0xFF & b
+    for _ in range(3):
+        found.append(int(value & 1))
+        value >>= 1
+after = legate_diffuse.stats()
+assert found == [b >> bit & 1 for b in range(9) for bit in range(3)]
+assert after["tasks_submitted"] == before["tasks_submitted"]
+"""
+    )
