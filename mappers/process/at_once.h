@@ -80,7 +80,8 @@ struct LocalOperand {
   bool is_in_process(PyObject* view, bool changes);
 
   // Lets it show what a basic index does; false if that is another one, or left to Python: one
-  // element repeats, or there is none.
+  // element repeats, or there is none. It is `copied` where an index is an array without
+  // dimensions.
   bool index(PyObject* key);
 
   // Whether it is the same view as another operand.
@@ -102,6 +103,7 @@ struct LocalOperand {
   const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
   Form form{};
   bool repeats{};  // one element, whatever the layout shows
+  bool copied{};   // what an index shows of it becomes an array of its own
 
  private:
   Answer find(const StoreFields& fields, PyObject* view, bool changes);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/element.h"
 
@@ -46,7 +47,7 @@ std::optional<Range> range_of(PyObject* part, std::int64_t extent) {
 }
 
 std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
-  auto place = index_from(part);
+  auto place = bound_from(part);
 
   if (place && *place < 0) *place += extent;
   return place && *place >= 0 && *place < extent ? place : std::nullopt;
@@ -89,7 +90,7 @@ class Indexing {
 
   std::int64_t dim{};
   std::int64_t offset;
-  bool is_empty{};
+  bool is_empty{}, is_copied{};
   Strides extents, strides;
 
   // False if it is no index of the form's, or left to Python. An ellipsis skips dimensions.
@@ -115,6 +116,8 @@ class Indexing {
       offset += range->first * stride;
       return keep(range->count, stride);
     }
+
+    is_copied = is_copied || is_array(part);
 
     const auto place = place_of(part, extent);
 
@@ -178,6 +181,7 @@ bool LocalOperand::index(PyObject* key) {
     if (!made.add(parts[at], skipped)) return false;
   }
   if (ellipses == 0 && !made.add(Py_Ellipsis, skipped)) return false;
+  copied = made.is_copied;
   show(made.dim, made.extents.data(), made.strides.data());
   form.offset = made.offset;
   form.end = form.offset + 1;

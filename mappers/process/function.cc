@@ -217,8 +217,18 @@ nb::object Function::dense_layout(const Shape& shape, const LocalOperands& opera
 
 nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
   if (dim == 0 && single_) return nb::borrow(single_);
-  if (dim == 1 && *extents < MOST_SHORT && vectors_[*extents])
-    return nb::borrow(vectors_[*extents]);
+
+  std::uint64_t place = 0;
+
+  for (std::int64_t d = 0; d < dim; ++d)
+    place = place * 31 + static_cast<std::uint64_t>(extents[d]);
+
+  auto& known = layouts_[place % layouts_.size()];
+
+  if (known.layout && known.dim == dim &&
+      std::equal(extents, extents + dim, known.extents.begin())) {
+    return nb::borrow(known.layout);
+  }
 
   const auto shape = nb::steal(PyTuple_New(dim));
 
@@ -230,8 +240,15 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
   auto layout = nb::handle{dense_}(shape);
 
   // they are kept
-  if (dim == 0) single_ = nb::object{layout}.release().ptr();
-  if (dim == 1 && *extents < MOST_SHORT) vectors_[*extents] = nb::object{layout}.release().ptr();
+  if (dim == 0) {
+    single_ = nb::object{layout}.release().ptr();
+    return layout;
+  }
+
+  const auto before = nb::steal(std::exchange(known.layout, nb::object{layout}.release().ptr()));
+
+  known.dim = dim;
+  std::copy(extents, extents + dim, known.extents.begin());
   return layout;
 }
 

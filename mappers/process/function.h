@@ -69,10 +69,14 @@ class Function {
                                       std::size_t count) const;
 
   PyObject* dense_;
-  // the layouts of new arrays without dimensions, and of short ones with one
-  static constexpr std::int64_t MOST_SHORT = 33;
+  // the layouts of new arrays: without dimensions, and of shapes that came last
+  struct KnownLayout {
+    PyObject* layout{};
+    std::int64_t dim{};
+    std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+  };
   mutable PyObject* single_{};
-  mutable std::array<PyObject*, MOST_SHORT> vectors_{};
+  mutable std::array<KnownLayout, 128> layouts_;
   bool takes_numbers_;
   bool reduces_;
   // where one is stays the same when more are added, as other code of the program may at any time

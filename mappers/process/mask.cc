@@ -18,31 +18,49 @@ namespace legate_diffuse {
 
 namespace {
 
-// Calls `visit` with the place of each element of `form` that a mask of the same shape selects, in
-// row-major order.
+// Elements at equal distances, and flags that say which of them a mask selects.
+struct Row {
+  char* element;
+  const char* flag;
+  std::int64_t count, step, flag_step;
+};
+
+// Calls `visit` with each row of elements and of a mask of the same shape.
 template <typename Visit>
-void for_each_selected(const LocalOperand& array, const LocalOperand& mask, std::int64_t dim,
-                       char* element, const char* selected, const Visit& visit) {
+void for_each_row(const LocalOperand& array, const LocalOperand& mask, std::int64_t dim,
+                  char* element, const char* selected, const Visit& visit) {
   const auto itemsize = array.small->shape().itemsize;
   const auto is_last = dim + 1 == array.form.dim;
   const auto step = array.repeats ? 0 : array.form.strides[dim] * itemsize;
   const auto mask_step = mask.repeats ? 0 : mask.form.strides[dim];
 
+  if (is_last) {
+    visit(Row{element, selected, array.form.extents[dim], step, mask_step});
+    return;
+  }
   for (std::int64_t i = 0; i < array.form.extents[dim]; ++i) {
-    auto* const place = element + i * step;
-    const auto* const flag = selected + i * mask_step;
-
-    if (!is_last) {
-      for_each_selected(array, mask, dim + 1, place, flag, visit);
-    } else if (*flag) {
-      visit(place);
-    }
+    for_each_row(array, mask, dim + 1, element + i * step, selected + i * mask_step, visit);
   }
 }
 
-template <typename Visit>
-void for_each_selected(const LocalOperand& array, const LocalOperand& mask, const Visit& visit) {
-  for_each_selected(array, mask, 0, first_element(array), first_element(mask), visit);
+std::int64_t count_of(const Row& row) {
+  std::int64_t found = 0;
+
+  for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i * row.flag_step] != 0;
+  return found;
+}
+
+// Copies what is selected one after the other, without a branch for each: flags are hard to
+// predict. Nothing is written past the last element, of `left`.
+template <typename T>
+void copy_selected(const Row& row, char*& to, std::int64_t& left) {
+  for (std::int64_t i = 0; i < row.count && left > 0; ++i) {
+    const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
+
+    std::memcpy(to, row.element + i * row.step, sizeof(T));
+    to += is_selected * static_cast<std::int64_t>(sizeof(T));
+    left -= is_selected;
+  }
 }
 
 // An array and a mask of the same shape.
@@ -59,14 +77,24 @@ class Selection {
   }
 
   template <typename Visit>
+  void visit_rows(const Visit& visit) const {
+    for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
+  }
+
+  // Calls `visit` with the place of each element that is selected, in row-major order.
+  template <typename Visit>
   void visit(const Visit& visit) const {
-    for_each_selected(array, mask_, visit);
+    visit_rows([&](const Row& row) {
+      for (std::int64_t i = 0; i < row.count; ++i) {
+        if (row.flag[i * row.flag_step]) visit(row.element + i * row.step);
+      }
+    });
   }
 
   [[nodiscard]] std::int64_t count() const {
     std::int64_t found = 0;
 
-    visit([&](const char*) { ++found; });
+    visit_rows([&](const Row& row) { found += count_of(row); });
     return found;
   }
 
@@ -105,10 +133,16 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   auto* to = target.small->elements();
 
-  selection.visit([&](const char* element) {
-    std::memcpy(to, element, itemsize);
-    to += itemsize;
-  });
+  if (itemsize == sizeof(std::int64_t)) {
+    auto left = count;
+
+    selection.visit_rows([&](const Row& row) { copy_selected<std::int64_t>(row, to, left); });
+  } else {
+    selection.visit([&](const char* element) {
+      std::memcpy(to, element, itemsize);
+      to += itemsize;
+    });
+  }
   target.small->set_changed();
   run.done();
   return made.array.release().ptr();

@@ -143,6 +143,7 @@ PyObject* get_part(PyObject* array, PyObject* key) {
   // what is here can be shown without a view, which most parts need not have
   if (operand.is_in_process(whole.view.ptr(), false)) {
     if (!operand.index(key) || operand.form.dim == 0) Py_RETURN_NONE;
+    if (operand.copied) return new_arrays ? copied(*new_arrays, array, key) : Py_NewRef(Py_None);
     return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
   }
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "process/arrays.h"
@@ -85,6 +87,20 @@ struct Factor {
   std::array<std::int64_t, 2> extents{1, 1}, steps{};
 };
 
+// As BLAS multiplies, whatever is infinite.
+template <typename T>
+std::complex<T> times(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+float times(float a, float b) {
+  return a * b;
+}
+
+double times(double a, double b) {
+  return a * b;
+}
+
 template <typename T>
 void multiply_few(const Factor& a, const Factor& b, char* to) {
   const auto depth = a.extents[1];
@@ -92,15 +108,24 @@ void multiply_few(const Factor& a, const Factor& b, char* to) {
   for (std::int64_t row = 0; row < a.extents[0]; ++row) {
     for (std::int64_t column = 0; column < b.extents[1]; ++column) {
       // as the original multiplies by single elements, one product may be -0.0
-      auto sum = depth == 1 ? a.at<T>(row, 0) * b.at<T>(0, column) : T{};
+      auto sum = depth == 1 ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
 
       for (std::int64_t term = 0; depth > 1 && term < depth; ++term) {
-        sum += a.at<T>(row, term) * b.at<T>(term, column);
+        sum += times(a.at<T>(row, term), b.at<T>(term, column));
       }
       std::memcpy(to, &sum, sizeof(sum));
       to += sizeof(sum);
     }
   }
+}
+
+// Null for other types.
+auto multiply_few_of(std::string_view dtype) -> void (*)(const Factor&, const Factor&, char*) {
+  if (dtype == "float64") return &multiply_few<double>;
+  if (dtype == "float32") return &multiply_few<float>;
+  if (dtype == "complex128") return &multiply_few<std::complex<double>>;
+  if (dtype == "complex64") return &multiply_few<std::complex<float>>;
+  return nullptr;
 }
 
 // A product of few factors for which there is no kernel; None for others.
@@ -115,14 +140,14 @@ PyObject* product_of_few(const Products& products, const Views& views) {
     Py_RETURN_NONE;
   }
 
-  const auto type = number_type(text_of(first.dtype));
+  const auto multiply = multiply_few_of(text_of(first.dtype));
   const Factor shown{first, false}, other{second, true};
   const auto depth = shown.extents[1];
   std::array<std::int64_t, 2> extents{};
   std::int64_t dim = 0;
 
-  if ((type != NumberType::FLOAT64 && type != NumberType::FLOAT32) || depth != other.extents[0] ||
-      depth > MOST_TERMS || first.form.volume * other.extents[1] > MOST_FACTORS ||
+  if (!multiply || depth != other.extents[0] || depth > MOST_TERMS ||
+      first.form.volume * other.extents[1] > MOST_FACTORS ||
       shown.extents[0] * other.extents[1] > MOST_FACTORS) {
     Py_RETURN_NONE;
   }
@@ -142,11 +167,7 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   const Factor a{first, false}, b{second, true};
 
   result.small->reserve();
-  if (type == NumberType::FLOAT64) {
-    multiply_few<double>(a, b, result.small->elements());
-  } else {
-    multiply_few<float>(a, b, result.small->elements());
-  }
+  multiply(a, b, result.small->elements());
   result.small->set_changed();
   run.done();
   return made.array.release().ptr();

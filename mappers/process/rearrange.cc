@@ -34,10 +34,12 @@ class Copying {
  public:
   explicit Copying(const char* name) : name_{name} {}
 
-  // False if the elements of the array are not here, or there are none.
-  bool look_at(PyObject* array) {
+  // False if the elements of the array, at a basic index if one is given, are not here, or there
+  // are none.
+  bool look_at(PyObject* array, PyObject* key = nullptr) {
     view_ = view_of(array);
-    return view_.is_valid() && source.is_in_process(view_.ptr(), false) && source.form.volume > 0;
+    key_ = key;
+    return view_.is_valid() && look() && source.form.volume > 0;
   }
 
   // False if that is left to Python.
@@ -48,7 +50,7 @@ class Copying {
 
     NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
 
-    if (!made.is_here(target) || !source.is_in_process(view_.ptr(), false)) return false;
+    if (!made.is_here(target) || !look()) return false;
     array_ = std::move(made.array);
     strides = source.byte_strides();
     run_.emplace(name_);
@@ -70,7 +72,10 @@ class Copying {
   Strides strides{};  // of the source, in bytes
 
  private:
+  bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
+
   const char* name_;
+  PyObject* key_{};
   nb::object view_, array_;
   std::optional<Run> run_;
 };
@@ -110,19 +115,19 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
   return shape;
 }
 
-// Calls `visit` with each element of an array of int64, in row-major order.
-template <typename Visit>
-void for_each_place(const LocalOperand& places, const Visit& visit) {
+// Calls `visit` with each element of an array of integers, in row-major order.
+template <typename T, typename Visit>
+void for_each_place_of(const LocalOperand& places, const Visit& visit) {
   const auto strides = places.byte_strides();
   const auto& form = places.form;
   std::array<std::int64_t, LEGATE_MAX_DIM> index{};
   const auto* from = first_element(places);
 
   for (std::int64_t count = 0; count < form.volume; ++count) {
-    std::int64_t place{};
+    T place{};
 
     std::memcpy(&place, from, sizeof(place));
-    visit(place);
+    visit(static_cast<std::int64_t>(place));
     for (auto d = form.dim; d-- > 0;) {
       from += strides[d];
       if (++index[d] < form.extents[d]) break;
@@ -132,11 +137,42 @@ void for_each_place(const LocalOperand& places, const Visit& visit) {
   }
 }
 
+// The same for any type; false if it is none of integers that an int64 has.
+template <typename Visit>
+bool for_each_place(const LocalOperand& places, const Visit& visit) {
+  switch (number_type(text_of(places.dtype))) {
+    case NumberType::INT64:
+      for_each_place_of<std::int64_t>(places, visit);
+      return true;
+    case NumberType::INT32:
+      for_each_place_of<std::int32_t>(places, visit);
+      return true;
+    case NumberType::UINT32:
+      for_each_place_of<std::uint32_t>(places, visit);
+      return true;
+    case NumberType::INT16:
+      for_each_place_of<std::int16_t>(places, visit);
+      return true;
+    case NumberType::UINT16:
+      for_each_place_of<std::uint16_t>(places, visit);
+      return true;
+    case NumberType::INT8:
+      for_each_place_of<std::int8_t>(places, visit);
+      return true;
+    case NumberType::UINT8:
+      for_each_place_of<std::uint8_t>(places, visit);
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool are_inside(const LocalOperand& places, std::int64_t extent) {
   bool found = true;
 
-  for_each_place(places, [&](auto place) { found = found && place >= -extent && place < extent; });
-  return found;
+  return for_each_place(places,
+                        [&](auto place) { found = found && place >= -extent && place < extent; }) &&
+         found;
 }
 
 }  // namespace
@@ -165,12 +201,12 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   return copying.done();
 }
 
-PyObject* copied(const Function& function, PyObject* array) {
+PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   Copying copying{"copy"};
 
-  if (!copying.look_at(array)) Py_RETURN_NONE;
+  if (!copying.look_at(array, key)) Py_RETURN_NONE;
 
   const auto& form = copying.source.form;
   NewShape shape{form.dim, {}};
@@ -189,10 +225,7 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   Copying copying{"take"};
   LocalOperand indices;
   const auto view = view_of(places);
-  const auto look = [&] {
-    return view.is_valid() && indices.is_here(view.ptr(), false) &&
-           text_of(indices.dtype) == "int64";
-  };
+  const auto look = [&] { return view.is_valid() && indices.is_here(view.ptr(), false); };
 
   if (!copying.look_at(array) || !look()) Py_RETURN_NONE;
 

@@ -12,10 +12,10 @@ namespace legate_diffuse {
 // `function` makes arrays of each type.
 PyObject* reshape(const Function& function, PyObject* array, PyObject* shape);
 
-// array.copy() likewise, in row-major order.
-PyObject* copied(const Function& function, PyObject* array);
+// array.copy() likewise, in row-major order, or that of array[key] for a basic index.
+PyObject* copied(const Function& function, PyObject* array, PyObject* key = nullptr);
 
-// array[places] likewise, for an array of int64.
+// array[places] likewise, for an array of integers.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 
 // numpy.roll(array, shift, axis) likewise; the axis of a vector may be None.
