@@ -261,6 +261,63 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   return copying.done();
 }
 
+bool scatter(PyObject* array, PyObject* places, PyObject* value) {
+  if (!arrays_are_ready() || !is_array(places) || !is_writeable(array)) return false;
+
+  const auto view = view_of(array);
+  const auto index_view = view_of(places);
+  const auto value_view = view_of(value);
+  LocalOperand target, indices, source;
+  ScalarBlock number{};
+  const char* from = number.bytes.data();
+  Strides steps{};
+
+  if (!view.is_valid() || !index_view.is_valid() || !target.is_in_process(view.ptr(), true) ||
+      !indices.is_here(index_view.ptr(), false)) {
+    return false;
+  }
+
+  const auto& form = target.form;
+
+  if (form.dim == 0 || indices.form.dim != 1 || indices.root == target.root ||
+      indices.form.volume * (form.volume / std::max<std::int64_t>(form.extents[0], 1)) >
+          MOST_POINTS ||
+      !are_inside(indices, form.extents[0])) {
+    return false;
+  }
+  if (is_assignable(value)) {
+    if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+  } else {
+    Extents extents{};
+
+    std::copy(form.extents, form.extents + form.dim, extents.begin());
+    extents[0] = indices.form.volume;
+    if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
+        source.dtype != target.dtype || source.root == target.root || source.form.dim > form.dim ||
+        !source.broadcast(extents.data(), form.dim)) {
+      return false;
+    }
+    from = first_element(source);
+    steps = source.byte_strides();
+  }
+
+  const auto strides = target.byte_strides();
+  const auto itemsize = target.small->shape().itemsize;
+  auto* const to = first_element(target);
+  Run run{"scatter"};
+
+  // what comes twice keeps what comes last
+  for_each_place(indices, [&](std::int64_t place) {
+    if (place < 0) place += form.extents[0];
+    copy_elements(to + place * strides[0], strides.data() + 1, from, steps.data() + 1, form.dim - 1,
+                  form.extents + 1, itemsize);
+    from += steps[0];
+  });
+  note_change(store_fields(), target);
+  run.done();
+  return true;
+}
+
 PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObject* axis) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 

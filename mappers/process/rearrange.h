@@ -18,6 +18,10 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key = null
 // array[places] likewise, for an array of integers.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 
+// array[places] = value for a vector of integers, and an array or a number of the same type; false
+// if that is left to Python.
+bool scatter(PyObject* array, PyObject* places, PyObject* value);
+
 // numpy.roll(array, shift, axis) likewise; the axis of a vector may be None.
 PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObject* axis);
 

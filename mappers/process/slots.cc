@@ -16,6 +16,7 @@
 #include "process/mask.h"
 #include "process/numbers.h"
 #include "process/part.h"
+#include "process/rearrange.h"
 
 namespace nb = nanobind;
 
@@ -174,7 +175,8 @@ struct Put {
         auto* const given = number.is_valid() ? number.ptr() : value;
 
         return PyBool_FromLong(put(array, key, given) || put_part(array, key, given) ||
-                               put_selected(array, key, given) || put_later(array, key, given));
+                               put_selected(array, key, given) || scatter(array, key, given) ||
+                               put_later(array, key, given));
       }));
 
       if (!done.is_valid()) return -1;

@@ -425,6 +425,25 @@ try:
     raise SystemExit("a place outside was taken")
 except IndexError:
     pass
+for dtype in ("int8", "int64", "uint32"):
+    for _ in range(3):
+        for shape in ((6,), (6, 4)):
+            places = np.array([4, 1, 4, 5], dtype)
+            rows = np.arange(4.0 * np.prod(shape[1:])).reshape(4, *shape[1:])
+            for value in (7.0, 3, True, np.float64(2.5), rows, rows[:1]):
+                one, other = (n.array(np.zeros(shape)) for n in (cn, np))
+                one[cn.array(places)] = cn.array(value) if np.ndim(value) else value
+                other[places] = value
+                np.testing.assert_array_equal(one, other)
+                one[cn.array(places)] += 1.0
+                other[places] += 1.0
+                one.T[..., 1:][0 if one.ndim == 2 else ...] = 0.0
+                other.T[..., 1:][0 if one.ndim == 2 else ...] = 0.0
+                np.testing.assert_array_equal(one, other)
+empty = cn.arange(5.0)
+empty[cn.arange(0)] = 3.0
+empty[cn.arange(0)] = cn.arange(0.0)
+assert empty.tolist() == [0, 1, 2, 3, 4]
 before = legate_diffuse.stats()["tasks_submitted"]
 table, which = cn.arange(60.0).reshape(6, 10), cn.array(np.array([3, 1, 4], "int32"))
 total = [float(table[which[k]].sum()) for k in range(3)]
