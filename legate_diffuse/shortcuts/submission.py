@@ -52,7 +52,7 @@ class Submission:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.apply = client.legate.native.apply
-        self._most_dims = int(real.LEGATE_MAX_DIM)
+        self.most_dims = int(real.LEGATE_MAX_DIM)
         _let_native_code_know(client)
         self.templates = {
             ufunc: Templates(client, ufunc)
@@ -122,7 +122,7 @@ class Submission:
 
         None if Legate refuses such a shape.
         """
-        if len(shape) > self._most_dims:
+        if len(shape) > self.most_dims:
             return None
         array, result = self.new(template, shape)
         if template.privileges[0] == WRITE:
