@@ -193,8 +193,7 @@ PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) 
   Given given;
   const auto* const signature = find(operands, count, 1, given);
   auto& [views, numbers, found, shape] = given;
-  const auto layout =
-      signature ? dense_layout(shape, found, 1, count) : nb::object{};
+  const auto layout = signature ? dense_layout(shape, found, 1, count) : nb::object{};
 
   if (!layout.is_valid()) Py_RETURN_NONE;
 
