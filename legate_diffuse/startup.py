@@ -190,9 +190,13 @@ def after_cupynumeric(package: ModuleType) -> None:
     if legate is None:
         return
     try:
+        from legate_diffuse.check import self_test
+        from legate_diffuse.interpose.window import recognizer
         from legate_diffuse.shortcuts import vectorized
         from legate_diffuse.shortcuts.apply import apply_shortcuts
 
+        # of the original tasks, which shortcuts go round
+        self_test.apply(legate, package, recognizer)
         vectorized.install(legate, package.ndarray, apply_shortcuts(legate))
     except (AttributeError, ImportError) as error:
         version = getattr(package, "__version__", "of this version")
