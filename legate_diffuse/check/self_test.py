@@ -18,12 +18,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from importlib.metadata import version
 from typing import Any, Final, Protocol
 
 import numpy as np
 
-from legate_diffuse.codegen.cache import ObjectCache
 from legate_diffuse.launch import ranks
 from legate_diffuse.libraries.form import Form
 from legate_diffuse.messages import say_once
@@ -31,6 +29,11 @@ from legate_diffuse.stores.legate import Legate
 
 # Versions of Legate and cuPyNumeric with which the whole suite has passed.
 TESTED: Final = frozenset((("26.6.1", "26.6.1"),))
+
+# What was found out in this process, None if nothing was tested.
+found: list[str] | None = None
+# whether to test what was tested before
+_again = False
 
 # A kernel is compiled when it is needed for the second time.
 _TIMES: Final = 3
@@ -46,24 +49,37 @@ class Recognizer(Protocol):
         """Return the forms of the tasks of a library, by their numbers."""
 
 
+def insist() -> None:
+    """Let the versions be tested even if they were before."""
+    global _again
+    _again = True
+
+
 def apply(legate: Legate, package: Any, recognizer: Recognizer) -> None:
     """Let nothing be fused that is not what it is taken for, and say so."""
     versions = (_plain(legate_version()), _plain(package.__version__))
-    if versions in TESTED or ranks.are_several(legate.runtime):
+    if ranks.are_several(legate.runtime) or (versions in TESTED and not _again):
         return
+    # imported only then
+    from importlib.metadata import version
+
+    from legate_diffuse.codegen.cache import ObjectCache
+
+    global found
     cache = ObjectCache.from_environment(os.environ)
-    key = sha256(repr(("self-test", *versions, _own_version())).encode()).hexdigest()
-    kept = None if cache is None else cache.load(key)
+    what = ("self-test", *versions, version("legate-diffuse"))
+    key = sha256(repr(what).encode()).hexdigest()
+    kept = None if cache is None or _again else cache.load(key)
     if kept is None:
-        names = find_different(package, recognizer)
+        found = find_different(package, recognizer)
         if cache is not None:
-            cache.store(key, json.dumps(names).encode())
+            cache.store(key, json.dumps(found).encode())
     else:
-        names = json.loads(kept)
-        leave(recognizer, names)
-    if names:
+        found = json.loads(kept)
+        leave(recognizer, found)
+    if found:
         say_once(
-            f"the tasks {', '.join(names)} of cuPyNumeric {versions[1]} compute "
+            f"the tasks {', '.join(found)} of cuPyNumeric {versions[1]} compute "
             "something else than was expected, and are not fused"
         )
 
@@ -80,18 +96,18 @@ def find_different(package: Any, recognizer: Recognizer) -> list[str]:
     leave(recognizer, fused)
     wanted = [_outcome(run, package) for _, run in statements]
     forms.update(known)
-    found: list[str] = []
+    different: list[str] = []
     for (name, run), bits in zip(statements, wanted, strict=True):
         # what the original refuses is not used
-        if bits is None or name in found or _agrees(run, package, bits):
+        if bits is None or name in different or _agrees(run, package, bits):
             continue
-        found.append(name)
+        different.append(name)
         leave(recognizer, [name])
         if not _agrees(run, package, bits):
             # it is another task of the statement
             leave(recognizer, fused)
             return fused
-    return found
+    return different
 
 
 def leave(recognizer: Recognizer, names: list[str]) -> None:
@@ -112,10 +128,6 @@ def _plain(text: str) -> str:
     return ".".join(
         str(int(part)) if part.isdigit() else part for part in text.split(".")
     )
-
-
-def _own_version() -> str:
-    return version("legate-diffuse")
 
 
 def _library() -> Any:
