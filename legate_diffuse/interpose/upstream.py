@@ -150,6 +150,54 @@ OTHERS: Final = (
     ),
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What goes around a fault of another library, all of it in one file.
+
+    Attributes:
+        file: where it is.
+        fault: what is wrong, and where.
+        version: the one of Legate that it was seen in.
+        ends: why nothing is changed where the fault is mended.
+    """
+
+    file: str
+    fault: str
+    version: str
+    ends: str
+
+
+PATCHES: Final = (
+    Patch(
+        "mappers/interposition/partitions.cc",
+        "Tiling::construct says that tiles are disjoint which a bloat lets overlap, "
+        "and Tiling::is_complete_for that they are complete which end too early",
+        "26.06",
+        "only kinds of partitions that are not those of their tiles are changed",
+    ),
+    Patch(
+        "mappers/interposition/locks.cc",
+        "FastReservation spins for a lock whose holder does not run",
+        "26.06",
+        "it is built for one layout of locks, and LEGATE_DIFFUSE_YIELD=0 leaves it out",
+    ),
+    Patch(
+        "legate_diffuse/launch/trapping.py",
+        "EquivalenceSet::overwrite_set uses views that were freed, so that fills of "
+        "arrays that ranks share end or hang programs",
+        "26.1",
+        "one rank has Legion's fills; several run a kernel that fills, with equal bits",
+    ),
+    Patch(
+        "legate_diffuse/stores/view.py",
+        "a part of a store cannot be delinearized that is divided (Legate raises "
+        "NonInvertibleTransformation)",
+        "26.06",
+        "a view with one more step shows the same elements",
+    ),
+)
+
 # The version of ``__legate_data_interface__`` that stand-ins have; 26.7 has the next.
 _INTERFACE: Final = 1
 

@@ -203,6 +203,17 @@ def test_native_code_uses_what_is_in_the_table() -> None:
     assert found == {*door.names}
 
 
+def test_patches_are_where_the_table_says() -> None:
+    for patch in upstream.PATCHES:
+        path = PACKAGE.parent / patch.file
+        if patch.file.startswith("mappers/"):
+            path = MAPPERS.parent / patch.file
+        if path.exists() or MAPPERS.exists():
+            text = " ".join(path.read_text("utf-8").split())
+            assert patch.version in text, patch.file
+            assert patch.fault.split()[0].rpartition("::")[2] in text, patch.file
+
+
 def test_this_legate_has_all() -> None:
     assert upstream.lost() == ""
 
