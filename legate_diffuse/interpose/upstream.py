@@ -129,7 +129,7 @@ OTHERS: Final = (
     Door(
         "",
         ("_user_value",),
-        "the number that an array was made from, which Legate has not seen",
+        "a setting of cuPyNumeric's: what it is set to now",
         _LONGER,
     ),
     Door("", ("_get_view",), "a thunk of a part that a basic index shows", _LONGER),
