@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 import operator
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from process import run_alone
+from process import run_alone, run_python
 from tiers import examples
 
 from legate_diffuse.interpose.known import KNOWN
@@ -136,6 +138,67 @@ def test_a_changed_function_switches_off_what_uses_it(
     assert off(spaced) == set()
     assert off(changed) == USERS[place]
     assert off(lambda _: "") == USERS[place]
+
+
+def changed_modules(folder: Path, inserted: str) -> dict[str, str]:
+    """Return files of modules of which ten functions have one line more, by module."""
+    original = Path(cn.__file__).parent
+    places: dict[str, list[tuple[int, int]]] = {}
+    files = {
+        module: original.joinpath(*module.split(".")).with_suffix(".py")
+        for module, _ in USERS
+    }
+    for module, name in USERS:
+        node: Any = ast.parse(files[module].read_text("utf-8"))
+        for part in name.split("."):
+            # the last one is no overload
+            *_, node = (each for each in node.body if getattr(each, "name", "") == part)
+        last = node.body[-1]
+        places.setdefault(module, []).append((last.lineno, last.col_offset))
+    made = {}
+    for module, path in files.items():
+        lines = path.read_text("utf-8").splitlines()
+        for line, column in sorted(places[module], reverse=True):
+            lines.insert(line - 1, " " * column + inserted)
+        target = folder / f"{module}.py"
+        target.write_text("\n".join([*lines, ""]), "utf-8")
+        made[f"cupynumeric.{module}"] = str(target)
+    return made
+
+
+WHICH_ARE_OFF = """
+import importlib.util
+import json
+import sys
+class Changed:
+    def find_spec(self, name, path, target=None):
+        if name in CHANGED:
+            return importlib.util.spec_from_file_location(name, CHANGED[name])
+CHANGED = json.loads(sys.argv[1])
+sys.meta_path.insert(0, Changed())
+import cupynumeric as cn
+from legate_diffuse.shortcuts import apply
+x = cn.arange(6.0)
+y = cn.where(x > 2.0, x.copy(), cn.stack([x, x])[1])
+print({name: sys.modules[name].__file__ for name in CHANGED} == CHANGED)
+print(json.dumps(apply.off))
+print(float(y.sum()), float(x.dot(y)), x.item(3), float(cn.sqrt(x[4])), cn.roll(x, 1))
+"""
+
+
+@pytest.mark.parametrize("inserted", ["# a comment", "pass"])
+def test_ten_changed_functions_switch_off_what_uses_them(
+    inserted: str, tmp_path: Path
+) -> None:
+    changed = json.dumps(changed_modules(tmp_path, inserted))
+    done = run_python(WHICH_ARE_OFF, changed, LEGATE_DIFFUSE="1")
+    assert done.returncode == 0, done.stderr
+    are_changed, off, results = done.stdout.splitlines()
+    assert are_changed == "True"
+    wanted = set().union(*USERS.values()) if inserted == "pass" else set()
+    assert {*json.loads(off)} == wanted
+    assert results == "15.0 55.0 3.0 2.0 [5. 0. 1. 2. 3. 4.]"
+    assert done.stderr.count("\n") == bool(wanted)
 
 
 def test_tokens_are_all_that_means_something() -> None:

@@ -151,6 +151,9 @@ def private_names() -> Iterator[tuple[str, str]]:
                 case ast.ImportFrom(module=str(name)) | ast.Constant(value=str(name)):
                     if re.fullmatch(_MODULE, name):
                         used.append((name, place))
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+                used += [(name, place) for name in names if re.fullmatch(_MODULE, name)]
             if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
                 used.append((node.attr, place))
     yield from ((name, place) for name, place in used if name not in own)
