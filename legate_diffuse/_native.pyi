@@ -243,6 +243,23 @@ class Function:
             task_template: of the tasks that wait where it cannot run at once.
         """
 
+    def join(
+        self,
+        dtypes: Sequence[str | None],
+        operation: Operation,
+        functions: Sequence[Function],
+    ) -> None:
+        """Let an operation compute at once what functions compute of such operands.
+
+        Through ``apply`` it returns a tuple then, or ``NotImplemented`` where the
+        operation was never prepared for such operands.
+
+        Args:
+            dtypes: the types of the operands.
+            operation: of each function it has the result, and then the operands.
+            functions: those that know such operands.
+        """
+
     def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
         """Return a new array of equal elements."""
 

@@ -118,7 +118,16 @@ def _add_launcher_flags(args: ModuleType) -> None:
             os.environ["LEGATE_DIFFUSE"] = "1"
             os.environ["LEGATE_DIFFUSE_EXPLAIN"] = path
 
-    args.parser.add_argument(
+    parser = getattr(args, "parser", None)
+    if parser is None:
+        from legate_diffuse.messages import say
+
+        say(
+            "this Legate's launcher takes no flags of others; use LEGATE_DIFFUSE=1 in "
+            "the place of --diffuse"
+        )
+        return
+    parser.add_argument(
         "--diffuse",
         action=Diffuse,
         nargs=0,
@@ -126,7 +135,7 @@ def _add_launcher_flags(args: ModuleType) -> None:
         help="Fuse the tasks that the program submits (legate_diffuse); the "
         "same as LEGATE_DIFFUSE=1",
     )
-    args.parser.add_argument(
+    parser.add_argument(
         "--diffuse-explain",
         action=Explain,
         metavar="FILE",

@@ -26,7 +26,7 @@ usage: legate-diffuse [explain [--all | --html FILE.html | --json FILE.json]] \
 [LEGATE OPTIONS ...] PROGRAM.py [ARGUMENTS ...]
        legate-diffuse report [--output FILE.zip] [LEGATE OPTIONS ...] \
 PROGRAM.py [ARGUMENTS ...]
-       legate-diffuse info [--json]
+       legate-diffuse info [--json] [--self-test]
        legate-diffuse cache [list | clear]
        legate-diffuse --version"""
 
@@ -71,11 +71,13 @@ def main() -> int:
 
 
 def _info(arguments: list[str]) -> int:
-    if arguments not in ([], ["--json"]):
-        raise _MistakeError(f"info takes --json, and not {' '.join(arguments)}")
+    wrong = [each for each in arguments if each not in ("--json", "--self-test")]
+    if wrong:
+        words = " ".join(wrong)
+        raise _MistakeError(f"info takes --json and --self-test, and not {words}")
     from legate_diffuse.commands import info
 
-    return info.show(as_json=bool(arguments))
+    return info.show(as_json="--json" in arguments, tests="--self-test" in arguments)
 
 
 def _cache(arguments: list[str]) -> int:

@@ -74,7 +74,12 @@ def before_unfused_core() -> None:
 
 def after_core(core: ModuleType) -> None:
     """Install the stand-ins, or say in one line why the program runs unfused."""
-    runtime = core.get_legate_runtime()
+    get_runtime = getattr(core, "get_legate_runtime", None)
+    if get_runtime is None or (_wanted and not _is_understood()):
+        _rule_out()
+    if get_runtime is None:
+        return
+    runtime = get_runtime()
     native = _load_native(core, runtime) if _wanted else None
     # before the native part is started, in which all ranks take part
     if _is_ruled_out_by_ranks(runtime, native is not None) or native is None:
@@ -86,11 +91,40 @@ def after_core(core: ModuleType) -> None:
         return
     from legate_diffuse.interpose.install import install
 
+    try:
+        finish = install(core, native)
+    except Exception as error:
+        _say_other(f"is not what stand-ins were made for: {error}")
+        return
     if settings.flag("LEGATE_DIFFUSE_STATS"):
         # registered before the last flush, so it runs after it
         several = runtime.node_count > 1
         atexit.register(_print_statistics, runtime.node_id if several else None)
-    install(core, native)
+    atexit.register(finish)
+
+
+def _rule_out() -> None:
+    global _wanted
+    _wanted = False
+
+
+def _is_understood() -> bool:
+    """Return whether Legate has all that is needed of it; if not, say so."""
+    from legate_diffuse.interpose import upstream
+
+    if missing := upstream.lost():
+        _say_other(f"has no {missing}")
+    return not missing
+
+
+def _say_other(what: str) -> None:
+    """Say what is other than expected in this Legate, and how to get the expected."""
+    version = sys.modules["legate"].__version__
+    lowest, beyond = (".".join(map(str, each)) for each in settings.LEGATE_RANGE)
+    say(
+        f"Legate {version} {what}, so the program runs unfused; install "
+        f"legate>={lowest},<{beyond}"
+    )
 
 
 def _load_native(core: ModuleType, runtime: Any) -> ModuleType | None:
@@ -153,11 +187,23 @@ def after_cupynumeric(package: ModuleType) -> None:
     from legate_diffuse.interpose import install
 
     legate = install.installed()
-    if legate is not None:
+    if legate is None:
+        return
+    try:
+        from legate_diffuse.check import self_test
+        from legate_diffuse.interpose.window import recognizer
         from legate_diffuse.shortcuts import vectorized
         from legate_diffuse.shortcuts.apply import apply_shortcuts
 
+        # of the original tasks, which shortcuts go round
+        self_test.apply(legate, package, recognizer)
         vectorized.install(legate, package.ndarray, apply_shortcuts(legate))
+    except (AttributeError, ImportError) as error:
+        version = getattr(package, "__version__", "of this version")
+        say(
+            f"cuPyNumeric {version} is not what shortcuts were made for, so that its "
+            f"calls take longer ({error})"
+        )
 
 
 def load_driver_stub() -> None:

@@ -3,6 +3,8 @@
 
 Both sides run in turns in this process. Ours are done when an element of the last
 result was read. Numba's get fresh results, as ours do, or with ``out=`` the same again.
+Calls get other elements than those before them, as in programs: a processor learns how
+a thousand elements branch that come again and again.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ import legate_diffuse
 # about so long.
 MOST, LEAST, SECONDS, TURN = 25, 3, 2.0, 2e-3
 
+# Calls get arguments with so many elements in turns, at most so many arguments.
+ELEMENTS, CALLS = 65536, 64
+
 
 def main() -> None:
     """Measure what the command line names: the package, and numbers of elements."""
@@ -40,13 +45,18 @@ def measured(
     function: Callable[..., Any], types: str, bounds: tuple[float, float], elements: int
 ) -> dict[str, Any]:
     """Return the times of one function, and whether both sides have the same bits."""
-    given = arguments(types, bounds, elements)
-    arrays = [cupynumeric.array(each).copy() for each in given]
+    count = min(CALLS, -(-ELEMENTS // elements))
+    drawn = arguments(types, bounds, elements * count)
+    sets = [
+        [each[start : start + elements].copy() for each in drawn]
+        for start in range(0, elements * count, elements)
+    ]
+    arrays = [[cupynumeric.array(each).copy() for each in given] for given in sets]
     ufuncs = by_numba(function, types)
     vectorized = legate_diffuse.vectorize(function)
 
-    def ours() -> tuple[Any, ...]:
-        made = vectorized(*arrays)
+    def ours(number: int) -> tuple[Any, ...]:
+        made = vectorized(*arrays[number % count])
         return made if isinstance(made, tuple) else (made,)
 
     def finished() -> None:
@@ -55,31 +65,32 @@ def measured(
 
     last: tuple[Any, ...] = ()
     for _ in range(4):
-        last = ours()
+        last = ours(0)
         finished()
-    wanted = [ufunc(*given) for ufunc in ufuncs]
+    wanted = [ufunc(*sets[0]) for ufunc in ufuncs]
     same = all(
         numpy.asarray(left.copy()).tobytes() == right.tobytes()
         for left, right in zip(last, wanted, strict=True)
     )
     before = legate_diffuse.stats()["tasks_submitted"]
-    sides: dict[str, Callable[[], Any]] = {
+    sides: dict[str, Callable[[int], Any]] = {
         "ours": ours,
-        "numba": lambda: [ufunc(*given) for ufunc in ufuncs],
-        "numba_out": lambda: [
-            ufunc(*given, out=out) for ufunc, out in zip(ufuncs, wanted, strict=True)
+        "numba": lambda number: [ufunc(*sets[number % count]) for ufunc in ufuncs],
+        "numba_out": lambda number: [
+            ufunc(*sets[number % count], out=out)
+            for ufunc, out in zip(ufuncs, wanted, strict=True)
         ],
     }
     times: dict[str, list[float]] = {side: [] for side in sides}
-    calls = max(1, int(TURN / timed(sides["numba_out"], 1)))
+    calls = max(count, int(TURN / timed(lambda: sides["numba_out"](0), 1)))
     turns = 0
     begun = time.perf_counter()
     while turns < LEAST or (turns < MOST and time.perf_counter() - begun < SECONDS):
         turns += 1
         for side, call in sides.items():
             start = time.perf_counter()
-            for _ in range(calls):
-                last = call()
+            for number in range(calls):
+                last = call(number)
             if side == "ours":
                 finished()
             times[side].append((time.perf_counter() - start) / calls)

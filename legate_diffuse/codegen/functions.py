@@ -10,7 +10,8 @@ parts of a kernel are as they were.
 Where branches are all that keeps LLVM from it, it is told to vectorise: its model takes
 branches for cheap, which those that depend on elements are not. Functions of C's are
 called on vectors where there is a routine with libm's bits. Where there is a loop, it
-ends with the last point, so that as few elements are computed as there are.
+ends with the last point, so that as few elements are computed as there are; and where a
+kernel computes nothing else than such functions, its vectors have one lane.
 """
 
 from __future__ import annotations
@@ -166,6 +167,8 @@ def vector_function(
         module = llvm.parse_assembly(text.replace(_KEEP, _UNROLL))
         optimise(module, machine)
         module.get_function(name).add_function_attribute("alwaysinline")
+    if lanes == 1:
+        module.get_function(name).add_function_attribute("alwaysinline")
     module.get_function(name).linkage = "linkonce_odr"
     text = str(module)
     for routine in routines:
@@ -248,8 +251,8 @@ def _loop_over_lanes(call: Call, lanes: int, width: int, hint: str) -> str:
     """Return the function of vectors as a loop that calls the scalar function."""
     function, result = call.function, _result_type(call, lanes)
     before, loop, after = Lines(lanes, "b"), Lines(lanes, "l"), Lines(lanes, "a")
-    parameters = ["i64 %count"] if call.loops else ["i64 %unused"]
-    end = "%count" if call.loops else str(lanes)
+    parameters = ["i64 %count"]
+    end = "%count" if call.loops and lanes > 1 else str(lanes)
     elements: list[str] = []
     made, number = "poison", 0
     for place, dtype in enumerate((*function.inputs, *function.outputs)):

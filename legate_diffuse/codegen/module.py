@@ -10,7 +10,8 @@ from legate_diffuse.codegen.functions import calls_of
 from legate_diffuse.codegen.reduction import POINTS_PER_CALL, reductions
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE, RECT
-from legate_diffuse.kernel.ir import Kernel, Reduce, Store
+from legate_diffuse.kernel.functions import called
+from legate_diffuse.kernel.ir import Kernel, Op, Reduce, Store
 from legate_diffuse.maths.calls import MathsCalls
 from legate_diffuse.maths.libm import MathLibrary
 
@@ -50,10 +51,27 @@ def lanes_of(kernel: Kernel, target: Target) -> int:
         if not isinstance(instruction, Store | Reduce):
             dtypes.add(kernel.dtype_of(number))
     dtypes.discard(RECT)
+    if _is_one_by_one(kernel):
+        return 1
     widest = max((ITEMSIZE[COMPONENT.get(dtype, dtype)] for dtype in dtypes), default=1)
     lanes = REGISTERS_PER_VALUE * target.vector_bytes // widest
     loops = any(each.loops for each in calls_of(kernel).values())
     return _LANES_OF_LOOPS * lanes if loops else lanes
+
+
+def _is_one_by_one(kernel: Kernel) -> bool:
+    """Whether all that is computed are functions, one element after the other.
+
+    Then vectors would only be taken apart and put together again.
+    """
+    calls = calls_of(kernel)
+    operators = {step.name for step in kernel.body if isinstance(step, Op)}
+    return (
+        bool(calls)
+        and all(each.loops for each in calls.values())
+        and all(called(name) is not None for name in operators)
+        and not reductions(kernel)
+    )
 
 
 def llvm_module(

@@ -15,7 +15,7 @@ from typing import Any, Final
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache, UnsuitableError, default_folder
 from legate_diffuse.codegen.target import host_target
-from legate_diffuse.commands.probe import MARK
+from legate_diffuse.commands.probe import MARK, SELF_TEST
 from legate_diffuse.libraries.registry import GROUP
 from legate_diffuse.observe.quantities import in_bytes
 
@@ -34,13 +34,17 @@ _RANGE: Final = re.compile(r"([\w.-]+)\s*\(?([<>=!~][^;)]*)")
 # With it Legate starts on any machine; a user's own LEGATE_CONFIG comes first.
 _CONFIG: Final = "--cpus 1 --gpus 0 --sysmem 128"
 _PATIENCE_SECONDS: Final = 300
+_NOTHING_OFF: Final[dict[str, Any]] = {"shortcuts_off": [], "tasks_off": None}
 # What would print or write something in the process that is asked.
 _SILENT: Final = ("EXPLAIN", "STATS", "LOG", "LOG_FILE", "DUMP", "CHECK")
 
 
-def show(as_json: bool) -> int:
-    """Print what is known; return the status of the command."""
-    facts = find()
+def show(*, as_json: bool, tests: bool) -> int:
+    """Print what is known; return the status of the command.
+
+    With ``tests`` each form of a task is tested.
+    """
+    facts = find(tests=tests)
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
@@ -48,7 +52,7 @@ def show(as_json: bool) -> int:
     return 0
 
 
-def find() -> dict[str, Any]:
+def find(*, tests: bool = False) -> dict[str, Any]:
     """Return what is installed, set and found, as data.
 
     Legate is started in a process of its own, which takes some seconds.
@@ -58,7 +62,7 @@ def find() -> dict[str, Any]:
         "python": sys.version.split()[0],
         "packages": dict(_packages()),
         "switch": _switch(),
-        "fusion": _probe(),
+        "fusion": _probe(tests=tests),
         "target": _target(),
         "threads": os.environ.get("LEGATE_DIFFUSE_THREADS") or None,
         "processors": os.cpu_count(),
@@ -105,8 +109,8 @@ def _switch() -> dict[str, Any]:
     }
 
 
-def _probe() -> dict[str, Any]:
-    """Return whether fusion works, why not, and which shortcuts are off."""
+def _probe(*, tests: bool) -> dict[str, Any]:
+    """Return whether fusion works, why not, and which shortcuts and tasks are off."""
     kept = {f"LEGATE_DIFFUSE_{name}" for name in _SILENT}
     environment = {
         name: value for name, value in os.environ.items() if name not in kept
@@ -114,6 +118,7 @@ def _probe() -> dict[str, Any]:
     environment["LEGATE_DIFFUSE"] = "1"
     environment.setdefault("LEGATE_CONFIG", _CONFIG)
     command = [sys.executable, "-m", "legate_diffuse.commands.probe"]
+    command += [SELF_TEST] * tests
     try:
         done = subprocess.run(
             command,
@@ -124,12 +129,12 @@ def _probe() -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"works": False, "why": "Legate does not start", "shortcuts_off": []}
+        return {"works": False, "why": "Legate does not start", **_NOTHING_OFF}
     said = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
     if not said:
         lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         why = lines[-1] if lines else f"Legate ended with status {done.returncode}"
-        return {"works": False, "why": _plain(why), "shortcuts_off": []}
+        return {"works": False, "why": _plain(why), **_NOTHING_OFF}
     answer: dict[str, Any] = json.loads(said[0].removeprefix(MARK))
     own = [
         line for line in done.stderr.splitlines() if line.startswith("legate_diffuse")
@@ -182,6 +187,9 @@ def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"Fusion           {works}"
     off = ", ".join(fusion["shortcuts_off"]) or "none"
     yield f"Shortcuts off    {off}"
+    if fusion["tasks_off"] is not None:
+        differ = ", ".join(fusion["tasks_off"]) or "none"
+        yield f"Tasks off        {differ} (of those that were tested)"
     target = facts["target"]
     yield (
         f"Processor        {target['cpu']} ({target['triple']}), vectors of "

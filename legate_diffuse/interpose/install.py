@@ -7,7 +7,6 @@ after ``legate.core`` was imported, before a client library takes a name from it
 
 from __future__ import annotations
 
-import atexit
 import importlib
 from collections.abc import Callable
 from functools import wraps
@@ -18,13 +17,33 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.stores.legate import Legate
 
 
-def install(core: ModuleType, native: ModuleType) -> None:
+def install(core: ModuleType, native: ModuleType) -> Callable[[], None]:
     """Replace the names in ``legate.core`` and in the modules below it.
 
-    ``native`` is the native part, which has been started.
-    """
-    _keep_originals(core, native)
+    If this fails, nothing is replaced.
 
+    Args:
+        core: the module.
+        native: the native part, which has been started.
+
+    Returns:
+        What submits all that waits when the program ends.
+    """
+    try:
+        _keep_originals(core, native)
+        replacements, finish = _replacements(core)
+    except Exception:
+        vars(real).clear()
+        raise
+    for module, name, replacement in replacements:
+        setattr(module, name, replacement)
+    return finish
+
+
+def _replacements(
+    core: ModuleType,
+) -> tuple[list[tuple[ModuleType, str, Any]], Callable[[], None]]:
+    """Return what is put in the places of which names, and what ends the program."""
     from legate_diffuse.interpose import (
         array,
         constraints,
@@ -53,26 +72,25 @@ def install(core: ModuleType, native: ModuleType) -> None:
             if hasattr(core, name)
         },
     }
-    for name, replacement in replacements.items():
-        setattr(core, name, replacement)
     interface = importlib.import_module("legate.core.data_interface")
-    interface.LogicalArray = array.LogicalArray  # type: ignore[attr-defined]
-    interface.LogicalStore = store.LogicalStore  # type: ignore[attr-defined]
-
     # Cython code unpacks the arguments of Python tasks, and needs real arrays.
-    invoker = importlib.import_module("legate.core._ext.task.invoker")
     as_logical_array = interface.as_logical_array
 
     def as_real_array(obj: Any) -> Any:
         found = as_logical_array(obj)
         return found.expose() if type(found) is array.LogicalArray else found
 
-    invoker.as_logical_array = as_real_array  # type: ignore[attr-defined]
     real.as_real_array = as_real_array
+    invoker = importlib.import_module("legate.core._ext.task.invoker")
     decorator = importlib.import_module("legate.core._ext.task.decorator")
-    decorator.PyTask = python_task.PyTask  # type: ignore[attr-defined]
-
-    atexit.register(window.finish)
+    found: list[tuple[ModuleType, str, Any]] = [
+        *((core, name, each) for name, each in replacements.items()),
+        (interface, "LogicalArray", array.LogicalArray),
+        (interface, "LogicalStore", store.LogicalStore),
+        (invoker, "as_logical_array", as_real_array),
+        (decorator, "PyTask", python_task.PyTask),
+    ]
+    return found, window.finish
 
 
 def _keep_originals(core: ModuleType, native: ModuleType) -> None:

@@ -107,6 +107,10 @@ class TaskRecognizer:
         self._forms_of(library)[task] = form
         self.operations.add(operations)
 
+    def forms(self, library: Any) -> dict[int, Form]:
+        """Return the forms of the tasks of a library, by their numbers."""
+        return self._forms_of(library)
+
     def recognize_fill(self, fill: Any) -> Kind | None:
         """Return the kind of a fill."""
         dtype = fill.views[0].root.dtype

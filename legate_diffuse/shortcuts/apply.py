@@ -5,8 +5,8 @@ A program on small arrays spends most of its time in cuPyNumeric's Python, befor
 anything reaches Legate. A shortcut takes the place of a frequent call: it does the
 same for plain arguments, and leaves the rest to the original.
 
-A shortcut was written after certain functions of cuPyNumeric. It is on only if the
-digest of their source is the known one. If not, the user is told.
+A shortcut was written after certain functions of cuPyNumeric. It is on only if each of
+them is the known one (``interpose/known.py``). If not, the user is told.
 
 Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """

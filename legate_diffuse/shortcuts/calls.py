@@ -25,7 +25,7 @@ from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import common_type
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import EXACT, INTEGERS, Templates
 from legate_diffuse.stores.view import over
@@ -78,7 +78,8 @@ _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
 # How an operation becomes a task.
 _TASKS: Final[tuple[Source, ...]] = (
-    *ARRAYS,
+    *MADE,
+    *CONVERTED,
     ("_array.util", "check_writeable"),
     ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
@@ -466,37 +467,31 @@ SHORTCUTS: Final = (
     Shortcut(
         "operators",
         (*_methods(_OPERATORS), *_OF_TWO_OPERANDS),
-        "c77f47c52e880213",
         _replace_operators,
     ),
     Shortcut(
         "operators in place",
         (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
-        "528cd720a0a871d3",
         _replace_operators_in_place,
     ),
     Shortcut(
         "operators of one operand",
         (*_methods(_UNARY), *_OF_ONE_OPERAND),
-        "adf75d86f43050b1",
         _replace_unary_operators,
     ),
     Shortcut(
         "functions of NumPy's",
         (("_array.array", "ndarray.__array_ufunc__"), *_OF_TWO_OPERANDS),
-        "8de84636c67c3263",
         _replace_universal_function,
     ),
     Shortcut(
         "functions of two operands",
         _OF_TWO_OPERANDS,
-        "33c01471f4ff5f4a",
         _replace_binary_functions,
     ),
     Shortcut(
         "functions of one operand",
         _OF_ONE_OPERAND,
-        "a3cef00e6cacbdcd",
         _replace_unary_functions,
     ),
 )

@@ -18,7 +18,15 @@ from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, may_overlap, replace
+from legate_diffuse.shortcuts.submission import (
+    CALLED,
+    CONVERTED,
+    MADE,
+    SHOWN,
+    Submission,
+    may_overlap,
+    replace,
+)
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import ElementTemplates, NewArrays
 from legate_diffuse.stores.layout import Layout
@@ -333,9 +341,8 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray._from_thunk"),
             ("_thunk.deferred", "DeferredArray.get_item"),
             *_BASIC_INDEX,
-            *ARRAYS,
+            *SHOWN,
         ),
-        "cea0f7931c295dfd",
         _replace_get,
     ),
     Shortcut(
@@ -346,9 +353,9 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.putmask"),
             *_BASIC_INDEX,
             *_COPY,
-            *ARRAYS,
+            *CALLED,
+            *CONVERTED,
         ),
-        "5d75630b176eddf8",
         _replace_set,
     ),
     Shortcut(
@@ -358,9 +365,8 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.__copy__"),
             ("_thunk.deferred", "DeferredArray.copy"),
             *_COPY,
-            *ARRAYS,
+            *MADE,
         ),
-        "867eb1ae841c6105",
         _replace_copies,
     ),
     Shortcut(
@@ -369,15 +375,13 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.astype"),
             ("_array.array", "ndarray._astype"),
             ("_thunk.deferred", "DeferredArray.convert"),
-            *ARRAYS,
+            *MADE,
         ),
-        "d24167eef14c9a6c",
         _replace_astype,
     ),
     Shortcut(
         "sums",
-        (("_array.array", "ndarray.sum"), *ARRAYS),
-        "c405814d7a40b116",
+        (("_array.array", "ndarray.sum"), *CALLED),
         _replace_sum,
     ),
 )

@@ -19,7 +19,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
@@ -213,9 +213,9 @@ SHORTCUTS: Final = (
             ("runtime", "Runtime.find_or_create_array_thunk"),
             ("_thunk.deferred", "DeferredArray._fill"),
             ("_thunk.deferred", "DeferredArray.fill"),
-            *ARRAYS,
+            *MADE,
+            *CONVERTED,
         ),
-        "2fe3a71f8fabad49",
         _replace_all_creations,
     ),
 )

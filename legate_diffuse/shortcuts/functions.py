@@ -16,19 +16,25 @@ from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.reductions import AXIS
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import (
+    CALLED,
+    CONVERTED,
+    MADE,
+    Submission,
+    replace,
+)
 from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.layout import Shape
 
 # Functions that have a method of the same name do its work with its defaults: their
-# modules, and their digests (see ``shortcut.py``).
+# modules.
 _FUNCTIONS: Final = {
-    "sum": ("math_sum_prod_diff", "7a33d91bb18a707a"),
-    "prod": ("math_sum_prod_diff", "ec52afd2773fc1b1"),
-    "amax": ("math_extrema", "c524bbdfc3efa641"),
-    "amin": ("math_extrema", "0bc4119609cc45f5"),
-    "any": ("logic_truth", "65b533f60ab53d4d"),
-    "all": ("logic_truth", "b86c900c55ca43aa"),
+    "sum": "math_sum_prod_diff",
+    "prod": "math_sum_prod_diff",
+    "amax": "math_extrema",
+    "amin": "math_extrema",
+    "any": "logic_truth",
+    "all": "logic_truth",
 }
 
 
@@ -123,11 +129,10 @@ SHORTCUTS: Final = (
     *(
         Shortcut(
             f"the function {name}",
-            ((f"_module.{module}", name), *ARRAYS),
-            digest,
+            ((f"_module.{module}", name), *CALLED),
             partial(_replace_function, name),
         )
-        for name, (module, digest) in _FUNCTIONS.items()
+        for name, module in _FUNCTIONS.items()
     ),
     Shortcut(
         "the function where",
@@ -136,9 +141,9 @@ SHORTCUTS: Final = (
             ("_array.thunk", "perform_where"),
             ("_thunk.deferred", "DeferredArray.where"),
             ("_thunk.deferred", "DeferredArray._broadcast"),
-            *ARRAYS,
+            *MADE,
+            *CONVERTED,
         ),
-        "390a416ab9347dd3",
         _replace_where,
     ),
 )

@@ -23,7 +23,14 @@ from legate_diffuse.shortcuts.recipes import (
     Recipe,
 )
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import (
+    CALLED,
+    CONVERTED,
+    MADE,
+    SHOWN,
+    Submission,
+    replace,
+)
 
 
 def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
@@ -171,8 +178,11 @@ SHORTCUTS: Final = (
     *(
         Shortcut(
             f"the function {recipe.name} on small arrays",
-            ((recipe.module, recipe.name), *ARRAYS),
-            recipe.known,
+            (
+                (recipe.module, recipe.name),
+                *MADE,
+                *(CONVERTED if recipe.positional > recipe.arrays else ()),
+            ),
             partial(_replace_function, recipe),
         )
         for recipe in FUNCTIONS
@@ -180,37 +190,32 @@ SHORTCUTS: Final = (
     *(
         Shortcut(
             f"the method {name} on small arrays",
-            (("_array.array", f"ndarray.{name}"), *ARRAYS),
-            known,
+            (("_array.array", f"ndarray.{name}"), *MADE, *CONVERTED),
             partial(_replace_method, _BY_NAME[name]),
         )
-        for name, known in METHODS.items()
+        for name in METHODS
     ),
     *(
         Shortcut(
             f"the method {recipe.name} on small arrays",
-            (("_array.array", f"ndarray.{recipe.name}"), *ARRAYS),
-            recipe.known,
+            (("_array.array", f"ndarray.{recipe.name}"), *MADE),
             partial(_replace_method, recipe),
         )
         for recipe in OPERATORS
     ),
     Shortcut(
         "the text of small arrays",
-        (*(("_array.array", f"ndarray.{name}") for name in TEXTS), *ARRAYS),
-        "0d088cfc6f5adc97",
+        (*(("_array.array", f"ndarray.{name}") for name in TEXTS), *CALLED),
         _replace_texts,
     ),
     Shortcut(
         "the parts of small complex arrays",
-        (("_thunk.deferred", "DeferredArray.real"), *ARRAYS),
-        "6af224b5553e2df9",
+        (("_thunk.deferred", "DeferredArray.real"), *SHOWN),
         _replace_parts,
     ),
     Shortcut(
         "reductions by functions of two operands",
-        (("_ufunc.ufunc", "binary_ufunc.reduce"), *ARRAYS),
-        "d5dced67aaa39f9a",
+        (("_ufunc.ufunc", "binary_ufunc.reduce"), *MADE),
         _replace_reduce,
     ),
     Shortcut(
@@ -219,9 +224,8 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.sort"),
             ("_array.array", "ndarray.fill"),
             ("_module.indexing", "fill_diagonal"),
-            *ARRAYS,
+            *CALLED,
         ),
-        "8b7262ca60e30ab3",
         _replace_assignments,
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
 
 # What native code does alone.
 _CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
@@ -49,9 +49,8 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.__array__"),
             ("_array.array", "ndarray._check_is_convertible_to_scalar"),
             ("_thunk.deferred", "DeferredArray.__numpy_array__"),
-            *ARRAYS,
+            *CALLED,
         ),
-        "d0532f8fa891879e",
         _replace_conversions,
     ),
 )

@@ -26,7 +26,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.hosted import INEXACT
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
 from legate_diffuse.shortcuts.templates import Client, Template, new_function
 from legate_diffuse.stores.fill import Fill
@@ -253,9 +253,8 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.contract"),
             ("_thunk.deferred", "DeferredArray._fill"),
             ("_thunk.deferred", "DeferredArray.fill"),
-            *ARRAYS,
+            *MADE,
         ),
-        "faf7fbcc920ee03e",
         _replace_products,
     ),
 )

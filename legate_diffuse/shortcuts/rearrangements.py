@@ -15,7 +15,7 @@ import numpy as np
 
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, find
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.templates import NewArrays
 
 # What ``ravel`` and ``flatten`` pass on.
@@ -97,15 +97,13 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.reshape"),
             ("_thunk.deferred", "DeferredArray.reshape"),
-            *ARRAYS,
+            *MADE,
         ),
-        "7abc25472752bb67",
         _replace_reshape,
     ),
     Shortcut(
         "rolls of small arrays",
-        (("_module.array_rearrange", "roll"), *ARRAYS),
-        "f586f1a938926fbb",
+        (("_module.array_rearrange", "roll"), *MADE),
         _replace_roll,
     ),
     Shortcut(
@@ -114,7 +112,6 @@ SHORTCUTS: Final = (
             ("_module.array_rearrange", "roll"),
             ("_module.array_dimension", "broadcast"),
         ),
-        "c2bb0abf4f10e142",
         _replace_broadcast_of_roll,
     ),
 )

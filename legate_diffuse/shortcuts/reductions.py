@@ -20,7 +20,7 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.adjusted import Function, along_one, ordered
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import (
     FLOATS,
@@ -37,16 +37,15 @@ _NUMBERS: Final = frozenset(
 )
 _ORDERED: Final = frozenset(("int32", "int64", "uint64", "float32", "float64"))
 _TRUTH: Final = frozenset(("bool",))
-# The methods, their codes, the types that they take the short way for, and the digests
-# of what does their work.
+# The methods, their codes, the types that they take the short way for.
 _METHODS: Final = {
-    "sum": ("SUM", _NUMBERS, "e44f801f467ac517"),
+    "sum": ("SUM", _NUMBERS),
     # Legate has no product of complex128
-    "prod": ("PROD", _NUMBERS - {"complex128"}, "750e62c35b76e804"),
-    "max": ("MAX", _ORDERED, "12f637970f64a8a6"),
-    "min": ("MIN", _ORDERED, "bccd927dd8f9e1a5"),
-    "any": ("ANY", _TRUTH, "3583afb2e59e29b2"),
-    "all": ("ALL", _TRUTH, "2a94de7b73fc0907"),
+    "prod": ("PROD", _NUMBERS - {"complex128"}),
+    "max": ("MAX", _ORDERED),
+    "min": ("MIN", _ORDERED),
+    "any": ("ANY", _TRUTH),
+    "all": ("ALL", _TRUTH),
 }
 # The methods that add integers and truth values as integers of 64 bits, and those.
 _SUMS: Final = frozenset(("sum", "prod"))
@@ -135,7 +134,7 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
     doctor, sums = client.doctor, name in _SUMS
-    code, dtypes, _ = _METHODS[name]
+    code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
     hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
@@ -271,7 +270,7 @@ def _sources(name: str) -> tuple[Source, ...]:
         ("_thunk.deferred", "DeferredArray._single_axis_unary_reduction"),
         ("_thunk.deferred", "DeferredArray._fill"),
         ("_thunk.deferred", "DeferredArray.fill"),
-        *ARRAYS,
+        *MADE,
     )
 
 
@@ -280,10 +279,9 @@ SHORTCUTS: Final = (
         Shortcut(
             f"reductions with {name}",
             _sources(name),
-            digest,
             partial(_replace_reduction, name),
         )
-        for name, (_, _, digest) in _METHODS.items()
+        for name in _METHODS
     ),
     Shortcut(
         "means",
@@ -292,9 +290,8 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray._summation_dtype"),
             ("_array.array", "ndarray._normalize_summation"),
             ("_array.array", "ndarray.__itruediv__"),
-            *ARRAYS,
+            *CALLED,
         ),
-        "d5a5978f822daa5c",
         _replace_mean,
     ),
 )

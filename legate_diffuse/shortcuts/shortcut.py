@@ -7,11 +7,19 @@ import hashlib
 import importlib
 import inspect
 import linecache
-from collections.abc import Callable
+import tokenize
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Final
+
+from legate_diffuse.interpose.known import KNOWN
+
+# Tokens that mean nothing, and those of which only the kind matters.
+_NO_CHANGE: Final = frozenset((tokenize.COMMENT, tokenize.NL, tokenize.ENDMARKER))
+_LAYOUT: Final = frozenset((tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT))
 
 # A function of cuPyNumeric: the module that defines it, and its name there.
 Source = tuple[str, str]
@@ -24,18 +32,16 @@ class Shortcut:
     Attributes:
         name: what it shortens, in words for the user.
         sources: the functions whose work it does.
-        known: the digest of the version of them that it was written after.
         apply: puts it in place, given a ``Submission``.
     """
 
     name: str
     sources: tuple[Source, ...]
-    known: str
     apply: Callable[[Any], None]
 
     def fits(self) -> bool:
         """Return whether the installed cuPyNumeric has the known functions."""
-        return digest(self.sources) == self.known
+        return all([is_known(*each) for each in self.sources])
 
 
 def find(module: str, name: str) -> Any:
@@ -49,12 +55,60 @@ def find(module: str, name: str) -> Any:
     return found
 
 
-def digest(functions: tuple[Source, ...]) -> str:
-    """Return a digest of the source of functions."""
-    made = hashlib.sha256()
-    for module, name in functions:
-        made.update(source(module, name).encode())
-    return made.hexdigest()[:16]
+@cache
+def is_known(module: str, name: str) -> bool:
+    """Return whether a function of cuPyNumeric is the one of the table.
+
+    It is if it consists of the same tokens: comments and white space are no change.
+    """
+    text = source(module, name)
+    exact, meaning = KNOWN.get(module, {}).get(name, (0, 0))
+    return digest(text) == exact or digest(tokens_of(text)) == meaning
+
+
+def digest(text: str) -> int:
+    """Return the number that the table has for a text."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+
+
+def tokens_of(text: str) -> str:
+    """Return the tokens of a source, one a line, without comments and docstrings.
+
+    The text itself if it is no source.
+    """
+    try:
+        tokens = [each for each in _tokens(text) if each[0] not in _NO_CHANGE]
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    kinds = [tokenize.NEWLINE, *[kind for kind, _ in tokens], tokenize.NEWLINE]
+    words = []
+    for number, (kind, word) in enumerate(tokens, 1):
+        before, after = kinds[number - 1], kinds[number + 1]
+        # a text that is a statement, and the end of its line
+        if kind == tokenize.STRING and before in _LAYOUT and after == tokenize.NEWLINE:
+            kinds[number] = tokenize.NEWLINE
+        elif not (kind == before == tokenize.NEWLINE):
+            words.append(tokenize.tok_name[kind] if kind in _LAYOUT else word)
+    return "\n".join(words)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the kinds and texts of tokens; an f-string is one, whatever Python says."""
+    lines, depth = text.splitlines(keepends=True), 0
+    first = (0, 0)
+    for kind, word, start, end, _ in tokenize.generate_tokens(StringIO(text).readline):
+        name = tokenize.tok_name[kind]
+        if name.endswith("STRING_START"):
+            first = first if depth else start
+            depth += 1
+        elif name.endswith("STRING_END"):
+            depth -= 1
+            if not depth:
+                (row, column), (last, stop) = first, end
+                whole = [*lines[row - 1 : last - 1], lines[last - 1][:stop]]
+                yield tokenize.STRING, "".join(whole)[column:]
+        elif not depth:
+            yield kind, word
 
 
 @cache

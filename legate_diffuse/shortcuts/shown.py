@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import ARRAYS, Submission, replace
+from legate_diffuse.shortcuts.submission import SHOWN, Submission, replace
 
 _METHODS: Final = ("transpose", "swapaxes", "squeeze", "ravel")
 _FUNCTIONS: Final = ("expand_dims", "transpose", "swapaxes", "squeeze", "moveaxis")
@@ -110,9 +110,8 @@ SHORTCUTS: Final = (
             ("_thunk.deferred", "DeferredArray.swapaxes"),
             ("_thunk.deferred", "DeferredArray.squeeze"),
             ("_thunk.deferred", "DeferredArray.reshape"),
-            *ARRAYS,
+            *SHOWN,
         ),
-        "dabf1a70db9a4e80",
         _replace_all,
     ),
 )

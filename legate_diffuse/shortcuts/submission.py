@@ -32,15 +32,26 @@ from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Every shortcut does this again: it makes an array, or finds the store of one.
-ARRAYS: Final[tuple[Source, ...]] = (
+# What is around each function of cuPyNumeric that a shortcut replaces.
+CALLED: Final[tuple[Source, ...]] = (
+    ("_array.util", "add_boilerplate"),
+    ("_utils.profiling", "profiling_wrapper"),
+)
+# What makes arrays of arguments that are none.
+CONVERTED: Final[tuple[Source, ...]] = (
+    ("_array.util", "convert_to_cupynumeric_ndarray"),
+)
+# What makes an array that shows a store.
+SHOWN: Final[tuple[Source, ...]] = (
+    *CALLED,
+    ("_array.array", "ndarray._init_from_thunk"),
+    ("_thunk.deferred", "DeferredArray.__init__"),
+)
+# What makes an array for a result.
+MADE: Final[tuple[Source, ...]] = (
+    *SHOWN,
     ("_array.array", "ndarray._from_inputs"),
     ("_array.array", "ndarray._init_from_inputs"),
-    ("_array.array", "ndarray._init_from_thunk"),
-    ("_array.util", "add_boilerplate"),
-    ("_array.util", "convert_to_cupynumeric_ndarray"),
-    ("_thunk.deferred", "DeferredArray.__init__"),
-    ("_utils.profiling", "profiling_wrapper"),
     ("runtime", "Runtime.create_deferred_thunk"),
 )
 _new: Final = object.__new__
@@ -52,7 +63,7 @@ class Submission:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.apply = client.legate.native.apply
-        self._most_dims = int(real.LEGATE_MAX_DIM)
+        self.most_dims = int(real.LEGATE_MAX_DIM)
         _let_native_code_know(client)
         self.templates = {
             ufunc: Templates(client, ufunc)
@@ -122,7 +133,7 @@ class Submission:
 
         None if Legate refuses such a shape.
         """
-        if len(shape) > self._most_dims:
+        if len(shape) > self.most_dims:
             return None
         array, result = self.new(template, shape)
         if template.privileges[0] == WRITE:

@@ -43,13 +43,16 @@ class Backend(Protocol):
     def know(self, result: Result) -> None:
         """Let the task of a result be recognised."""
 
-    def submit(self, result: Result, operands: Sequence[Any], shape: Any) -> Any:
-        """Return a new array of a result of arrays; None if its task must be called."""
+    def submit(
+        self, results: Sequence[Result], operands: Sequence[Any], shape: Any
+    ) -> list[Any] | None:
+        """Return new arrays of the results of arrays; None if tasks must be called."""
 
-    def learn(self, result: Result, known: Any) -> Any:
-        """Return a function of native code that knows a result, None if there is none.
+    def learn(self, results: Sequence[Result], known: Sequence[Any]) -> tuple[Any, ...]:
+        """Return functions of native code that know results, None where there is none.
 
-        It may be ``known`` before, of other types of elements.
+        If there are several, the first one knows all of them. They may be ``known``
+        before, of other types of elements.
         """
 
 
@@ -66,7 +69,8 @@ class Vectorized:
     Args:
         function: a Python function, or what Numba has made of one.
         shorten: is told what native code does the same for arrays, and the functions
-            of native code to give to it, one for each result.
+            of native code to give to it: one for each result, and before several ones
+            one for all of them.
     """
 
     def __init__(
@@ -81,7 +85,7 @@ class Vectorized:
         self._is_ufunc = is_ufunc
         self._arity = len(signature(self.wrapped).parameters)
         self._results: dict[tuple[Type, ...], tuple[Result, ...] | RefusedError] = {}
-        # functions of native code, by the Python types of the arguments
+        # functions of native code, see `shorten`, by the Python types of the arguments
         self._known: dict[tuple[type, ...], tuple[Any, ...]] = {}
         self._apply: Callable[..., Any] = _refuse
         self._shorten = shorten
@@ -97,14 +101,9 @@ class Vectorized:
         if not named:
             known = self._known.get(tuple(map(type, arguments)))
             if known is not None:
-                first = self._apply(known[0], None, *arguments)
-                if len(known) == 1:
-                    if first is not None:
-                        return first
-                elif first is not None:
-                    others = [self._apply(each, None, *arguments) for each in known[1:]]
-                    if not any([each is None for each in others]):
-                        return (first, *others)
+                made = _made(self._apply, known, arguments)
+                if made is not None:
+                    return made
         return self._call(arguments, **named)
 
     def _call(self, arguments: Sequence[Any], out: Any = None, **named: Any) -> Any:
@@ -197,24 +196,22 @@ class Vectorized:
         ]
         # single elements are NumPy's until a task needs them
         shape = np.broadcast_shapes(*[each.shape for each in operands])
-        made = []
-        for result in results:
-            array = None
-            if backend is not None:
-                array = backend.submit(result, operands, shape)
-            if array is None:
-                array = package.empty(shape, result.dtype)
-                arrays = map(package.asarray, operands)
-                repeated = [
-                    each if each.shape == shape else package.broadcast_to(each, shape)
-                    for each in arrays
-                ]
+        made = None
+        if backend is not None:
+            made = backend.submit(results, operands, shape)
+        if made is None:
+            arrays = map(package.asarray, operands)
+            repeated = [
+                each if each.shape == shape else package.broadcast_to(each, shape)
+                for each in arrays
+            ]
+            made = [package.empty(shape, result.dtype) for result in results]
+            for result, array in zip(results, made, strict=True):
                 result.task(*repeated, array)
-            made.append(array)
         if backend is not None:
             kinds = tuple(map(type, arguments))
             known = self._known.get(kinds, (None,) * len(results))
-            known = tuple(map(backend.learn, results, known))
+            known = backend.learn(results, known)
             if None not in known:
                 self._known[kinds] = known
                 self._apply = backend.apply
@@ -306,15 +303,10 @@ def applied(function: Any) -> Callable[..., Any]:
         if not named:
             # what is called most often takes the least time
             made = apply(first, None, *arguments)
-            if made is not None:
-                if not others:
-                    return made
-                made = (made, *[apply(each, None, *arguments) for each in others])
-                for each in made:
-                    if each is None:
-                        break
-                else:
-                    return made
+            if made is None and others:
+                made = _each_made(apply, others, arguments)
+            if made is not None and made is not NotImplemented:
+                return made
         return vectorized(*arguments, **named)
 
     return update_wrapper(call, vectorized.wrapped)
@@ -338,6 +330,24 @@ def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
                 "vectorize takes a function with a fixed number of arguments"
             )
     return applied(function)
+
+
+def _made(
+    apply: Callable[..., Any], known: Sequence[Any], arguments: Sequence[Any]
+) -> Any:
+    """Return what functions of native code make of arguments, None if it is nothing."""
+    first, *others = known
+    made = apply(first, None, *arguments)
+    if made is None and others:
+        made = _each_made(apply, others, arguments)
+    return None if made is NotImplemented else made
+
+
+def _each_made(
+    apply: Callable[..., Any], functions: Sequence[Any], arguments: Sequence[Any]
+) -> tuple[Any, ...] | None:
+    made = tuple([apply(each, None, *arguments) for each in functions])
+    return None if any([each is None for each in made]) else made
 
 
 def _refuse(*_: Any) -> None:

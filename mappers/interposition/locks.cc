@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Locks of Realm that give way. Legion holds them for some instructions, and who waits for one
-// spins (Realm::FastReservation, realm/reservation.cc); but where a process has more threads than
-// cores, which is so when --cpus names all of them, the holder may not be running, and the waiting
-// thread then burns the time slice that the holder needs. CG on two of two cores took 9 ms an
-// iteration, and 42 % of the processors' time was spent in there; it takes 3.4 when the waiting
+// spins (Realm::FastReservation, realm/reservation.cc, 26.06); but where a process has more threads
+// than cores, which is so when --cpus names all of them, the holder may not be running, and the
+// waiting thread then burns the time slice that the holder needs. CG on two of two cores took 9 ms
+// an iteration, and 42 % of the processors' time was spent in there; it takes 3.4 when the waiting
 // thread yields.
 //
 // A library of its own, loaded before Legate and into the global scope, so that these definitions

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "process/element.h"
@@ -94,12 +95,69 @@ const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtype
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   if (!arrays_are_ready() || count + 1 > MAX_OPERANDS) Py_RETURN_NONE;
 
+  if (is_joint_) {
+    if (out == Py_None) return apply_jointly(operands, count);
+    Py_RETURN_NONE;
+  }
+
   const auto run = [&](PyObject* const* given) {
     return made_or(apply_at_once(out, given, count),
                    [&] { return apply_later(out, given, count); });
   };
 
   return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
+}
+
+// Operands that are in this process, with the places of results before them.
+struct Function::Given {
+  std::array<nb::object, MAX_OPERANDS> views;
+  std::array<ScalarBlock, MAX_OPERANDS> numbers;
+  LocalOperands found;
+  Shape shape;
+};
+
+const Signature* Function::find(PyObject* const* operands, std::size_t count, std::size_t first,
+                                Given& given) const {
+  std::array<PyObject*, MAX_OPERANDS> dtypes{};
+
+  for (std::size_t index = 0; index < count; ++index) {
+    auto& one = given.found[index + first];
+
+    if (is_number(operands[index])) {
+      if (!takes_numbers_) return nullptr;
+      one.constant = given.numbers[index].bytes.data();
+      continue;
+    }
+
+    auto& view = given.views[index + 1];
+
+    view = view_of(operands[index]);
+    if (!view.is_valid() || !one.is_here(view.ptr(), false)) return nullptr;
+    dtypes[index] = one.dtype;
+  }
+
+  // the type of numbers alone is Python's affair
+  if (std::none_of(dtypes.begin(), dtypes.end(), [](auto* dtype) { return dtype != nullptr; })) {
+    return nullptr;
+  }
+
+  const auto* const signature = find(dtypes, count);
+
+  if (!signature) return nullptr;
+  for (std::size_t index = 0; index < count; ++index) {
+    if (dtypes[index]) {
+      if (!given.shape.add(given.found[index + first].form)) return nullptr;
+      continue;
+    }
+
+    auto& number = given.numbers[index];
+
+    number = {};
+    if (!convert(operands[index], text_of(signature->dtypes[index]), number.bytes.data())) {
+      return nullptr;
+    }
+  }
+  return signature;
 }
 
 PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count) {
@@ -110,47 +168,12 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
     if (auto* const made = singles_.apply(operands, count)) return made;
   }
 
-  std::array<nb::object, MAX_OPERANDS> views;
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
-  std::array<ScalarBlock, MAX_OPERANDS> numbers;
-  LocalOperands found;
-
-  // the result comes first
-  for (std::size_t index = 0; index < count; ++index) {
-    auto& one = found[index + (reduces_ ? 2 : 1)];
-
-    if (is_number(operands[index])) {
-      if (!takes_numbers_) Py_RETURN_NONE;
-      one.constant = numbers[index].bytes.data();
-      continue;
-    }
-    views[index + 1] = view_of(operands[index]);
-    if (!views[index + 1].is_valid() || !one.is_here(views[index + 1].ptr(), false)) {
-      Py_RETURN_NONE;
-    }
-    dtypes[index] = one.dtype;
-  }
-
-  // the type of numbers alone is Python's affair
-  if (std::none_of(dtypes.begin(), dtypes.end(), [](auto* dtype) { return dtype != nullptr; })) {
-    Py_RETURN_NONE;
-  }
-
-  const auto* const signature = find(dtypes, count);
   const std::size_t first = reduces_ ? 2 : 1;
-  Shape shape;
+  Given given;
+  const auto* const signature = find(operands, count, first, given);
+  auto& [views, numbers, found, shape] = given;
 
   if (!signature) Py_RETURN_NONE;
-  for (std::size_t index = 0; index < count; ++index) {
-    if (dtypes[index]) {
-      if (!shape.add(found[index + first].form)) Py_RETURN_NONE;
-      continue;
-    }
-    numbers[index] = {};
-    if (!convert(operands[index], text_of(signature->dtypes[index]), numbers[index].bytes.data())) {
-      Py_RETURN_NONE;
-    }
-  }
   // the original copies single elements, and refuses to reduce none
   if (reduces_ && found[first].form.volume < 2) Py_RETURN_NONE;
 
@@ -199,6 +222,81 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
   }
   if (may_be_single) singles_.add(*signature, found, count);
   return array.release().ptr();
+}
+
+PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) const {
+  Given given;
+  const auto* const signature = find(operands, count, 1, given);
+  auto& [views, numbers, found, shape] = given;
+  const auto layout = signature ? dense_layout(shape, found, 1, count) : nb::object{};
+
+  if (!layout.is_valid()) Py_RETURN_NONE;
+
+  const auto results = 1 + signature->others.size();
+  const auto arrays = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results)));
+  std::array<nb::object, MAX_OPERANDS> made_views;
+
+  if (!arrays.is_valid()) throw nb::python_error();
+  for (std::size_t result = 0; result < results; ++result) {
+    NewArray made{result == 0 ? *signature : *signature->others[result - 1], layout.ptr()};
+
+    PyTuple_SET_ITEM(arrays.ptr(), static_cast<Py_ssize_t>(result), made.array.release().ptr());
+    made_views[result] = std::move(made.view);
+  }
+  // a finalizer may have come while objects were made
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  auto* operand = found.data();
+
+  for (std::size_t result = 0; result < results; ++result) {
+    if (!operand->is_here(made_views[result].ptr(), true) || !shape.is_of(operand->form)) {
+      Py_RETURN_NONE;
+    }
+    operand->small->reserve();
+    ++operand;
+    for (std::size_t index = 0; index < count; ++index, ++operand) {
+      if (!views[index + 1].is_valid()) {
+        operand->constant = numbers[index].bytes.data();
+      } else if (!operand->is_here(views[index + 1].ptr(), false) ||
+                 !repeat_over(shape, *operand)) {
+        Py_RETURN_NONE;
+      }
+    }
+  }
+
+  const auto answer = signature->operation->run(store_fields(), found, signature->scalars.data(),
+                                                signature->scalars.size() / SCALAR_SIZE);
+
+  if (answer == Answer::UNKNOWN) Py_RETURN_NOTIMPLEMENTED;
+  if (answer != Answer::DONE) Py_RETURN_NONE;
+  return nb::object{arrays}.release().ptr();
+}
+
+void Function::join(const std::vector<PyObject*>& dtypes, Operation* operation,
+                    const std::vector<const Function*>& functions) {
+  std::array<PyObject*, MAX_OPERANDS> types{};
+  std::vector<const Signature*> found;
+
+  if (functions.empty() || functions.size() * (1 + dtypes.size()) > MAX_OPERANDS) {
+    throw std::invalid_argument{"too many operands"};
+  }
+  std::copy(dtypes.begin(), dtypes.end(), types.begin());
+  for (const auto* const each : functions) {
+    const auto* const signature = each->find(types, dtypes.size());
+
+    if (!signature) throw std::invalid_argument{"a function does not know these types"};
+    found.push_back(signature);
+  }
+
+  auto joint = *found[0];
+
+  for (const auto* const each : found) {
+    if (each != found[0]) joint.scalars += each->scalars;
+  }
+  joint.operation = operation;
+  joint.others.assign(found.begin() + 1, found.end());
+  is_joint_ = true;
+  signatures_.push_back(std::move(joint));
 }
 
 // The layout of a new result; empty if it is not small.

@@ -10,6 +10,7 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -32,8 +33,14 @@ class Function {
 
   void add(Signature signature) { signatures_.push_back(std::move(signature)); }
 
+  // Lets an operation compute at once what several functions compute of operands of these types.
+  // Throws std::invalid_argument.
+  void join(const std::vector<PyObject*>& dtypes, Operation* operation,
+            const std::vector<const Function*>& functions);
+
   // Writes to `out`, unless it is None, or to a new array, at once or when what waits is submitted.
-  // Returns a new reference.
+  // Returns a new reference: a tuple if functions were joined, or NotImplemented if Python must say
+  // first how they run on such operands.
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
   // A new array of a type and a layout with all elements equal to a number.
@@ -63,7 +70,13 @@ class Function {
   [[nodiscard]] const Signature* find(NumberType type) const;
   PyObject* get_element(PyObject* array, PyObject* key);
   PyObject* get_of_whole(PyObject* array, PyObject* key) const;
+  struct Given;
+
+  // Finds operands in this process, after `first` places; null if there are none, or others.
+  const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
+                        Given& given) const;
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
+  [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
   // in later.cc
   [[nodiscard]] PyObject* apply_later(PyObject* out, PyObject* const* operands,
                                       std::size_t count) const;
@@ -79,6 +92,7 @@ class Function {
   mutable std::array<KnownLayout, 128> layouts_;
   bool takes_numbers_;
   bool reduces_;
+  bool is_joint_{};
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made
   std::deque<Signature> signatures_;

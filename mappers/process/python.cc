@@ -182,6 +182,19 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                 task_template.inc_ref().ptr()});
 }
 
+void join_functions(Function& function, const nb::tuple& dtypes, nb::handle operation,
+                    const std::vector<nb::object>& functions) {
+  std::vector<PyObject*> names;
+  std::vector<const Function*> parts;
+
+  for (const auto name : dtypes) names.push_back(name.ptr());
+  for (const auto& each : functions) {
+    // their signatures are used from now on
+    parts.push_back(nb::inst_ptr<Function>(each.inc_ref()));
+  }
+  function.join(names, nb::inst_ptr<Operation>(operation.inc_ref()), parts);
+}
+
 }  // namespace
 
 void add_operations(nb::module_& module) {
@@ -214,7 +227,8 @@ void add_operations(nb::module_& module) {
            })
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
-           nb::arg("identity"), nb::arg("task_template"));
+           nb::arg("identity"), nb::arg("task_template"))
+      .def("join", &join_functions, nb::arg("dtypes"), nb::arg("operation"), nb::arg("functions"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));
   }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,8 +29,10 @@ _CASES = {function.__name__: rest for function, *rest in FUNCTIONS}
 _FUNCTIONS = {function.__name__: function for function, *_ in FUNCTIONS}
 
 
-def kernel_of(function: Callable[..., Any], types: str) -> Kernel:
-    """Return a kernel that stores the results of a function."""
+def kernel_of(
+    function: Callable[..., Any], types: str, *, negates: bool = False
+) -> Kernel:
+    """Return a kernel that stores the results of a function, or minus those."""
     made = compile_function(function, [np.dtype(char) for char in types])
     builder = Builder(
         [
@@ -42,7 +45,8 @@ def kernel_of(function: Callable[..., Any], types: str) -> Kernel:
     for n, (name, dtype) in enumerate(
         zip(made.operators(), made.outputs, strict=True), len(types)
     ):
-        builder.store(n, builder.op(name, dtype, *operands))
+        value = builder.op(name, dtype, *operands)
+        builder.store(n, builder.op("neg", dtype, value) if negates else value)
     return builder.build()
 
 
@@ -98,13 +102,24 @@ def test_what_only_branches_is_computed_on_vectors(name: str, width: int) -> Non
 
 def test_results_of_one_call_are_computed_once() -> None:
     machine = Machine(MathMode.LIBM, False)
-    text = machine.assembly("kernel", kernel_of(_FUNCTIONS["escape"], "dd"))
+    kernel = kernel_of(_FUNCTIONS["escape"], "dd", negates=True)
+    text = machine.assembly("kernel", kernel)
     assert text.count("define internal { <") == 1
-    text = machine.assembly("kernel", kernel_of(steps_and_rest, "ll"))
+    kernel = kernel_of(steps_and_rest, "ll", negates=True)
+    text = machine.assembly("kernel", kernel)
     assert text.count("define internal { <") == 1
     # of the loop and of what comes first and last
     body = text[text.index("define internal void @body") :]
     assert body.count("call { <") == 1
+
+
+def test_nothing_but_loops_is_computed_without_vectors() -> None:
+    machine = Machine(MathMode.LIBM, False)
+    text = machine.assembly("kernel", kernel_of(steps_and_rest, "ll"))
+    # each point once, in the kernel's own loop
+    assert text.count("= srem i64") == 1
+    assert "call {" not in text
+    assert not re.search(r"<(?!1 x )\d+ x i64>", text)
 
 
 def steps_and_rest(a: Any, b: Any) -> Any:

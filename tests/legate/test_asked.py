@@ -65,7 +65,12 @@ def test_info_as_data(tmp_path: Path) -> None:
     supported = set(facts["packages"]["Legate"]["supported"].split(","))
     assert supported in ({">=26.1", "<26.7"}, {"==26.6.*"})
     assert facts["switch"]["on"] is False
-    assert facts["fusion"] == {"works": True, "shortcuts_off": [], "why": ""}
+    assert facts["fusion"] == {
+        "works": True,
+        "shortcuts_off": [],
+        "tasks_off": None,
+        "why": "",
+    }
     assert facts["target"]["vector_bytes"] in (16, 32, 64)
     assert facts["cache"]["folder"] == str(tmp_path / "cache")
     assert (facts["cache"]["entries"], facts["cache"]["used"]) == (0, True)
@@ -75,6 +80,14 @@ def test_info_as_data(tmp_path: Path) -> None:
         "there is no variable LEGATE_DIFFUSE_STAT, so it has no effect; did you mean "
         "LEGATE_DIFFUSE_STATS?"
     ]
+
+
+def test_info_tests_each_form_of_a_task(tmp_path: Path) -> None:
+    folder = str(tmp_path / "cache")
+    done = ask("info", "--self-test", "--json", LEGATE_DIFFUSE_CACHE_DIR=folder)
+    assert json.loads(done.stdout)["fusion"]["tasks_off"] == []
+    done = ask("info", "--self-test", LEGATE_DIFFUSE_CACHE="0")
+    assert "Tasks off        none (of those that were tested)\n" in done.stdout
 
 
 def test_info_says_why_fusion_does_not_work() -> None:
@@ -96,7 +109,7 @@ def test_info_says_what_a_variable_is_not() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["info", "--xml"], "info takes --json, and not --xml"),
+        (["info", "--xml"], "info takes --json and --self-test, and not --xml"),
         (["cache", "sweep"], "cache takes list or clear, and not sweep"),
         (["report", "--output"], "--output needs the name of a file that ends in .zip"),
         (["report"], "a program is missing"),

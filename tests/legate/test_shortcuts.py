@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 import operator
 import subprocess
 import sys
@@ -16,13 +18,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from process import run_alone
+from process import run_alone, run_python
 from tiers import examples
 
+from legate_diffuse.interpose.known import KNOWN
 from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts import apply, calls
+from legate_diffuse.shortcuts import apply, calls, shortcut
 from legate_diffuse.shortcuts import task as template_task
-from legate_diffuse.shortcuts.shortcut import source, source_of
+from legate_diffuse.shortcuts.shortcut import source, source_of, tokens_of
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -79,8 +82,138 @@ def test_the_shortcuts_are_made_for_the_installed_version() -> None:
 
 
 def test_what_a_shortcut_was_written_after_exists() -> None:
-    for shortcut in apply.SHORTCUTS:
-        assert all(source(*function) for function in shortcut.sources)
+    for each in apply.SHORTCUTS:
+        assert all(source(*function) for function in each.sources)
+
+
+def test_the_table_has_what_shortcuts_were_written_after_and_nothing_else() -> None:
+    used = {each for shortcut in apply.SHORTCUTS for each in shortcut.sources}
+    assert used == {(module, name) for module in KNOWN for name in KNOWN[module]}
+
+
+# Functions of cuPyNumeric, and which shortcuts do the work of each.
+USERS = {
+    ("_array.array", "ndarray.copy"): {"copies"},
+    ("_array.array", "ndarray.__getitem__"): {"slices"},
+    ("_array.array", "ndarray._convert_key"): {"slices", "assignments to slices"},
+    ("_array.array", "ndarray.item"): {"numbers"},
+    ("_module.linalg_mvp", "_contract"): {"products"},
+    ("_module.array_joining", "stack"): {"the function stack on small arrays"},
+    ("_module.array_rearrange", "roll"): {"rolls of small arrays", "roll"},
+    ("_thunk.deferred", "DeferredArray.arange"): {"new arrays"},
+    ("_thunk.deferred", "DeferredArray.where"): {"the function where"},
+    ("_ufunc.ufunc", "unary_ufunc._call_full"): {
+        "operators of one operand",
+        "functions of one operand",
+    },
+}
+
+
+@pytest.mark.parametrize("place", USERS, ids=lambda place: place[1])
+def test_a_changed_function_switches_off_what_uses_it(
+    place: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def off(change: Callable[[str], str]) -> set[str]:
+        text = change(source(*place))
+        monkeypatch.setattr(
+            shortcut, "source", lambda *of: text if of == place else source(*of)
+        )
+        shortcut.is_known.cache_clear()
+        found = {each.name for each in apply.SHORTCUTS if not each.fits()}
+        monkeypatch.undo()
+        shortcut.is_known.cache_clear()
+        return found
+
+    def spaced(text: str) -> str:
+        lines = text.splitlines()
+        return "".join(
+            f"{line}  # a comment\n\n" if line[-1:] in ":,)" else f"{line}\n"
+            for line in lines
+        )
+
+    def changed(text: str) -> str:
+        return text.rstrip() + "\n        raise ValueError\n"
+
+    assert spaced(source(*place)) != source(*place)
+    assert off(spaced) == set()
+    assert off(changed) == USERS[place]
+    assert off(lambda _: "") == USERS[place]
+
+
+def changed_modules(folder: Path, inserted: str) -> dict[str, str]:
+    """Return files of modules of which ten functions have one line more, by module."""
+    original = Path(cn.__file__).parent
+    places: dict[str, list[tuple[int, int]]] = {}
+    files = {
+        module: original.joinpath(*module.split(".")).with_suffix(".py")
+        for module, _ in USERS
+    }
+    for module, name in USERS:
+        node: Any = ast.parse(files[module].read_text("utf-8"))
+        for part in name.split("."):
+            # the last one is no overload
+            *_, node = (each for each in node.body if getattr(each, "name", "") == part)
+        last = node.body[-1]
+        places.setdefault(module, []).append((last.lineno, last.col_offset))
+    made = {}
+    for module, path in files.items():
+        lines = path.read_text("utf-8").splitlines()
+        for line, column in sorted(places[module], reverse=True):
+            lines.insert(line - 1, " " * column + inserted)
+        target = folder / f"{module}.py"
+        target.write_text("\n".join([*lines, ""]), "utf-8")
+        made[f"cupynumeric.{module}"] = str(target)
+    return made
+
+
+WHICH_ARE_OFF = """
+import importlib.util
+import json
+import sys
+class Changed:
+    def find_spec(self, name, path, target=None):
+        if name in CHANGED:
+            return importlib.util.spec_from_file_location(name, CHANGED[name])
+CHANGED = json.loads(sys.argv[1])
+sys.meta_path.insert(0, Changed())
+import cupynumeric as cn
+from legate_diffuse.shortcuts import apply
+x = cn.arange(6.0)
+y = cn.where(x > 2.0, x.copy(), cn.stack([x, x])[1])
+print({name: sys.modules[name].__file__ for name in CHANGED} == CHANGED)
+print(json.dumps(apply.off))
+print(float(y.sum()), float(x.dot(y)), x.item(3), float(cn.sqrt(x[4])), cn.roll(x, 1))
+"""
+
+
+@pytest.mark.parametrize("inserted", ["# a comment", "pass"])
+def test_ten_changed_functions_switch_off_what_uses_them(
+    inserted: str, tmp_path: Path
+) -> None:
+    changed = json.dumps(changed_modules(tmp_path, inserted))
+    done = run_python(WHICH_ARE_OFF, changed, LEGATE_DIFFUSE="1")
+    assert done.returncode == 0, done.stderr
+    are_changed, off, results = done.stdout.splitlines()
+    assert are_changed == "True"
+    wanted = set().union(*USERS.values()) if inserted == "pass" else set()
+    assert {*json.loads(off)} == wanted
+    assert results == "15.0 55.0 3.0 2.0 [5. 0. 1. 2. 3. 4.]"
+    assert done.stderr.count("\n") == bool(wanted)
+
+
+def test_tokens_are_all_that_means_something() -> None:
+    text = 'def f(x):\n    "a text"\n    return g(x,  # why\n        f"{x} a")\n'
+    same = 'def f(x):\n  # why\n\n    return g( x, f"{x} a" )'
+    assert tokens_of(text) == tokens_of(same)
+    for other in (
+        text.replace("x,", "y,"),
+        text.replace("{x} a", "{x}  a"),
+        text.replace("return", "'a text',; return"),
+        text.replace("return", "pass; return"),
+        text.replace("f(x)", "f(x, y)"),
+    ):
+        assert tokens_of(text) != tokens_of(other)
+    assert tokens_of("def f(:") == "def f(:"
 
 
 def test_sources_are_found_as_inspect_finds_them() -> None:

@@ -413,3 +413,49 @@ def test_small_arrays_are_computed_in_the_process() -> None:
     done = run_alone(program, LEGATE_DIFFUSE="1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "3 3 0 -3.0 180.0\n"
+
+
+def test_results_of_a_function_are_computed_together_in_the_process() -> None:
+    program = """
+    import legate_diffuse
+    import numpy as np
+    import cupynumeric as cn
+    @legate_diffuse.vectorize
+    def f(x, y):
+        n = 0
+        while x > y:
+            x -= 1.0
+            n += 1
+        return n, x
+    def count(*operands):
+        for _ in range(2):
+            f(*operands)
+        before = legate_diffuse.stats()
+        n, x = f(*operands)
+        after = legate_diffuse.stats()
+        names = "tasks_seen", "ran_in_process", "groups"
+        counts = [after[name] - before[name] for name in names]
+        return *counts, n.shape, n.dtype.name, n.sum().item(), x.sum().item()
+    x = cn.arange(24.0).reshape(4, 6) + 0.5
+    print(*count(x, x[1]))
+    print(*count(x[0], x[1]))
+    print(*count(x, 3))
+    print(*count(cn.array(7.5), 3.0))
+    large = cn.arange(200_000) % 8.0
+    n, rest = f(large, 3.0)
+    print(n.sum().item(), rest.max().item())
+    y = cn.zeros(6)
+    m = cn.zeros(6, dtype=np.int64)
+    f(x[2], x[0], out=(m, y))
+    print(m, y)
+    """
+    done = run_alone(program, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SYNC_COMPILE="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "2 1 1 (4, 6) int64 108 180.0",
+        "2 1 1 (6,) int64 0 18.0",
+        "2 1 1 (4, 6) int64 231 57.0",
+        "2 1 1 () int64 5 2.5",
+        "250000 3.0",
+        "[12 12 12 12 12 12] [0.5 1.5 2.5 3.5 4.5 5.5]",
+    ]
