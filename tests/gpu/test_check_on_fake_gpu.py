@@ -35,7 +35,7 @@ def prepared(tmp_path_factory) -> Path:
         import prepare
     finally:
         sys.path.remove(str(CHECK))
-    prepare.make(folder, CASES, CASES)
+    prepare.make(folder, CASES, {})
     return folder
 
 
