@@ -136,8 +136,8 @@ class Mode:
 
     def environment(self) -> dict[str, str]:
         """Return the settings of Legate and legate_diffuse."""
-        # else small arrays stand for large ones
-        limits = {} if self.small_apart else {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+        # small arrays stand for large ones
+        limits = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
         # its plans are proven where another mode makes them
         again = self.check or self.maths == "libm" or self.iterations > 2
         if (again or (self.cpus or 1) > 2) and not tiers.all_is_run():
