@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import forked
 import pytest
+from tiers import some
 
 # What a program may look at, but for numbers of processes.
 LOOKS = """
@@ -85,8 +87,10 @@ def without_addresses(*printed: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize("program", PROGRAMS)
+# programs and environments take turns
+@pytest.mark.parametrize(
+    ("program", "environment"), some([*product(PROGRAMS, ENVIRONMENTS)], 2)
+)
 def test_a_text(
     program: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

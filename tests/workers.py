@@ -138,7 +138,7 @@ def run_in_worker(
     """Run the text of a program in a process of Python's arguments and an environment.
 
     A ``fresh`` process runs this program alone. Fails the test if the program leaves
-    the process in another state.
+    the process in another state, or if a plan of it is refuted, which is said once.
     """
     text = dedent(program)
     # pytest sets one to the name of the test
@@ -169,6 +169,8 @@ def run_in_worker(
             _end(next(iter(_workers)))
     if done.left:
         pytest.fail("the program leaves the process changed: " + ", ".join(done.left))
+    if done.counters.get("plans_refuted"):
+        pytest.fail("a plan of the program was refuted")
     return done
 
 

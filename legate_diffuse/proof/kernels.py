@@ -164,7 +164,8 @@ def _over_rows(
 ) -> Symbols:
     """Return the symbols of sums over rows of elements.
 
-    Where it is not known which elements these are, they depend on all.
+    Where it is not known which elements these are, they depend on all; where the
+    columns are not known, on what the row has and on all that it may gather.
     """
     rows, columns, values, other = operands
     found = numbers.find(rows)
@@ -172,15 +173,18 @@ def _over_rows(
         return _over_all(operation, operands)
     sums = []
     for first, last in found:
-        there = first >= 0 and last < min(len(columns), len(values))
-        places = numbers.find(columns[first : last + 1]) if there else None
-        if places is None:
+        if first < 0 or last >= min(len(columns), len(values)):
             return _over_all(operation, operands)
+        own = values[first : last + 1]
+        places = numbers.find(columns[first : last + 1])
+        if places is None:
+            terms = [own, columns[first : last + 1], digest(other)]
+            sums.append(digest(applied(operation, terms)))
+            continue
         where = [place for (place,) in places]
         if where and not 0 <= min(where) <= max(where) < len(other):
             return _over_all(operation, operands)
-        terms = applied(operation, [values[first : last + 1], other[where]])
-        sums.append(digest(terms))
+        sums.append(digest(applied(operation, [own, other[where]])))
     return np.array(sums, dtype=np.uint64).reshape(rows.shape)
 
 

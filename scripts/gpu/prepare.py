@@ -55,11 +55,12 @@ def record(commands: dict[str, list[str]], output: Path) -> None:
 def make(
     folder: Path, small: dict[str, list[str]], large: dict[str, list[str]]
 ) -> None:
-    """Make the folder, with what these commands submit."""
+    """Make the folder, with what these commands submit; ``--quick`` needs the small."""
     target = folder / "build" / "gpu"
     native.build(target)
-    record(small, target / "small.pickle")
-    record(large, target / "large.pickle")
+    for name, commands in (("small", small), ("large", large)):
+        if commands:
+            record(commands, target / f"{name}.pickle")
     skipped = shutil.ignore_patterns("__pycache__", "*.so")
     for name in FOLDERS:
         shutil.copytree(

@@ -31,6 +31,12 @@ from measurement import largest_difference  # noqa: E402
 Cases = dict[str, str]
 Results = dict[str, np.ndarray]
 
+
+def every_second(cases: Cases) -> Cases:
+    """Return every second case; with ``--all`` all of them."""
+    return dict([*cases.items()][:: tiers.examples(2, 1)])
+
+
 # As ``bench.py --quick`` measures them: sizes at which every operation occurs.
 QUICK = {
     name: " ".join(["--size", str(known.quick), *known.options])
@@ -41,18 +47,22 @@ AGREEING = QUICK | {
     "cg with a tolerance": "--size 8 --tolerance 1e-3",
     "multigrid with injection": "--size 15 --restriction injection",
 }
-CHECKED = AGREEING | {
-    "black_scholes": "--size 1000",
-    "chain": "--size 1000",
-    "stencil": "--size 30",
-    "update": "--size 1000",
-    "jacobi": "--size 60",
-    "cg in single precision": "--size 20 --dtype float32",
-    "channel_flow": "--size 21 --sweeps 5",
-    "logistic_regression": "--size 200",
-    "multigrid": "--size 7",
-    "multigrid with injection": "--size 7 --restriction injection",
-}
+# The check is what is tested: other modes compare all results.
+CHECKED = every_second(
+    AGREEING
+    | {
+        "black_scholes": "--size 1000",
+        "chain": "--size 1000",
+        "stencil": "--size 30",
+        "update": "--size 1000",
+        "jacobi": "--size 60",
+        "cg in single precision": "--size 20 --dtype float32",
+        "channel_flow": "--size 21 --sweeps 5",
+        "logistic_regression": "--size 200",
+        "multigrid": "--size 7",
+        "multigrid with injection": "--size 7 --restriction injection",
+    }
+)
 SINGLE_PRECISION = {
     f"{case} in float32": f"{options} --dtype float32"
     for case, options in AGREEING.items()
@@ -67,22 +77,24 @@ BY_MATRIX = {
 }
 
 # What more than two points divide, but for what is decided by what ran before.
-DIVIDED = {
-    app: AGREEING[app]
-    for app in (
-        "stencil",
-        "cg",
-        "bicgstab",
-        "heat",
-        "softmax",
-        "layer_norm",
-        "logistic_regression",
-        "mandelbrot",
-        "channel_flow",
-        "shallow_water",
-        "multigrid",
-    )
-}
+DIVIDED = every_second(
+    {
+        app: AGREEING[app]
+        for app in (
+            "stencil",
+            "cg",
+            "bicgstab",
+            "heat",
+            "softmax",
+            "layer_norm",
+            "logistic_regression",
+            "mandelbrot",
+            "channel_flow",
+            "shallow_water",
+            "multigrid",
+        )
+    }
+)
 
 # With grids that Legate divides, and grids that it leaves in one piece.
 GRIDS = {"multigrid": "--size 255"}
@@ -124,8 +136,8 @@ class Mode:
 
     def environment(self) -> dict[str, str]:
         """Return the settings of Legate and legate_diffuse."""
-        # else small arrays stand for large ones
-        limits = {} if self.small_apart else {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
+        # small arrays stand for large ones
+        limits = {"LEGATE_DIFFUSE_SMALL_BYTES": "0"}
         # its plans are proven where another mode makes them
         again = self.check or self.maths == "libm" or self.iterations > 2
         if (again or (self.cpus or 1) > 2) and not tiers.all_is_run():

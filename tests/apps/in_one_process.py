@@ -18,6 +18,7 @@ from pathlib import Path
 import legate_diffuse
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
+COUNTED = ("failures", "launches_checked", "plans_refuted")
 
 
 def main() -> None:
@@ -42,7 +43,7 @@ def _counters() -> dict[str, int]:
 
         get_legate_runtime().issue_execution_fence(block=True)
     counted = legate_diffuse.stats()
-    return {name: counted[name] for name in ("failures", "launches_checked")}
+    return {name: counted[name] for name in COUNTED}
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ from tiers import some
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-@pytest.mark.parametrize("solver", some(["cg", "bicgstab", "multigrid"], 2))
-def test_sides_agree(solver: str) -> None:
+@pytest.mark.parametrize("solver", some(["multigrid", "cg", "bicgstab"], 3))
+def test_sides_agree(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # small arrays stand for large ones
+    monkeypatch.setenv("LEGATE_DIFFUSE_SMALL_BYTES", "0")
     options = (
         "--solver",
         solver,

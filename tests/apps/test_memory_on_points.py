@@ -11,6 +11,7 @@ from pathlib import Path
 import forked
 import pytest
 from application_runs import SCRIPTS
+from tiers import some
 
 # Many more elements than points have beyond their tiles.
 SIZES = {
@@ -65,7 +66,7 @@ def _instances(app: str, fused: bool, folder: Path) -> tuple[int, int]:
     return sum(elements.values()), len(arrays)
 
 
-@pytest.mark.parametrize("app", SIZES)
+@pytest.mark.parametrize("app", some(SIZES, 2))
 def test_points_make_no_more_memory_than_unfused(app: str, tmp_path: Path) -> None:
     fused, unfused = (
         _instances(app, one, tmp_path / name)

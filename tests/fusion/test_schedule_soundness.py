@@ -33,7 +33,7 @@ from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
 from legate_diffuse.stores import layout, outline
 
-PROGRAMS: Final = examples(70, 150)
+PROGRAMS: Final = examples(50, 150)
 
 # Small numbers make small arrays have all that large ones have.
 SMALL: Final = {

@@ -20,7 +20,7 @@ from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.view import View
 
-PROGRAMS: Final = examples(150, 400)
+PROGRAMS: Final = examples(100, 400)
 # A broken rule is noticed in one of so many programs.
 MUTANT_PROGRAMS: Final = 2_000
 

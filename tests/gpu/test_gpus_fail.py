@@ -86,7 +86,7 @@ def test_an_image_that_fails_once_is_loaded_again(number: str) -> None:
     done = run(PROGRAM, FAKE_CUDA_FAIL=f"load:{number}")
     assert values(done.output) == expected()
     assert done.errors == ""
-    assert done.counters["failures"] == 0
+    assert done.counters["failures"] == 0 < done.counters["launches"]
 
 
 @pytest.mark.parametrize("number", some(["1", "2", "3"], 2))

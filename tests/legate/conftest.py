@@ -51,8 +51,9 @@ def _unfused() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_fails() -> Iterator[None]:
-    """Fail a test in which a group fell back to its original tasks."""
-    before = window.counters.failures
+    """Fail a test in which a group fell back to its tasks, or a plan was refuted."""
+    before = window.counters.failures, window.counters.plans_refuted
     yield
     window.flush("test")
-    assert window.counters.failures == before
+    after = window.counters.failures, window.counters.plans_refuted
+    assert after == before, "groups fell back, or plans were refuted"

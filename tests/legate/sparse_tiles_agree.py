@@ -348,7 +348,7 @@ def test_points_agree(name: str, index: str, dtype: str) -> None:
     widths = [max(len(lengths) - 3, 2), len(lengths), len(lengths) + 9]
     if not all_is_run():
         # they take turns, too
-        del widths[KINDS.index((name, index, dtype)) % 3]
+        widths = widths[KINDS.index((name, index, dtype)) % 3 :][:1]
     for width in widths:
         for program in PROGRAMS:
             check(lengths, width, dtype, index, program)

@@ -7,6 +7,7 @@ What is behind an array, its thunk and its store, is made when somebody asks for
 from __future__ import annotations
 
 from test_small_arrays import run_fresh, run_here
+from tiers import examples
 
 # Each statement is run on arrays of both packages, several times, and all are compared.
 STATEMENTS = """
@@ -274,7 +275,7 @@ def part(extent):
         slice(bound(), bound()), slice(bound(), bound()), None, ...,
         r.randrange(-extent, extent) if extent else slice(None),
     ])
-for _ in range(3000):
+for _ in range(PROGRAMS):
     shape = tuple(r.randrange(1, 6) for _ in range(r.randrange(1, 4)))
     base = np.arange(float(np.prod(shape))).reshape(shape)
     one, other = cn.array(base), base.copy()
@@ -306,7 +307,7 @@ for _ in range(3000):
             other[key] = right * 2.0
         np.testing.assert_array_equal(np.asarray(found), right, str((shape, key)))
         one, other = found, right
-"""
+""".replace("PROGRAMS", str(examples(1000, 5000)))
     )
 
 

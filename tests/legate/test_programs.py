@@ -2,7 +2,7 @@
 """Random cuPyNumeric programs: fused, unfused and NumPy agree.
 
 ``PROGRAMS=50000 pytest --timeout=0 tests/legate/test_programs.py`` makes as many
-programs, others every time; without ``PROGRAMS`` it is the same 300, or 2,000 with
+programs, others every time; without ``PROGRAMS`` it is the same 200, or 2,000 with
 ``--all``. A program that
 fails is printed as source, as short as hypothesis can make it; one that ends the
 process as it is.
@@ -18,7 +18,7 @@ from numpy_programs import FAILED
 from process import run_checks
 from tiers import examples
 
-PROGRAMS = int(os.environ.get("PROGRAMS") or examples(300, 2000))
+PROGRAMS = int(os.environ.get("PROGRAMS") or examples(200, 2000))
 # CPUs, threads that share loops (0: they and points take turns), whether small arrays
 # are divided too, how functions of the maths library are computed, bytes of arrays that
 # live in the process, and the share of the programs

@@ -58,6 +58,9 @@ def test_what_is_refuted_runs_unfused_and_leaves_a_report(
     monkeypatch.setattr(prover, "_how", settings.ALWAYS)
     monkeypatch.setattr(prover, "_warned", False)
     monkeypatch.setattr(proving, "refute", _as_if_nothing_were_read)
+    # what is refuted here fails no test
+    counters = window.counters
+    monkeypatch.setattr(counters, "plans_refuted", counters.plans_refuted)
     before = window.counters.as_dict()
     assert numpy.array_equal(_changes(1), _right(1))
     assert numpy.array_equal(_changes(5), _right(5))

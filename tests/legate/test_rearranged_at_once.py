@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 from test_small_arrays import run_here
+from tiers import examples
 
 # Arrays of a type: dense ones, parts, transposes, repeated ones, none and one element.
 MANY_SHAPES = """
@@ -95,11 +96,13 @@ assert legate_diffuse.stats()["failures"] == 0
 def test_rolls() -> None:
     run_here(
         MANY_SHAPES
-        + """
-for shift in (1, -2, 0, 48, 7, -100, (1, 2), 2.0, True):
+        + f"""
+# elements of several sizes are copied
+TYPES = TYPES[:: {examples(3, 1)}]
+for shift in (1, -2, 0, 48, 7, -100, (1, 2), True):
     for axis in (None, 0, 1, -1, 2, -3, (0, 1)):
         same(lambda n, a: n.roll(a, shift, axis))
-""".replace("2.0, True", "True")
+"""
     )
 
 

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from process import run_python
+from tiers import some
 
 # In a function of Python's a call has one reference more than in one of C.
 COUNTS = {
@@ -59,7 +60,8 @@ def counted(how: str, small_bytes: str) -> subprocess.CompletedProcess[str]:
     return run_python(program, LEGATE_DIFFUSE_SMALL_BYTES=small_bytes)
 
 
-@pytest.mark.parametrize("small_bytes", ["0", ""])
+# arrays in Legate, and arrays in the process
+@pytest.mark.parametrize("small_bytes", some(["0", ""], 2))
 @pytest.mark.parametrize("counts", COUNTS.values(), ids=COUNTS)
 def test_it_makes_no_difference_what_is_counted(counts: str, small_bytes: str) -> None:
     # as in this version of Python

@@ -136,7 +136,7 @@ def test_a_rank_decides_as_ever(
     assert decisions_alone(UNNOTICED[name], folder) == unperturbed
 
 
-@pytest.mark.parametrize("name", some(AGREED, 3))
+@pytest.mark.parametrize("name", some(AGREED, 10))
 def test_ranks_decide_alike(
     name: str, unperturbed: list[str], kernels: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -228,8 +229,8 @@ x, q = cn.zeros(n), cn.zeros(n)
 r = cn.ones(n)
 p = r.copy()
 rho = cn.dot(r, r)
-for step in range(180):
-    if step == 120:
+for step in range(3 * side + 60):
+    if step == 3 * side:
         before = submitted()
     a.product(p, q)
     alpha = rho / cn.dot(p, q)
@@ -245,7 +246,8 @@ print(np.abs(np.asarray(x)).sum())
 """
 
 
-def solve(side: int = 40, **environment: str) -> tuple[float, float]:
+@cache
+def solve(side: int = 20, **environment: str) -> tuple[float, float]:
     """Return the tasks of an iteration of conjugate gradients, and the result."""
     folder = {"PYTHONPATH": str(Path(__file__).parent)}
     environment.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
@@ -263,8 +265,8 @@ def test_conjugate_gradients() -> None:
 
 
 def test_small_arrays_in_this_process() -> None:
-    _, expected = solve(20, LEGATE_DIFFUSE="0")
-    tasks, found = solve(20, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES="32768")
+    _, expected = solve(LEGATE_DIFFUSE="0")
+    tasks, found = solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_SMALL_BYTES="32768")
     assert found == pytest.approx(expected, rel=1e-12)
     assert tasks == 0
 
@@ -276,20 +278,22 @@ def test_conjugate_gradients_in_check_mode() -> None:
 
 def test_an_explanation_tells_how_many_rows_there_are(tmp_path: Path) -> None:
     report = tmp_path / "report"
-    solve(20, LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(report))
+    solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_EXPLAIN=str(report))
     loops = re.findall(r"loop +\d+ over ([^:]*):", report.read_text("utf-8"))
     assert set(loops) <= {"400", "one element"}
     assert "400" in loops
 
 
 # Where caches are small, points take few rows at a time.
-@pytest.mark.parametrize(("cpus", "cache"), some([(3, 0), (2, 0), (3, 300), (4, 0)], 2))
-def test_products_on_several_processors(cpus: int, cache: int) -> None:
+@pytest.mark.parametrize(
+    ("cpus", "cache_bytes"), some([(3, 300), (3, 0), (2, 0), (4, 0)], 4)
+)
+def test_products_on_several_processors(cpus: int, cache_bytes: int) -> None:
     settings = {
         "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
         "LEGATE_DIFFUSE_THREADS": "1",
         "LEGATE_TEST": "1",
-        **({"LEGATE_DIFFUSE_CACHE_BYTES": str(cache)} if cache else {}),
+        **({"LEGATE_DIFFUSE_CACHE_BYTES": str(cache_bytes)} if cache_bytes else {}),
         # Legion looks whether partitions have the kind that it is told
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
@@ -304,8 +308,9 @@ def test_conjugate_gradients_on_several_processors(cpus: int) -> None:
         "LEGATE_TEST": "1",
         "LEGION_DEFAULT_ARGS": "-lg:partcheck",
     }
-    _, expected = solve(LEGATE_DIFFUSE="0", **setting)
-    tasks, found = solve(LEGATE_DIFFUSE="1", LEGATE_DIFFUSE_THREADS="1", **setting)
+    _, expected = solve(40, LEGATE_DIFFUSE="0", **setting)
+    setting |= {"LEGATE_DIFFUSE_THREADS": "1"}
+    tasks, found = solve(40, LEGATE_DIFFUSE="1", **setting)
     assert found == pytest.approx(expected, rel=1e-12)
     assert tasks <= 2
 

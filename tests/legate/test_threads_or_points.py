@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from process import run_alone
+from tiers import some
 
 SETTINGS = {
     "LEGATE_CONFIG": "--cpus 2 --gpus 0 --sysmem 500",
@@ -121,7 +122,7 @@ def test_what_is_chosen(step: str, chosen: Chosen) -> None:
     assert "went to or came from tasks that are not fused" in text
 
 
-@pytest.mark.parametrize("step", ALTERNATING)
+@pytest.mark.parametrize("step", some(ALTERNATING, 3))
 def test_tasks_become_those_of_points(step: str, chosen: Chosen) -> None:
     """The choice changes once, early, and then all steps are as with that setting."""
     found, _ = chosen(step)

@@ -223,7 +223,7 @@ print(tasks)
 """
 
 
-@pytest.mark.parametrize("cpus", [2, 3, 4])
+@pytest.mark.parametrize("cpus", some([2, 3, 4], 2))
 def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None:
     done = run_in_worker(
         SWEEPS,

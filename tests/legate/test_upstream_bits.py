@@ -13,6 +13,7 @@ import pytest
 import upstream_tasks
 from comparison import counts, differential
 from compiled_kernels import run_rows
+from tiers import examples
 
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.ir import OperationKind
@@ -145,18 +146,19 @@ def compiler():
 @pytest.mark.parametrize(("task", "code"), operations())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_has_the_bits_of_upstream(compiler, task, code):
-    for kind in operations()[task, code]:
+    # tests/codegen compares all types with NumPy
+    for kind in operations()[task, code][:: examples(2, 1)]:
         operands = operands_of(kind)
         for scalars in scalars_of(kind):
             expected = upstream_tasks.run(kind, operands, scalars)
             results = computed(compiler, kind, operands, scalars)
             for left, right in zip(results, expected, strict=True):
                 differ = np.flatnonzero(unlike(left, right))
-                examples = [
+                wrong = [
                     (*(x[place] for x in operands), left[place], right[place])
                     for place in differ[:3]
                 ]
-                assert not examples, f"{kind} {scalars}"
+                assert not wrong, f"{kind} {scalars}"
 
 
 def test_integer_division_in_a_program():

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from comparison import N, counted_differential, counts, numbers, same, unfused
 from process import run_alone, run_python
+from tiers import some
 
 import legate_diffuse
 
@@ -38,7 +39,7 @@ def as_tuple(results: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(
     ("function", "types", "bounds"),
-    FUNCTIONS,
+    some(FUNCTIONS, 2),
     ids=[function.__name__ for function, *_ in FUNCTIONS],
 )
 def test_a_function_has_numbas_bits_in_one_task_with_its_neighbours(
@@ -321,14 +322,17 @@ _PRINTED = "536.0 -1.0 0 1\n174969896.0 -1.0 0 1\n"
 
 @pytest.mark.parametrize(
     "variables",
-    [
-        {"LEGATE_DIFFUSE": "0"},
-        {"LEGATE_DIFFUSE": "1"},
-        {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_SMALL_BYTES": "0"},
-        {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_CHECK": "1"},
-        {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_PROOF": "all"},
-        {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_MATH": "libm"},
-    ],
+    some(
+        [
+            {"LEGATE_DIFFUSE": "0"},
+            {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_SMALL_BYTES": "0"},
+            {"LEGATE_DIFFUSE": "1"},
+            {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_PROOF": "0"},
+            {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_CHECK": "1"},
+            {"LEGATE_DIFFUSE": "1", "LEGATE_DIFFUSE_MATH": "libm"},
+        ],
+        2,
+    ),
     ids=str,
 )
 def test_a_program_gives_the_same_however_it_runs(variables: dict[str, str]) -> None:

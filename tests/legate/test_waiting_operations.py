@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import pytest
 from test_small_arrays import run_begun, run_fresh, run_here
 
 # Arrays of several elements are not small: what is done to them waits.
@@ -106,9 +105,8 @@ assert {"lines", "add", "end_where_full"} <= called and not called & others, cal
     )
 
 
-@pytest.mark.parametrize("lines", [PROGRAM, SUMS, LONG])
-def test_they_are_recorded_as_by_python(lines: str) -> None:
-    program = (
+def test_they_are_recorded_as_by_python() -> None:
+    program = "".join(
         lines
         + """
 found = counts(lambda: [np.asarray(each) for each in program(cn)])
@@ -116,6 +114,7 @@ assert found["failures"] == 0 < found["groups"]
 print({name: found[name] for name in ("tasks_seen", "fills_seen")})
 agree(program)
 """
+        for lines in (PROGRAM, SUMS, LONG)
     )
     logs = []
     for limit in ("0", "8"):

@@ -65,7 +65,7 @@ def test_values(cache_bytes: int, cpus: int) -> None:
     run_here(
         PROGRAM
         + f"""
-SEEDS, LEAST = {examples(4, 8)}, {examples(10, 20)}
+SEEDS, LEAST = {examples(3, 8)}, {examples(8, 20)}
 """
         + """
 for rows, columns in ((5, 6), (6, 5), (7, 9), (8, 5), (9, 40), (12, 7), (300, 9),

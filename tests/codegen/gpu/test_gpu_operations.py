@@ -22,7 +22,7 @@ from tiers import examples
 from legate_diffuse.kernel import Kernel, Op
 from legate_diffuse.kernel.dtypes import FLOATS, HALF, INTEGERS
 
-KINDS = some_kinds(examples(4, 1))
+KINDS = some_kinds(examples(5, 1))
 
 
 def converts_floats(kernel: Kernel) -> bool:

@@ -69,7 +69,7 @@ def test_all_points(batch, operator, dtype, offset) -> None:
             np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@every(("operator", "dtype"), SOME, by=operator_of)
+@every(("operator", "dtype"), SOME[:: examples(2, 1)], by=operator_of)
 @every("inner", [0, 1, 2])
 @every(
     "kept",
@@ -87,7 +87,7 @@ def test_along_axes(batch, operator, dtype, inner, kept, shape) -> None:
     np.testing.assert_array_equal(result, reduced(operator, start, x))
 
 
-@every(("operator", "dtype"), EVERY, by=operator_of)
+@every(("operator", "dtype"), EVERY[:: examples(2, 1)], by=operator_of)
 # more than the threads of a block
 @every("shape", [(9, 400), (400, 9)])
 @every("kept", [(1, 0), (0, 1)])
