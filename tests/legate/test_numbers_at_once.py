@@ -173,3 +173,17 @@ for axis in ((1, 2), (0, 2), (0, 1), (0, 1, 2), (2, -3)):
         fuses=False,
         LEGATE_DIFFUSE_SMALL_BYTES="0",
     )
+
+
+def test_complex_numbers_have_the_truth_of_the_original() -> None:
+    """It looks at the real part alone, other than NumPy."""
+    run_here(
+        """
+for dtype in ("float32", "float64", "int64", "bool"):
+    for _ in range(3):
+        x = cn.array(np.array([-2, 0, 1], dtype))
+        assert not np.asarray(cn.logical_and(x, 1j)).any()
+        assert np.asarray(cn.logical_or(1j, x)).tolist() == [True, False, True]
+""",
+        fuses=False,
+    )
