@@ -16,7 +16,7 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
-from legate_diffuse.ir.relations import are_covered, covers_store
+from legate_diffuse.ir.relations import Uncovered, covers_store
 from legate_diffuse.ir.task import read_before_changed
 
 
@@ -85,17 +85,16 @@ def _unwritten(
     unwritten = []
     undefined = frozenset(store.id for store in window.stores if store.undefined)
     incomplete = undefined
-    parts: dict[int, dict[int, View]] = {}
+    left: dict[int, Uncovered] = {}
     for launch in launches:
         unwritten.append((undefined, incomplete - undefined))
         changes = [v for n in launch.tasks for v in window.tasks[n].changes]
         undefined -= {view.store.id for view in changes}
         for view in changes:
-            written = parts.setdefault(view.store.id, {})
-            if view.store.id in incomplete and view.id not in written:
-                written[view.id] = view
-                if view.region is not None and are_covered([_all_of(view)], written):
-                    incomplete -= {view.store.id}
+            if view.store.id in incomplete and view.region is not None:
+                rest = left.setdefault(view.store.id, Uncovered(_all_of(view)))
+                rest.take(view)
+                incomplete -= {view.store.id} if rest.nothing else set()
     return unwritten
 
 
