@@ -103,7 +103,10 @@ def _plan_whole(
             return None
         if tiling.again is not None:
             again.append(list(users.arguments)[tiling.again])
-    planned = [PlannedNest(turn, operands=users.operands(turn.nest)) for turn in turns]
+    planned = [
+        PlannedNest(turn, operands=operands)
+        for turn, operands in zip(turns, users.operands(nests), strict=True)
+    ]
     # of each store one view that shows it, and not a copy of it
     shown = {view.store.id: view.id for view in reversed(window.views)}
     dropped: frozenset[int] = frozenset().union(

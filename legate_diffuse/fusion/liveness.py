@@ -110,7 +110,7 @@ def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     read_first: set[int] = set()
     for position in positions:
         task = window.tasks[position]
-        read_first |= {view.store.id for view in task.reads} - computed
+        read_first |= task.read - computed
         if is_scalar_work(task):
             computed |= {v.store.id for v in task.writes if not v.store.live}
     return computed - read_first
@@ -135,14 +135,13 @@ class _Later:
             self.deferred |= task.stores
         if folded or not waits:
             self.touched |= task.stores
-            self.changed |= {view.store.id for view in task.changes}
+            self.changed |= task.changed
 
     def can_wait(self, task: IndexTask) -> bool:
         """Whether a scalar task may run after all later launches."""
-        writes = {view.store.id for view in task.writes}
         return (
             is_scalar_work(task)
-            and writes.isdisjoint(self.touched)
+            and task.written.isdisjoint(self.touched)
             and task.stores.isdisjoint(self.changed)
         )
 
@@ -220,7 +219,7 @@ def _analyse_nest(
         task = tasks[position]
         if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
             alone.add(position)
-            needed |= {view.store.id for view in task.reads}
+            needed |= task.read
     dropped = frozenset(changed - needed - read)
     return NestLiveness(dropped, *_before_and_after(tasks, alone))
 
@@ -236,7 +235,7 @@ def _before_and_after(
     for position, task in tasks.items():
         if position in alone and is_late(task, touched, late):
             after.append(position)
-            late |= {view.store.id for view in task.writes}
+            late |= task.written
         elif position in alone:
             before.append(position)
         touched |= task.stores

@@ -77,7 +77,7 @@ class _Known:
             maker = self._maker(wanted.pop(), fixed)
             if maker is not None and maker not in chosen:
                 chosen.add(maker)
-                wanted |= {view.store.id for view in self.window.tasks[maker].reads}
+                wanted |= self.window.tasks[maker].read
         return chosen
 
     def _maker(self, store: int, fixed: set[int]) -> int | None:

@@ -124,12 +124,12 @@ def liveness(draft: Draft) -> None:
         for later in draft.launches[number + 1 :]:
             for position in later.launch.tasks:
                 task = window.tasks[position]
-                lost = known & {view.store.id for view in task.reads}
+                lost = known & task.read
                 _require(
                     not lost,
                     f"task {position} reads stores {sorted(lost)} that are gone",
                 )
-                known -= {view.store.id for view in task.writes}
+                known -= task.written
 
 
 def kernels(draft: Draft) -> None:
