@@ -24,7 +24,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
-from legate_diffuse.fusion.few_rows import is_short_loop
 from legate_diffuse.ir import Access, View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
@@ -59,10 +58,10 @@ def _bands_of(nests: Iterable[Nest]) -> Iterator[Band]:
                 break
             for one in _in_order(beside):
                 if not before.isdisjoint(one.turns):
-                    yield from one.bands()
+                    yield one.band()
                     open_ = {s: own for s, own in open_.items() if own is not one}
     for one in _in_order(dict.fromkeys(open_.values())):
-        yield from one.bands()
+        yield one.band()
 
 
 def _in_order(builders: Iterable[BandBuilder]) -> list[BandBuilder]:
@@ -172,9 +171,12 @@ class BandBuilder:
             if located is None or _lag(earlier, later) is None
         }
 
-    def bands(self) -> Iterator[Band]:
-        """Yield the nests as a band, or as more than one."""
-        return _divided([turn for _, turn in sorted(self.turns.items())])
+    def band(self) -> Band:
+        """Return the nests, which threads divide only if all of them have margins."""
+        turns = [turn for _, turn in sorted(self.turns.items())]
+        if any(turn.margin is None for turn in turns):
+            turns = [replace(turn, margin=None) for turn in turns]
+        return Band(tuple(turns))
 
     def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
         """Yield the earlier uses that must stay before one of a new nest's."""
@@ -236,29 +238,6 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
         firsts.append(first.moved(-later.distance))
     lags = [last - each for last in lasts for each in firsts]
     return min((lag for lag in lags if lag is not None), default=None)
-
-
-def _divided(turns: Sequence[Turn]) -> Iterator[Band]:
-    """Yield a band, or more if threads can divide it without its last nests.
-
-    These have few rows, so nobody gains from their turns.
-    """
-    end = len(turns)
-    while end and is_short_loop(turns[end - 1].row_loop, turns[end - 1].nest.views):
-        end -= 1
-    stand = [n for n, turn in enumerate(turns) if turn.margin is None]
-    if 0 < end < len(turns) and stand and stand[0] >= end:
-        yield _band(turns[:end])
-        yield from _bands_of(turn.nest for turn in turns[end:])
-    else:
-        yield _band(turns)
-
-
-def _band(turns: Sequence[Turn]) -> Band:
-    """Return a band, which threads cannot divide unless all nests have margins."""
-    if any(turn.margin is None for turn in turns):
-        turns = [replace(turn, margin=None) for turn in turns]
-    return Band(tuple(turns))
 
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:
