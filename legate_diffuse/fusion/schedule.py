@@ -24,7 +24,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
-from legate_diffuse.ir import Access, View
+from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
@@ -74,36 +74,25 @@ class Use:
 
     Attributes:
         turn: number of the nest.
+        view: what it touches.
+        changes: whether it writes or reduces.
+        distance: how far what it touches is from the row of its nest, None if that is
+            not the same for all rows.
         located: where the nest is on the axis.
-        number: position of the access.
-        access: what it does with what.
     """
 
     turn: int
+    view: View
+    changes: bool
+    distance: Rows | None
     located: Located
-    number: int
-    access: Access
-
-    @property
-    def view(self) -> View:
-        """What it touches."""
-        return self.access.view
-
-    @property
-    def changes(self) -> bool:
-        """Whether it writes or reduces."""
-        return self.access.changes
-
-    @property
-    def distance(self) -> Rows | None:
-        """How far what it touches is from the row of its nest."""
-        return self.located.distances[self.number]
 
 
-def _uses_of(turn: int, nest: Nest, located: Located) -> list[Use]:
+def uses_of(turn: int, nest: Nest, located: Located) -> list[Use]:
+    """Return the accesses of a nest of a band."""
     return [
-        Use(turn, located, number, access)
-        for number, access in enumerate(nest.accesses)
+        Use(turn, access.view, access.changes, distance, located)
+        for access, distance in zip(nest.accesses, located.distances, strict=True)
     ]
 
 
@@ -141,7 +130,7 @@ class BandBuilder:
 
     def _join(self, number: int, nest: Nest, located: Located, axis: Axis) -> bool:
         """Take in a nest, if it can take turns with the others where it is laid."""
-        uses = _uses_of(number, nest, located)
+        uses = uses_of(number, nest, located)
         pairs = list(self._conflicts(uses))
         lags = [_lag(earlier, later) for earlier, later in pairs]
         needed = [
@@ -165,9 +154,7 @@ class BandBuilder:
         nowhere = Located.nowhere(len(nest.accesses))
         return {
             earlier.turn
-            for earlier, later in self._conflicts(
-                _uses_of(-1, nest, located or nowhere)
-            )
+            for earlier, later in self._conflicts(uses_of(-1, nest, located or nowhere))
             if located is None or _lag(earlier, later) is None
         }
 

@@ -127,8 +127,8 @@ def _at_most(
     """
     if x.landmark == y.landmark:
         return x.offset <= y.offset
-    last = of_x.high + -1
-    if x == of_x.low and last.landmark == y.landmark and last.offset <= y.offset:
+    high = of_x.high
+    if x == of_x.low and high.landmark == y.landmark and high.offset - 1 <= y.offset:
         return True
     # only ranges are never nearer to the ends of the dimension than they are written
     if x.landmark == BEGIN:
