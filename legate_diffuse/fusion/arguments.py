@@ -124,10 +124,14 @@ def _plan_whole(
         launch.groups,
         partitioned=launch.partitioned,
         tiling=tiling,
-        tellers=tuple(
-            (shown[nest.told[0]], shown[nest.told[1]], changed.isdisjoint(nest.told))
-            for nest in nests
-            if nest.told
+        images=tuple(
+            (
+                shown[image.indices],
+                shown[image.rows],
+                changed.isdisjoint((image.indices, image.rows)),
+            )
+            for image in [nest.image for nest in nests]
+            if image is not None
         ),
         hoisted=tuple(hoisted) if launch.partitioned else (),
         deferrable=liveness.deferrable,

@@ -164,7 +164,7 @@ class Axis:
         are those of the first store that is not there yet. Those in which distances
         depend on landmarks come last. A part of a nest is nowhere.
         """
-        if nest.part:
+        if nest.rows:
             return
         loop = _row_loop(nest)
         others = []

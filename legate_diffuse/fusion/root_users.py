@@ -78,9 +78,9 @@ class RootUsers:
         return passed_by(nest, tiled=self._tiled)
 
     def _argument(self, passed: Passed) -> _RootAccess:
-        if passed.teller is not None:
-            # what tells an image comes before it
-            _use(self._argument(passed.teller), READ, covers=False)
+        if passed.image_of is not None:
+            # what points to an image comes before it
+            _use(self._argument(passed.image_of), READ, covers=False)
         return self.arguments.setdefault(passed, _RootAccess())
 
     def _covers(self, view: View) -> bool:

@@ -56,8 +56,8 @@ def _uses(turn: Turn) -> list[Use] | None:
     nest = turn.nest
     uses = uses_of(0, nest, replace(Located.nowhere(0), distances=turn.distances))
     stays = any(use.changes and use.distance is None for use in uses)
-    # what others tell it is not what it has of its tile
-    apart = bool(nest.told) or stays or turn.row_loop is None
+    # an image is not what it has of its tile
+    apart = nest.image is not None or stays or turn.row_loop is None
     return None if apart else uses
 
 
