@@ -43,26 +43,26 @@ def columns(count: int) -> Window:
 
 
 def quotients(count: int) -> Window:
-    """Divide so many arrays by their sums, each into an array of its own."""
+    """Divide so many arrays, each of a shape of its own, by their sums."""
     stores, views, tasks = [], [], []
     for n in range(count):
-        x, s, y = 3 * n, 3 * n + 1, 3 * n + 2
+        x, s, y, shape = 3 * n, 3 * n + 1, 3 * n + 2, n + 1
         stores += [
             f"store %{x} float64 live single",
             f"store %{s} float64 replicated single undefined",
             f"store %{y} float64 live single undefined",
         ]
         views += [
-            f"view %{x}.{4 * n} shape 0 many [:]",
-            f"view %{s}.{4 * n + 1} shape 1 one []",
-            f"view %{s}.{4 * n + 2} shape 0 many [] as (*)",
-            f"view %{y}.{4 * n + 3} shape 0 many [:]",
+            f"view %{x}.{4 * n} shape {shape} many [:]",
+            f"view %{s}.{4 * n + 1} shape 0 one []",
+            f"view %{s}.{4 * n + 2} shape {shape} many [] as (*)",
+            f"view %{y}.{4 * n + 3} shape {shape} many [:]",
         ]
         tasks += [
-            f"FILL(float64) -> (float64) shape 1: write %{s}.{4 * n + 1}",
-            f"SCALAR_UNARY_RED.SUM(float64) -> (float64) shape 0: "
+            f"FILL(float64) -> (float64) shape 0: write %{s}.{4 * n + 1}",
+            f"SCALAR_UNARY_RED.SUM(float64) -> (float64) shape {shape}: "
             f"reduce(add) %{s}.{4 * n + 1}, read %{x}.{4 * n}",
-            f"{DIVIDE} 0: write %{y}.{4 * n + 3}, read %{x}.{4 * n}, "
+            f"{DIVIDE} {shape}: write %{y}.{4 * n + 3}, read %{x}.{4 * n}, "
             f"read %{s}.{4 * n + 2}",
         ]
     return parse("\n".join((*stores, *views, *tasks)))
