@@ -12,7 +12,16 @@ from region_reader import landmark_number, parse_region
 from window_reader import parse_store
 
 from legate_diffuse.ir.distance import Distance, Rows
-from legate_diffuse.ir.nest import Band, Margin, Nest, Part, Program, Turn
+from legate_diffuse.ir.nest import (
+    Band,
+    Domain,
+    Image,
+    Margin,
+    Nest,
+    Program,
+    RowsOf,
+    Turn,
+)
 from legate_diffuse.ir.privilege import Privilege
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import Access
@@ -21,7 +30,8 @@ _NEST: Final = re.compile(
     r"nest (?P<number>\d+) shape (?P<shape>\d+) (?P<points>none|one|many)"
     r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>[^ :]+))?"
     r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?"
-    r"(?: told by (?P<told>%[^:]+?))?(?P<part> part)?: (?P<accesses>.*)"
+    r"(?: image %(?P<indices>\d+) %(?P<image_rows>\d+))?"
+    r"(?P<part> part)?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
     r"(?P<privilege>read(?: write)?|write|reduce)(?:\((?P<operator>\w+)\))?"
@@ -89,15 +99,16 @@ def _parse_turn(
     margin = None
     if match["before"]:
         margin = Margin(parse_rows(match["before"]), parse_rows(match["after"]))
-    told = (match["told"] or "").replace("%", "").split()
+    domain: Domain = RowsOf(None, None, 0) if match["part"] else None
+    if match["indices"]:
+        domain = Image(int(match["indices"]), int(match["image_rows"]))
     return Turn(
         Nest(
             int(match["number"]),
             shape,
             points,
             tuple(accesses),
-            tuple(map(int, told)),
-            part=Part(None, None, 0) if match["part"] else None,
+            domain,
         ),
         int(match["rows"]) if match["rows"] else None,
         parse_rows(match["shift"] or "0"),

@@ -103,7 +103,10 @@ def _plan_whole(
             return None
         if tiling.again is not None:
             again.append(list(users.arguments)[tiling.again])
-    planned = [PlannedNest(turn, operands=users.operands(turn.nest)) for turn in turns]
+    planned = [
+        PlannedNest(turn, operands=operands)
+        for turn, operands in zip(turns, users.operands(nests), strict=True)
+    ]
     # of each store one view that shows it, and not a copy of it
     shown = {view.store.id: view.id for view in reversed(window.views)}
     dropped: frozenset[int] = frozenset().union(
@@ -121,10 +124,14 @@ def _plan_whole(
         launch.groups,
         partitioned=launch.partitioned,
         tiling=tiling,
-        tellers=tuple(
-            (shown[nest.told[0]], shown[nest.told[1]], changed.isdisjoint(nest.told))
-            for nest in nests
-            if nest.told
+        images=tuple(
+            (
+                shown[image.indices],
+                shown[image.rows],
+                changed.isdisjoint((image.indices, image.rows)),
+            )
+            for image in [nest.image for nest in nests]
+            if image is not None
         ),
         hoisted=tuple(hoisted) if launch.partitioned else (),
         deferrable=liveness.deferrable,

@@ -150,6 +150,12 @@ class Axis:
     stores: set[int] = field(default_factory=set)
     same: dict[Hashable, Place] = field(default_factory=dict)
 
+    def add(self, other: Axis) -> None:
+        """Take in what another axis knows of other stores."""
+        self.known |= other.known
+        self.stores |= other.stores
+        self.same |= other.same
+
     def alternatives(self, nest: Nest) -> Iterator[tuple[Located, Axis]]:
         """Yield the ways to lay a nest along the axis, with the axis afterwards.
 
@@ -158,7 +164,7 @@ class Axis:
         are those of the first store that is not there yet. Those in which distances
         depend on landmarks come last. A part of a nest is nowhere.
         """
-        if nest.part:
+        if nest.rows:
             return
         loop = _row_loop(nest)
         others = []

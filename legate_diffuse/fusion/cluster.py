@@ -34,12 +34,12 @@ class Cluster:
         """Take in a task."""
         self.members.append(task)
         self.touched |= task.stores
-        self.changed.update([view.store.id for view in task.changes])
+        self.changed |= task.changed
 
     def conflicts(self, task: IndexTask) -> bool:
         """Whether a task may not come before those of the cluster."""
         if self.changed.isdisjoint(task.stores) and self.touched.isdisjoint(
-            [view.store.id for view in task.changes]
+            task.changed
         ):
             return False
         return any(conflicts(member, task) for member in self.members)

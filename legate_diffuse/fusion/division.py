@@ -33,11 +33,11 @@ def divide_temporaries(window: Window) -> Window:
     after: set[int] = set()
     for task in tasks:
         if _divided(task.reads, after):
-            after |= small.keys() & {view.store.id for view in task.changes}
+            after |= small.keys() & task.changed
     before: set[int] = set()
     for task in reversed(tasks):
         if _divided(task.changes, before):
-            before |= small.keys() & {view.store.id for view in task.reads}
+            before |= small.keys() & task.read
     between = after & before
     # not what is computed with arrays that stay in one piece
     whole = {s.id for s in window.stores if s.single and not s.replicated} - between

@@ -32,18 +32,11 @@ from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.fusion.tiles import (
-    ALL,
-    NEAR,
-    NOWHERE,
-    TOLD,
-    Part,
-    TiledArgument,
-)
+from legate_diffuse.fusion.tiles import Extent, Held, TiledArgument
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import REDUCE
-from legate_diffuse.ir.program_text import render_program, told_by
+from legate_diffuse.ir.program_text import image_text, render_program
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel import print_kernel
 
@@ -81,7 +74,7 @@ def kernels(draft: Draft) -> str:
 def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
-        f"nest {nest.number} shape {nest.shape}{told_by(nest.told)}: {_accesses(nest)}"
+        f"nest {nest.number} shape {nest.shape}{image_text(nest)}: {_accesses(nest)}"
         for each in draft.launches
         for nest in each.rewritten.nests
     )
@@ -137,32 +130,32 @@ def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
         words = _privilege(launch.privileges[number])
         words += " moves" if number in launch.moved else ""
         if launch.tiling is not None:
-            words += _telling(launch.tiling.arguments[number])
+            words += _image(launch.tiling.arguments[number])
         yield f"argument {names[view]} {words}"
     for number, ((view, first, last), rows) in enumerate(
         zip(launch.scratch, launch.circular, strict=True)
     ):
         words = "" if rows is None else f" circular {rows}"
         if launch.tiling is not None:
-            words += "".join(map(_told, launch.tiling.buffers[number]))
+            words += "".join(map(_held, launch.tiling.buffers[number]))
         yield f"scratch {names[view]} nests {first} {last}{words}"
     if launch.temporaries:
         yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
 
 
-def _told(part: Part) -> str:
-    """Return what tells what points have of a scratch buffer, and who else has it."""
-    if part.dim != TOLD:
+def _held(extent: Extent) -> str:
+    """Return which image points have of a scratch buffer, and who else has it."""
+    if not isinstance(extent, Held):
         return ""
-    own = "" if part.high == NOWHERE else f", in tiles as argument {part.high}"
-    return f" as argument {part.low}{own}"
+    own = "" if extent.also is None else f", in tiles as argument {extent.also}"
+    return f" as argument {extent.argument}{own}"
 
 
-def _telling(argument: TiledArgument) -> str:
-    """Return what tells what points have of an argument, if anything does."""
-    if argument.teller == NEAR:
-        return ""
-    return " all" if argument.teller == ALL else f" image of {argument.teller}"
+def _image(argument: TiledArgument) -> str:
+    """Return what points have of an argument, if that is not near their tiles."""
+    if argument.image_of is not None:
+        return f" image of {argument.image_of}"
+    return " all" if argument.everywhere else ""
 
 
 def _privilege(privilege: int) -> str:

@@ -11,7 +11,7 @@ there before the task. What is read so must not change in the task. An array tha
 changed moves to a fresh store, which takes its place when the task was submitted:
 
     nest 0: write %3[:], read %1[:], read %0[:]
-    nest 1 told by columns, rows: write %4[:], read %1[:], read %0[:]
+    nest 1 image columns, rows: write %4[:], read %1[:], read %0[:]
     nest 2: write %2[:], read rows, columns, values, read(all) %4[:]
 
 Which nests may share a launch so is said in ``tile_nests.py``.
@@ -31,7 +31,7 @@ from legate_diffuse.fusion.nest_rewriter import (
 )
 from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.ir import Access, Privilege, Store
-from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.nest import Image, Nest
 from legate_diffuse.kernel.part import without_overwriting
 
 
@@ -61,8 +61,8 @@ class _Gathered(NestRewriter):
 
     def __init__(self, nests: Sequence[Nest], numbers: Iterator[int]) -> None:
         super().__init__(nests, numbers)
-        # the buffer of each array that is gathered, for what tells what is needed
-        self._buffers: dict[tuple[int, tuple[int, ...]], Store] = {}
+        # the buffer of each array that is gathered, for each image that is needed
+        self._buffers: dict[tuple[int, Image], Store] = {}
         # stores that must move, and the nests that change them
         self._moving: dict[int, int] = {}
 
@@ -74,14 +74,14 @@ class _Gathered(NestRewriter):
 
     def compute(self, passed: Passed, maker: int, place: int, argument: int) -> bool:
         """Let a nest gather what points compute again; False if that cannot be."""
-        told = _told(passed)
-        key = passed.store, told
+        image = _image(passed)
+        key = passed.store, image
         if key not in self._buffers:
             nest = self._nests[maker]
             (result, *_) = _results(nest, passed.store)
             old = nest.accesses[result].view.store
             buffer = self._store(old)
-            made = replace(again(nest, result, buffer), told=told)
+            made = replace(again(nest, result, buffer), domain=image)
             used = [access.view.store for access in made.accesses[1:]]
             if all(each.replicated for each in used):
                 return False
@@ -126,9 +126,9 @@ def _results(nest: Nest, store: int) -> list[int]:
     ]
 
 
-def _told(passed: Passed) -> tuple[int, ...]:
-    """Return the indices that tell what is gathered, and the rows that tell these."""
-    indices = passed.teller
+def _image(passed: Passed) -> Image:
+    """Return the image that points have of what they gather."""
+    indices = passed.image_of
     assert indices is not None, "points have an image of what they gather"
-    assert indices.teller is not None, "points have an image of the indices"
-    return indices.store, indices.teller.store
+    assert indices.image_of is not None, "points have an image of the indices"
+    return Image(indices.store, indices.image_of.store)

@@ -55,11 +55,14 @@ class _Open(Cluster):
         if self.group is None:
             return Refusal.OTHER_TASK
         *fills, _ = tasks
-        if any(not self.group.replicated.isdisjoint(fill.stores) for fill in fills):
-            # what it fills would have to be filled after the group
-            return Refusal.SCALAR_CHANGES
-        refusals = (refuse(self.group, task) for task in tasks)
-        return next((refusal for refusal in refusals if refusal is not None), None)
+        for fill in fills:
+            if not self.group.replicated.isdisjoint(fill.stores):
+                # what it fills would have to be filled after the group
+                return Refusal.SCALAR_CHANGES
+        for task in tasks:
+            if (refusal := refuse(self.group, task)) is not None:
+                return refusal
+        return None
 
 
 def group_window(

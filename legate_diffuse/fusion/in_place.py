@@ -62,7 +62,7 @@ def _seen_as_they_are(
     """
     accesses: dict[int, list[Access]] = {}
     for access in nest.accesses:
-        if access.view.store.id in stores and not nest.part:
+        if access.view.store.id in stores and not nest.rows:
             accesses.setdefault(access.view.store.id, []).append(access)
     return [
         own.view

@@ -327,11 +327,10 @@ def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -
     """Move fills of what only one launch uses into it, where points may run them."""
     for fill in [one for one in launches if one.is_fill]:
         ((group, tasks),) = fill.parts
-        stores = {store for task in tasks for store in task.stores}
         users = [
             one
             for one in launches
-            if one is not fill and any(t.stores & stores for t in one.members)
+            if one is not fill and not one.touched.isdisjoint(fill.touched)
         ]
         if len(users) != 1 or not cuts.isdisjoint(group.tasks):
             continue

@@ -95,8 +95,8 @@ class Group:
             self.shape = task.shape
             self.single = is_single(task)
         elif is_late(task, self.replicated, self.late):
-            self.late |= {view.store.id for view in task.writes}
-            self.read_late |= {view.store.id for view in task.reads}
+            self.late |= task.written
+            self.read_late |= task.read
         for access in task.accesses:
             view = access.view
             store = view.store.id
@@ -133,12 +133,10 @@ def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:
         touched: ids of the stores that earlier tasks of the group touch.
         late: ids of the stores that those of them write that come after the group.
     """
-    reads = {view.store.id for view in task.reads}
-    writes = {view.store.id for view in task.writes}
     return not (
-        writes.isdisjoint(touched)
-        and writes.isdisjoint(reads)
-        and reads.isdisjoint(late)
+        task.written.isdisjoint(touched)
+        and task.written.isdisjoint(task.read)
+        and task.read.isdisjoint(late)
     )
 
 

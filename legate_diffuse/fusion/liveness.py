@@ -16,7 +16,7 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
-from legate_diffuse.ir.relations import are_covered, covers_store
+from legate_diffuse.ir.relations import Uncovered, covers_store
 from legate_diffuse.ir.task import read_before_changed
 
 
@@ -85,17 +85,16 @@ def _unwritten(
     unwritten = []
     undefined = frozenset(store.id for store in window.stores if store.undefined)
     incomplete = undefined
-    parts: dict[int, dict[int, View]] = {}
+    left: dict[int, Uncovered] = {}
     for launch in launches:
         unwritten.append((undefined, incomplete - undefined))
         changes = [v for n in launch.tasks for v in window.tasks[n].changes]
         undefined -= {view.store.id for view in changes}
         for view in changes:
-            written = parts.setdefault(view.store.id, {})
-            if view.store.id in incomplete and view.id not in written:
-                written[view.id] = view
-                if view.region is not None and are_covered([_all_of(view)], written):
-                    incomplete -= {view.store.id}
+            if view.store.id in incomplete and view.region is not None:
+                rest = left.setdefault(view.store.id, Uncovered(_all_of(view)))
+                rest.take(view)
+                incomplete -= {view.store.id} if rest.nothing else set()
     return unwritten
 
 
@@ -111,7 +110,7 @@ def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     read_first: set[int] = set()
     for position in positions:
         task = window.tasks[position]
-        read_first |= {view.store.id for view in task.reads} - computed
+        read_first |= task.read - computed
         if is_scalar_work(task):
             computed |= {v.store.id for v in task.writes if not v.store.live}
     return computed - read_first
@@ -136,14 +135,13 @@ class _Later:
             self.deferred |= task.stores
         if folded or not waits:
             self.touched |= task.stores
-            self.changed |= {view.store.id for view in task.changes}
+            self.changed |= task.changed
 
     def can_wait(self, task: IndexTask) -> bool:
         """Whether a scalar task may run after all later launches."""
-        writes = {view.store.id for view in task.writes}
         return (
             is_scalar_work(task)
-            and writes.isdisjoint(self.touched)
+            and task.written.isdisjoint(self.touched)
             and task.stores.isdisjoint(self.changed)
         )
 
@@ -221,7 +219,7 @@ def _analyse_nest(
         task = tasks[position]
         if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
             alone.add(position)
-            needed |= {view.store.id for view in task.reads}
+            needed |= task.read
     dropped = frozenset(changed - needed - read)
     return NestLiveness(dropped, *_before_and_after(tasks, alone))
 
@@ -237,7 +235,7 @@ def _before_and_after(
     for position, task in tasks.items():
         if position in alone and is_late(task, touched, late):
             after.append(position)
-            late |= {view.store.id for view in task.writes}
+            late |= task.written
         elif position in alone:
             before.append(position)
         touched |= task.stores

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from legate_diffuse.fusion.tile_nests import Tiles
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, Part, numbered
+from legate_diffuse.ir.nest import Nest, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.kernel.copying import copying
 from legate_diffuse.kernel.part import part_for
@@ -83,7 +83,7 @@ class NestRewriter:
         target: Store,
         like: View,
         tasks: tuple[int, ...] = (),
-        part: Part | None = None,
+        domain: RowsOf | None = None,
     ) -> Nest:
         """Return a nest that copies all of the store of a view, or a part of it."""
         rank = len(like.region or ())
@@ -102,7 +102,7 @@ class NestRewriter:
                 Access(Privilege.WRITE, replace(source, store=target)),
                 Access(Privilege.READ, source),
             ),
-            part=part,
+            domain=domain,
             whole=True,
             tasks=tasks,
             kernel=copying(target.dtype),

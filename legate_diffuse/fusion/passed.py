@@ -2,8 +2,8 @@
 """What of a store a task on several points is passed, and how often.
 
 A point has the elements of its own tile, and what lies near it. Where it sums over rows
-of elements, it has of columns and values what its rows tell, and of the vector what its
-columns tell: an image. It has such an image, too, of what it computes the vector from
+of elements, it has of columns and values an image of its rows, and of the vector an
+image of its columns. It has such an image, too, of what it computes the vector from
 again (``gathered.py``). A store is passed once for each of these.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from legate_diffuse.ir import View
-from legate_diffuse.ir.nest import Nest
+from legate_diffuse.ir.nest import Image, Nest
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
@@ -20,7 +20,7 @@ from legate_diffuse.kernel.operators import ROW_SUMS
 
 INDEX: Final = "int64"
 # Legate makes images of these, for arrays of one dimension.
-_TELLING: Final = (RECT, INDEX)
+_INDICES: Final = (RECT, INDEX)
 
 
 class Passed(NamedTuple):
@@ -28,24 +28,23 @@ class Passed(NamedTuple):
 
     Attributes:
         store: its number.
-        teller: what tells which elements points have, if anything does.
+        image_of: what points to the elements that points have, if anything does.
         everywhere: whether points have all elements.
     """
 
     store: int
-    teller: Passed | None = None
+    image_of: Passed | None = None
     everywhere: bool = False
 
     @property
     def gathered(self) -> bool:
         """Whether points have other elements than near their tiles."""
-        return self.everywhere or self.teller is not None
+        return self.everywhere or self.image_of is not None
 
 
-def teller_of(told: tuple[int, ...]) -> Passed:
-    """Return what tells which elements a nest makes (``Nest.told``)."""
-    indices, rows = told
-    return Passed(indices, Passed(rows))
+def indices_of(image: Image) -> Passed:
+    """Return what points to the elements of an image."""
+    return Passed(image.indices, Passed(image.rows))
 
 
 def passed_by(nest: Nest, *, tiled: bool) -> tuple[Passed, ...]:
@@ -54,29 +53,29 @@ def passed_by(nest: Nest, *, tiled: bool) -> tuple[Passed, ...]:
     A task that is not ``tiled`` has all of its stores.
     """
     views = nest.views
-    if nest.told:
-        told = teller_of(nest.told)
+    if nest.image:
+        indices = indices_of(nest.image)
         return tuple(
-            Passed(store.id, None if access.changes or store.replicated else told)
+            Passed(store.id, None if access.changes or store.replicated else indices)
             for access in nest.accesses
             for store in [access.view.store]
         )
-    tellers = _tellers(nest.kernel)
+    pointers = _pointers(nest.kernel)
 
     def passed(number: int) -> Passed:
         store = views[number].store.id
         if not (tiled and nest.accesses[number].whole):
             return Passed(store)
-        teller = tellers.get(number)
+        pointer = pointers.get(number)
         if (
-            teller is None
-            or views[teller].store.dtype not in _TELLING
+            pointer is None
+            or views[pointer].store.dtype not in _INDICES
             # Legate has no images of parts
             or not _shows_all(views[number])
-            or not _shows_all(views[teller])
+            or not _shows_all(views[pointer])
         ):
             return Passed(store, everywhere=True)
-        return Passed(store, passed(teller))
+        return Passed(store, passed(pointer))
 
     return tuple(map(passed, range(len(views))))
 
@@ -86,12 +85,12 @@ def _shows_all(view: View) -> bool:
     return view.region == (WHOLE,)
 
 
-def _tellers(kernel: Kernel) -> dict[int, int | None]:
-    """Return for each whole argument the one that tells what is read of it.
+def _pointers(kernel: Kernel) -> dict[int, int | None]:
+    """Return for each whole argument the one that points to what is read of it.
 
     None if several do.
     """
-    tellers: dict[int, int | None] = {}
+    pointers: dict[int, int | None] = {}
     for step in kernel.body:
         if not (isinstance(step, Op) and step.name in ROW_SUMS):
             continue
@@ -100,7 +99,7 @@ def _tellers(kernel: Kernel) -> dict[int, int | None]:
             for load in map(kernel.body.__getitem__, step.operands)
             if isinstance(load, Load)
         )
-        for argument, teller in ((columns, rows), (values, rows), (x, columns)):
-            if tellers.setdefault(argument, teller) != teller:
-                tellers[argument] = None
-    return tellers
+        for argument, pointer in ((columns, rows), (values, rows), (x, columns)):
+            if pointers.setdefault(argument, pointer) != pointer:
+                pointers[argument] = None
+    return pointers

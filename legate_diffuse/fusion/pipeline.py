@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -274,16 +274,21 @@ def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
     Those nests that may run row by row need no bands.
     """
     launch, live, nests = each.launch, each.liveness, each.nests
-    views = draft.renaming.window.views
-    free = 1 + max((n for v in views for n in (v.store.id, v.shape)), default=0)
+    numbers = _unused(draft.renaming.window)
     rewritten: Rewritten | None
     if launch.fused and not launch.partitioned and not draft.runs_rows:
-        rewritten = compute_far_rows(nests, live.scratch, live.undefined, count(free))
+        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
     elif launch.tiled and nests:
-        rewritten = localize(nests, live, count(free))
+        rewritten = localize(nests, live, numbers)
     else:
         rewritten = Rewritten(numbered(nests), live.scratch)
     return None if rewritten is None else replace(each, rewritten=rewritten)
+
+
+def _unused(window: Window) -> Iterator[int]:
+    """Yield numbers that no store and no shape of a window has."""
+    used = (n for v in window.views for n in (v.store.id, v.shape))
+    yield from count(1 + max(used, default=0))
 
 
 def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.tiles import Tiling
+from legate_diffuse.fusion.tiles import Tile, Tiling
 from legate_diffuse.ir.distance import Landmark, Rows
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.kernel.ir import Kernel, RowProgram
@@ -67,8 +67,8 @@ class PlannedLaunch:
         partitioned: whether the task runs on tiles, and not on whole roots.
         tiling: how points divide several nests; without it a partitioned task has one,
             and its arguments have that one's shape.
-        tellers: of each nest whose points are told a view of the indices that do so,
-            one of the rows that tell these, and whether the window leaves both as they
+        images: of each nest that runs for an image a view of its indices, one of the
+            rows that say which these are, and whether the window leaves both as they
             are.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
@@ -100,7 +100,7 @@ class PlannedLaunch:
     fused: bool = True
     partitioned: bool = False
     tiling: Tiling | None = None
-    tellers: tuple[tuple[int, int, bool], ...] = ()
+    images: tuple[tuple[int, int, bool], ...] = ()
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
     late: tuple[int, ...] = ()
@@ -126,8 +126,12 @@ class PlannedLaunch:
         for planned in self.nests:
             views.update(planned.nest.arguments, planned.nest.extents)
         if self.tiling is not None:
-            parts = [part for nest in self.tiling.nests for part in nest]
-            views.update(part.view for part in parts if part.view is not None)
+            tiles = [t for nest in self.tiling.nests for t in nest]
+            views.update(
+                tile.view
+                for tile in tiles
+                if isinstance(tile, Tile) and tile.view is not None
+            )
         return views
 
     @property

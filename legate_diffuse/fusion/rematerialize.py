@@ -8,7 +8,7 @@ is cheaper to fold it into the other launch, too: every point computes it again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.grouping import Grouping
@@ -26,9 +26,13 @@ def rematerialize_scalars(
     extended: list[Launch] = []
     for launch in launches:
         groups = []
+        changing: dict[int, list[int]] = {}
+        for position in launch.tasks:
+            for store in window.tasks[position].changed:
+                changing.setdefault(store, []).append(position)
         for group in launch.groups:
             if launch.partitioned:
-                tasks = tuple(sorted(known.with_scalars(group.tasks, launch.tasks)))
+                tasks = tuple(sorted(known.with_scalars(group.tasks, changing)))
                 groups.append(replace(group, tasks=tasks))
             else:
                 groups.append(group)
@@ -60,37 +64,34 @@ class _Known:
                     self.makers[store] = position, read
 
     def with_scalars(
-        self, positions: Sequence[int], of_launch: Sequence[int]
+        self, positions: Sequence[int], changing: Mapping[int, Sequence[int]]
     ) -> set[int]:
-        """Return the tasks of a group with the scalar work that they need."""
+        """Return the tasks of a group with the scalar work that they need.
+
+        ``changing`` are the tasks of its launch that change each store.
+        """
         chosen = set(positions)
         tasks = self.window.tasks
-        own = [tasks[position] for position in positions]
-        fixed = {
-            view.store.id
-            for position in of_launch
-            for view in tasks[position].changes
-            if self.makers.get(view.store.id, (None,))[0] != position
-        }
-        wanted = read_before_changed(own)
+        wanted = read_before_changed([tasks[position] for position in positions])
         while wanted:
-            maker = self._maker(wanted.pop(), fixed)
+            maker = self._maker(wanted.pop(), changing)
             if maker is not None and maker not in chosen:
                 chosen.add(maker)
-                wanted |= {view.store.id for view in self.window.tasks[maker].reads}
+                wanted |= self.window.tasks[maker].read
         return chosen
 
-    def _maker(self, store: int, fixed: set[int]) -> int | None:
+    def _maker(self, store: int, changing: Mapping[int, Sequence[int]]) -> int | None:
         """Return the task to run again for a store, if it gives the same result.
 
-        ``fixed`` are stores that the launch changes, which it may not read before;
-        not what it has only computed from what others can compute it from, too.
+        It may not read before what the launch changes; but for what that has only
+        computed from what others can compute it from, too.
         """
         if store not in self.makers:
             return None
         position, read = self.makers[store]
         task = self.window.tasks[position]
-        if not task.stores.isdisjoint(fixed):
-            return None
+        for own in task.stores & changing.keys():
+            if any(n != self.makers.get(own, (None,))[0] for n in changing[own]):
+                return None
         same = all(self.versions.get(each, 0) == was for each, was in read.items())
         return position if same else None

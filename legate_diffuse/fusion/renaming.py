@@ -34,7 +34,12 @@ from legate_diffuse.ir import (
     Window,
 )
 from legate_diffuse.ir.region import BEGIN, END
-from legate_diffuse.ir.relations import are_covered, covers_store, shows_store
+from legate_diffuse.ir.relations import (
+    Uncovered,
+    are_covered,
+    covers_store,
+    shows_store,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +146,16 @@ class _History:
         anything that was there before.
         """
         plain = self.plain.get(store.id)
+        left = plain and Uncovered(plain)
         written: dict[int, View] = {}
         for number, touch in enumerate(touches):
             if touch.reduces or (number and not are_covered(touch.reads, written)):
                 return False
-            written.update((view.id, view) for view in touch.writes)
-            if touch.overwrites or (plain and are_covered((plain,), written)):
+            for view in touch.writes:
+                written[view.id] = view
+                if left:
+                    left.take(view)
+            if touch.overwrites or (left and left.nothing):
                 return True
         return not store.live
 

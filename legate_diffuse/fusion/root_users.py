@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -78,9 +78,9 @@ class RootUsers:
         return passed_by(nest, tiled=self._tiled)
 
     def _argument(self, passed: Passed) -> _RootAccess:
-        if passed.teller is not None:
-            # what tells an image comes before it
-            _use(self._argument(passed.teller), READ, covers=False)
+        if passed.image_of is not None:
+            # what points to an image comes before it
+            _use(self._argument(passed.image_of), READ, covers=False)
         return self.arguments.setdefault(passed, _RootAccess())
 
     def _covers(self, view: View) -> bool:
@@ -95,19 +95,22 @@ class RootUsers:
             for access, reduces in zip(self.arguments.values(), shared, strict=True)
         )
 
-    def operands(self, nest: Nest) -> tuple[int, ...]:
-        """Return for each access of a nest which argument of the task it is.
+    def operands(self, nests: Iterable[Nest]) -> list[tuple[int, ...]]:
+        """Return for each access of nests which argument of the task it is.
 
         Or which buffer in scratch memory, from -1 downwards.
         """
         arguments = {passed: place for place, passed in enumerate(self.arguments)}
         buffers = {store: ~place for place, store in enumerate(self.scratch)}
-        return tuple(
-            buffers[self._places.get(passed.store, passed.store)]
-            if passed.store in self._in_scratch
-            else arguments[passed]
-            for passed in self._passed(nest)
-        )
+        return [
+            tuple(
+                buffers[self._places.get(passed.store, passed.store)]
+                if passed.store in self._in_scratch
+                else arguments[passed]
+                for passed in self._passed(nest)
+            )
+            for nest in nests
+        ]
 
 
 def _use(argument: _RootAccess, privilege: int, covers: bool) -> None:

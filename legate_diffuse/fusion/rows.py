@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from legate_diffuse.fusion.axis import Located
-from legate_diffuse.fusion.schedule import Use, conflict
+from legate_diffuse.fusion.schedule import Use, conflict, uses_of
 from legate_diffuse.ir.nest import Program, Turn
 
 _MOST: Final = 16
@@ -54,13 +54,10 @@ def _run(begin: int, end: int) -> Iterator[range]:
 def _uses(turn: Turn) -> list[Use] | None:
     """Return what a nest uses, None if its rows are not independent."""
     nest = turn.nest
-    located = replace(Located.nowhere(0), distances=turn.distances)
-    uses = [
-        Use(0, located, number, access) for number, access in enumerate(nest.accesses)
-    ]
+    uses = uses_of(0, nest, replace(Located.nowhere(0), distances=turn.distances))
     stays = any(use.changes and use.distance is None for use in uses)
-    # what others tell it is not what it has of its tile
-    apart = bool(nest.told) or stays or turn.row_loop is None
+    # an image is not what it has of its tile
+    apart = nest.image is not None or stays or turn.row_loop is None
     return None if apart else uses
 
 

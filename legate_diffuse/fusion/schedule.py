@@ -24,8 +24,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from legate_diffuse.fusion.axis import Axis, Located
-from legate_diffuse.fusion.few_rows import is_short_loop
-from legate_diffuse.ir import Access, View
+from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Rows, greatest, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
@@ -43,16 +42,30 @@ def schedule(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Program:
 
 def _bands_of(nests: Iterable[Nest]) -> Iterator[Band]:
     """Yield the bands of a program of nests."""
-    open_ = BandBuilder()
-    for nest in nests:
-        while not open_.join(nest):
-            before = open_.related(open_.obstacles(nest))
+    # by the stores that they use; no two of them share one
+    open_: dict[int, BandBuilder] = {}
+    for number, nest in enumerate(nests):
+        while True:
+            found = [open_.get(view.store.id) for view in nest.views]
+            beside = list(dict.fromkeys(one for one in found if one is not None))
+            builder = beside[0] if len(beside) == 1 else BandBuilder(beside)
+            if builder.join(number, nest):
+                open_ |= dict.fromkeys(builder.uses, builder)
+                break
+            before = builder.obstacles(nest)
             if not before:
                 yield alone(nest)
                 break
-            yield from open_.bands(before)
-            open_ = open_.only(set(range(len(open_.turns))) - before)
-    yield from open_.bands(range(len(open_.turns)))
+            for one in _in_order(beside):
+                if not before.isdisjoint(one.turns):
+                    yield one.band()
+                    open_ = {s: own for s, own in open_.items() if own is not one}
+    for one in _in_order(dict.fromkeys(open_.values())):
+        yield one.band()
+
+
+def _in_order(builders: Iterable[BandBuilder]) -> list[BandBuilder]:
+    return sorted(builders, key=lambda builder: min(builder.turns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +73,27 @@ class Use:
     """An access of a nest of a band.
 
     Attributes:
-        turn: position of the nest in the band.
+        turn: number of the nest.
+        view: what it touches.
+        changes: whether it writes or reduces.
+        distance: how far what it touches is from the row of its nest, None if that is
+            not the same for all rows.
         located: where the nest is on the axis.
-        number: position of the access.
-        access: what it does with what.
     """
 
     turn: int
+    view: View
+    changes: bool
+    distance: Rows | None
     located: Located
-    number: int
-    access: Access
 
-    @property
-    def view(self) -> View:
-        """What it touches."""
-        return self.access.view
 
-    @property
-    def changes(self) -> bool:
-        """Whether it writes or reduces."""
-        return self.access.changes
-
-    @property
-    def distance(self) -> Rows | None:
-        """How far what it touches is from the row of its nest."""
-        return self.located.distances[self.number]
+def uses_of(turn: int, nest: Nest, located: Located) -> list[Use]:
+    """Return the accesses of a nest of a band."""
+    return [
+        Use(turn, access.view, access.changes, distance, located)
+        for access, distance in zip(nest.accesses, located.distances, strict=True)
+    ]
 
 
 def conflict(one: Use, other: Use) -> bool:
@@ -93,24 +102,35 @@ def conflict(one: Use, other: Use) -> bool:
 
 
 class BandBuilder:
-    """Nests that take turns, and may be joined by more."""
+    """Nests that take turns, and may be joined by more.
 
-    def __init__(self) -> None:
-        self.turns: list[Turn] = []
+    Args:
+        parts: whose nests these are; no two of them share a store.
+
+    Attributes:
+        turns: the nests that take turns, by their numbers in the program, in order.
+        uses: what they do with each store.
+    """
+
+    def __init__(self, parts: Iterable[BandBuilder] = ()) -> None:
+        self.turns: dict[int, Turn] = {}
+        self.uses: dict[int, list[Use]] = {}
         self._axis = Axis()
-        # by store
-        self._uses: dict[int, list[Use]] = {}
+        for part in parts:
+            self.turns |= part.turns
+            self.uses |= part.uses
+            self._axis.add(part._axis)
 
-    def join(self, nest: Nest) -> bool:
+    def join(self, number: int, nest: Nest) -> bool:
         """Take in a nest, if it can take turns with the others."""
         return any(
-            self._join(nest, *alternative)
+            self._join(number, nest, *alternative)
             for alternative in self._axis.alternatives(nest)
         )
 
-    def _join(self, nest: Nest, located: Located, axis: Axis) -> bool:
+    def _join(self, number: int, nest: Nest, located: Located, axis: Axis) -> bool:
         """Take in a nest, if it can take turns with the others where it is laid."""
-        uses = self._uses_of(nest, located)
+        uses = uses_of(number, nest, located)
         pairs = list(self._conflicts(uses))
         lags = [_lag(earlier, later) for earlier, later in pairs]
         needed = [
@@ -123,9 +143,9 @@ class BandBuilder:
         shift = greatest(needed) if needed else least([*self._wanted(uses)] or [0])
         margin = self._margin(pairs)
         self._axis = axis
-        self.turns.append(Turn(nest, located.loop, shift, located.distances, margin))
+        self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
         for use in uses:
-            self._uses.setdefault(use.view.store.id, []).append(use)
+            self.uses.setdefault(use.view.store.id, []).append(use)
         return True
 
     def obstacles(self, nest: Nest) -> set[int]:
@@ -134,52 +154,21 @@ class BandBuilder:
         nowhere = Located.nowhere(len(nest.accesses))
         return {
             earlier.turn
-            for earlier, later in self._conflicts(
-                self._uses_of(nest, located or nowhere)
-            )
+            for earlier, later in self._conflicts(uses_of(-1, nest, located or nowhere))
             if located is None or _lag(earlier, later) is None
         }
 
-    def related(self, turns: AbstractSet[int]) -> set[int]:
-        """Return turns with all others that share stores with them, and so on."""
-        related: set[int] = set()
-        stores: set[int] = set()
-        new = set(turns)
-        while new:
-            related |= new
-            stores |= {v.store.id for turn in new for v in self.turns[turn].nest.views}
-            users = {use.turn for store in stores for use in self._uses[store]}
-            new = users - related
-        return related
-
-    def bands(self, turns: AbstractSet[int] | range) -> Iterator[Band]:
-        """Yield bands of turns that share stores; they do not need one another."""
-        rest = set(turns)
-        while rest:
-            together = self.related({min(rest)})
-            rest -= together
-            yield from _divided(self.only(together).turns)
-
-    def only(self, turns: AbstractSet[int]) -> BandBuilder:
-        """Return a builder that has taken in some of the nests."""
-        if len(turns) == len(self.turns):
-            return self
-        builder = BandBuilder()
-        for turn in sorted(turns):
-            joined = builder.join(self.turns[turn].nest)
-            assert joined, "with less nests before it a nest can still join"
-        return builder
-
-    def _uses_of(self, nest: Nest, located: Located) -> list[Use]:
-        return [
-            Use(len(self.turns), located, number, access)
-            for number, access in enumerate(nest.accesses)
-        ]
+    def band(self) -> Band:
+        """Return the nests, which threads divide only if all of them have margins."""
+        turns = [turn for _, turn in sorted(self.turns.items())]
+        if any(turn.margin is None for turn in turns):
+            turns = [replace(turn, margin=None) for turn in turns]
+        return Band(tuple(turns))
 
     def _conflicts(self, uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
         """Yield the earlier uses that must stay before one of a new nest's."""
         for later in uses:
-            for earlier in self._uses.get(later.view.store.id, ()):
+            for earlier in self.uses.get(later.view.store.id, ()):
                 if conflict(earlier, later):
                     yield earlier, later
 
@@ -209,7 +198,7 @@ class BandBuilder:
         for store, own in distances.items():
             times = [
                 self.turns[use.turn].shift - use.distance
-                for use in self._uses.get(store, ())
+                for use in self.uses.get(store, ())
                 if use.distance is not None
             ]
             if times:
@@ -236,29 +225,6 @@ def _lag(earlier: Use, later: Use) -> Rows | None:
         firsts.append(first.moved(-later.distance))
     lags = [last - each for last in lasts for each in firsts]
     return min((lag for lag in lags if lag is not None), default=None)
-
-
-def _divided(turns: Sequence[Turn]) -> Iterator[Band]:
-    """Yield a band, or more if threads can divide it without its last nests.
-
-    These have few rows, so nobody gains from their turns.
-    """
-    end = len(turns)
-    while end and is_short_loop(turns[end - 1].row_loop, turns[end - 1].nest.views):
-        end -= 1
-    stand = [n for n, turn in enumerate(turns) if turn.margin is None]
-    if 0 < end < len(turns) and stand and stand[0] >= end:
-        yield _band(turns[:end])
-        yield from _bands_of(turn.nest for turn in turns[end:])
-    else:
-        yield _band(turns)
-
-
-def _band(turns: Sequence[Turn]) -> Band:
-    """Return a band, which threads cannot divide unless all nests have margins."""
-    if any(turn.margin is None for turn in turns):
-        turns = [replace(turn, margin=None) for turn in turns]
-    return Band(tuple(turns))
 
 
 def fold_storage(program: Program, scratch: AbstractSet[int]) -> Program:

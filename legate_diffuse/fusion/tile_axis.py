@@ -62,7 +62,7 @@ class TileAxis:
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
-        if nest.told:
+        if nest.image:
             # what it runs is no part of the axis
             absent = Placement(False, None, (None,) * len(nest.accesses))
             return replace(self, placements=(*self.placements, absent))

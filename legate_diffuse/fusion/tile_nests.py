@@ -33,7 +33,7 @@ class Tiles:
     """Nests that points of a launch run, and the axes that divide them.
 
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
-    points read elements that another array tells. Those that are both, ``again``, are
+    points read elements to which indices point. Those that are both, ``again``, are
     computed again by each point that gathers them (``gathered.py``), if the points of
     the launch do so at all: ``computes_gathered``. ``before`` are all but the last of
     the nests, None without any.
@@ -63,7 +63,7 @@ class Tiles:
             axis
             for axis in joined
             if axis is not None
-            and (nest.told or any(dim is not None for dim in axis.dims.values()))
+            and (nest.image or any(dim is not None for dim in axis.dims.values()))
         )
         sources = self._with_gathered(nest)
         if not left or sources is None:
@@ -83,7 +83,7 @@ class Tiles:
         None if points would gather what others change.
         """
         written = _written(nest)
-        if nest.told:
+        if nest.image:
             # it writes memory of the point
             sources = {v.store.id for v in nest.views if not v.store.replicated}
             gathered = self.gathered | (sources - written)
@@ -93,7 +93,7 @@ class Tiles:
         gathered = self.gathered | own
         again = self.again
         made = own & self.changed
-        if made and not (self.computes_gathered and _told(nest, made)):
+        if made and not (self.computes_gathered and _has_image(nest, made)):
             return None
         for store in made - again:
             makers = [each for each in self.nests if store in _written(each)]
@@ -135,8 +135,8 @@ def _written(nest: Nest) -> frozenset[int]:
     )
 
 
-def _told(nest: Nest, made: AbstractSet[int]) -> bool:
-    """Whether its rows and their indices tell what a nest gathers of stores.
+def _has_image(nest: Nest, made: AbstractSet[int]) -> bool:
+    """Whether rows and indices of a nest say what it gathers of stores.
 
     Legate has images of these only: rows are rectangles, and indices are int64. Where
     other integers are read, these may be indices, too.

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
-from legate_diffuse.fusion.passed import Passed, teller_of
+from legate_diffuse.fusion.passed import Passed, indices_of
 from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
@@ -26,70 +26,60 @@ from legate_diffuse.ir import Privilege, Store
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.relations import shows_store
 
-# Instead of a nest's loop along an axis, as in mappers/program/tiling.h.
-GUARD: Final = -1
-EVERYWHERE: Final = -2
-# Instead of a dimension of a scratch buffer, too: its rows are those that an argument
-# has, whose number is instead of the beginning. Instead of a buffer's end is the number
-# of an argument that has the same elements, or NOWHERE.
-TOLD: Final = -3
-NOWHERE: Final = -1
-# Instead of the argument that tells what a point has of another one: it has what lies
-# near its tile, or all.
-NEAR: Final = -1
-ALL: Final = -2
 
-
-class Part(NamedTuple):
-    """What of a scratch buffer a point has along an axis.
+class Tile(NamedTuple):
+    """Along an axis: what lies near a tile, of a scratch buffer or of a nest.
 
     Attributes:
-        dim: the dimension of the buffer along the axis; -1 if all of it is needed, or
-            ``TOLD`` if it has the rows of an argument.
-        low: where it begins, in rows from the beginning of the tile; the number of
-            that argument if ``TOLD``.
-        high: where it ends, in rows from the end of the tile; if ``TOLD`` the number of
-            an argument that has the same elements, or ``NOWHERE``.
+        dim: the dimension of the buffer or the loop of the nest along the axis; None if
+            the nest has a single row there, and runs where its tile has it.
+        low: where it begins, in rows from the beginning of the tile.
+        high: where it ends, in rows from the end of the tile.
+        view: the number of the nest's view from whose beginning both ends count, None
+            for a view of all of its root.
+        along: the dimension of that root along the axis.
     """
 
-    dim: int
+    dim: int | None
     low: int
     high: int
+    view: int | None = None
+    along: int = 0
 
 
-class NestPart(NamedTuple):
-    """What of a nest a point runs along an axis.
+class Held(NamedTuple):
+    """What a point has of an argument, of a scratch buffer or of a nest: an image.
 
     Attributes:
-        loop: the loop of the nest along the axis; ``GUARD`` if it has a single row
-            there, ``EVERYWHERE`` if all points run it, or ``TOLD``.
-        low: where it begins, in rows from the beginning of the tile; the number of the
-            argument that has its rows if ``TOLD``.
-        high: where it ends, in rows from the end of the tile; the place of the nest
-            among those that are ``TOLD``.
-        view: the number of the view from whose beginning both ends count, None for a
-            view of all of its root.
-        dim: the dimension of that root along the axis.
+        argument: the number of that argument.
+        also: of a buffer the number of an argument that has the same elements for the
+            tile in the end, None without any; of a nest its place among those that run
+            for images.
     """
 
-    loop: int
-    low: int
-    high: int
-    view: int | None
-    dim: int
+    argument: int
+    also: int | None
+
+
+Extent = Tile | Held | None
+"""What a point has, or runs, along an axis; None is all of it."""
 
 
 class TiledArgument(NamedTuple):
     """An argument of a tiled launch.
 
-    ``dims`` are the common dimensions of its root's, and ``reaches`` what a point has
-    of it along each axis; if ``teller`` is another argument, a point has what that
-    one's elements tell. It may also be ``NEAR`` or ``ALL``.
+    Attributes:
+        dims: the common dimensions of its root's.
+        reaches: what a point has of it along each axis, beyond its tile.
+        image_of: the number of the argument whose image a point has instead, None
+            without any.
+        everywhere: whether points have all of it.
     """
 
     dims: tuple[int, ...]
     reaches: tuple[Reach, ...]
-    teller: int = NEAR
+    image_of: int | None = None
+    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +105,8 @@ class Tiling:
     arguments: tuple[TiledArgument, ...]
     again: int | None
     shared: tuple[bool, ...]
-    buffers: tuple[tuple[Part, ...], ...]
-    nests: tuple[tuple[NestPart, ...], ...]
+    buffers: tuple[tuple[Extent, ...], ...]
+    nests: tuple[tuple[Extent, ...], ...]
 
 
 def tile(
@@ -156,8 +146,8 @@ def tile(
         for access in nest.accesses
         if access.privilege is Privilege.REDUCE
     }
-    told = _told(nests, places)
-    tellings = [number for number, nest in enumerate(nests) if nest.told]
+    held = _held(nests, places)
+    imaged = [number for number, nest in enumerate(nests) if nest.image]
     nothing: tuple[Reach, ...] = (OWN,) * len(reaches_along)
     tiled = [
         TiledArgument((), nothing)
@@ -165,7 +155,8 @@ def tile(
         else TiledArgument(
             tuple(range(ranks[passed.store])),
             nothing,
-            ALL if passed.teller is None else places[passed.teller],
+            None if passed.image_of is None else places[passed.image_of],
+            everywhere=passed.everywhere,
         )
         if passed.gathered
         else TiledArgument(
@@ -196,20 +187,18 @@ def tile(
         ),
         tuple(
             tuple(
-                Part(TOLD, told[store.id], _own(store, arguments, changed, stores))
-                if store.id in told
-                else _part(axis, along, store.id, leader)
+                Held(held[store.id], _own(store, arguments, changed, stores))
+                if store.id in held
+                else _extent(axis, along, store.id, leader)
                 for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for store in scratch
         ),
         tuple(
             tuple(
-                NestPart(
-                    TOLD, told[nest.views[0].store.id], tellings.index(number), None, 0
-                )
-                if nest.told
-                else _nest_part(nest, axis, along, number, leader)
+                Held(held[nest.views[0].store.id], imaged.index(number))
+                if nest.image
+                else _domain(nest, axis, along, number, leader)
                 for axis, along in zip(tiles.axes, reaches_along, strict=True)
             )
             for number, nest in enumerate(tiles.nests)
@@ -217,14 +206,14 @@ def tile(
     )
 
 
-def _told(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
-    """Return the argument that has what points make of each buffer that is told."""
-    makers_of = {}
+def _held(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
+    """Return for each buffer with an image the argument that has the same elements."""
+    held = {}
     for nest in nests:
-        if nest.told:
+        if nest.image:
             result, *sources = (v.store for v in nest.views if not v.store.replicated)
-            makers_of[result.id] = places[Passed(sources[0].id, teller_of(nest.told))]
-    return makers_of
+            held[result.id] = places[Passed(sources[0].id, indices_of(nest.image))]
+    return held
 
 
 def _own(
@@ -232,7 +221,7 @@ def _own(
     arguments: Sequence[Passed],
     changed: AbstractSet[int],
     stores: Mapping[int, Store],
-) -> int:
+) -> int | None:
     """Return the argument that has in the end, for its tile, what a buffer has."""
     return next(
         (
@@ -240,7 +229,7 @@ def _own(
             for place, passed in enumerate(arguments)
             if passed.store in changed and stores[passed.store].origin == buffer.origin
         ),
-        NOWHERE,
+        None,
     )
 
 
@@ -321,21 +310,23 @@ def _in_root(axis: TileAxis, along: Reaches, store: int, leader: int) -> Reach:
     return Reach(min(used.low, 0), max(used.high, 0))
 
 
-def _part(axis: TileAxis, along: Reaches, store: int, leader: int) -> Part:
+def _extent(axis: TileAxis, along: Reaches, store: int, leader: int) -> Extent:
+    """Return what a point has of a scratch buffer along an axis."""
     dim = axis.dims.get(store)
     used = along.stores.get(store)
     if dim is None or used is None:
-        return Part(-1, 0, 0)
-    return Part(dim, *used.moved(_shift(axis, leader, store)))
+        return None
+    return Tile(dim, *used.moved(_shift(axis, leader, store)))
 
 
-def _nest_part(
+def _domain(
     nest: Nest, axis: TileAxis, along: Reaches, number: int, leader: int
-) -> NestPart:
+) -> Extent:
+    """Return what a point runs of a nest along an axis."""
     placement = axis.placements[number]
     reach = along.nests[number]
     if not placement.present:
-        return NestPart(EVERYWHERE, 0, 0, None, 0)
+        return None
     accesses = zip(nest.accesses, placement.distances, strict=True)
     for access, distance in accesses:
         store = access.view.store.id
@@ -344,9 +335,8 @@ def _nest_part(
             continue
         assert reach is not None, "nests that nobody needs are in no tiling"
         rows = reach.moved(distance + _shift(axis, leader, store))
-        loop = GUARD if placement.loop is None else placement.loop
         view = None if shows_store(access.view) else access.view.recorded
-        return NestPart(loop, *rows, view, dim)
+        return Tile(placement.loop, *rows, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
 
 

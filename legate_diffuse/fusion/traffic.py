@@ -46,7 +46,7 @@ def _touched(band: Band) -> Iterator[dict[int, bool]]:
         for turn in turns:
             for access in turn.nest.accesses:
                 store, rows = access.view.store.id, rows_of(access.view)
-                if rows and not (is_short(rows) or store in kept or turn.nest.part):
+                if rows and not (is_short(rows) or store in kept or turn.nest.rows):
                     touched[store] = touched.get(store, False) or access.changes
         yield touched
 

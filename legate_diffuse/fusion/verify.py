@@ -124,12 +124,12 @@ def liveness(draft: Draft) -> None:
         for later in draft.launches[number + 1 :]:
             for position in later.launch.tasks:
                 task = window.tasks[position]
-                lost = known & {view.store.id for view in task.reads}
+                lost = known & task.read
                 _require(
                     not lost,
                     f"task {position} reads stores {sorted(lost)} that are gone",
                 )
-                known -= {view.store.id for view in task.writes}
+                known -= task.written
 
 
 def kernels(draft: Draft) -> None:
@@ -162,7 +162,7 @@ def copies(draft: Draft) -> None:
         made: set[int] = set()
         for nest in nests:
             _verify_arguments(nest)
-            if not nest.told:
+            if not nest.image:
                 made |= {a.view.store.id for a in nest.accesses if a.changes}
         for access in [access for nest in nests for access in nest.accesses]:
             store = access.view.store.id
@@ -242,7 +242,7 @@ def _verify_buffers(program: Program, launch: PlannedLaunch) -> None:
             number, written = after[0]
             own = [access for n, access in before if band_of[n] >= band_of[number]]
             _require(
-                not program.nests[number].part
+                not program.nests[number].rows
                 and len(own) == 1
                 and before[-1][0] == number
                 and [n for n, _ in after].count(number) == 1

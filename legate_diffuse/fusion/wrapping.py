@@ -39,7 +39,7 @@ from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, again
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.traffic import passes_over_memory
 from legate_diffuse.ir import Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, Part, numbered
+from legate_diffuse.ir.nest import Nest, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import (
     may_overlap,
@@ -221,8 +221,8 @@ class _Writer(NestRewriter):
         if key not in self._stores:
             store = self._stores[key] = self._store(rows.store, rows)
             if read.copies:
-                part = Part(0, None, rows.recorded)
-                copy = self._copy(store, rows, reader.tasks, part)
+                domain = RowsOf(0, None, rows.recorded)
+                copy = self._copy(store, rows, reader.tasks, domain)
                 self._insert(read.place, [copy])
             made = [self._again(maker, store, rows) for maker in read.makers]
             self._insert(read.place, made)
@@ -232,8 +232,8 @@ class _Writer(NestRewriter):
         """Return a nest that makes some rows of a result in a short store."""
         nest = self._nests[maker.nest]
         result = nest.accesses[maker.result].view
-        part = Part(_loop_of(result), result.recorded, rows.recorded)
-        return replace(again(nest, maker.result, store, in_place=True), part=part)
+        domain = RowsOf(_loop_of(result), result.recorded, rows.recorded)
+        return replace(again(nest, maker.result, store, in_place=True), domain=domain)
 
 
 def _is_far(nest: Nest, view: View) -> bool:

@@ -73,7 +73,7 @@ def are_covered(views: Iterable[View], parts: Mapping[int, View]) -> bool:
     The parts are given by their numbers.
     """
     return all(
-        view.id in parts or _is_covered(view, list(parts.values())) for view in views
+        view.id in parts or _left(view, parts.values()).nothing for view in views
     )
 
 
@@ -127,8 +127,8 @@ def _at_most(
     """
     if x.landmark == y.landmark:
         return x.offset <= y.offset
-    last = of_x.high + -1
-    if x == of_x.low and last.landmark == y.landmark and last.offset <= y.offset:
+    high = of_x.high
+    if x == of_x.low and high.landmark == y.landmark and high.offset - 1 <= y.offset:
         return True
     # only ranges are never nearer to the ends of the dimension than they are written
     if x.landmark == BEGIN:
@@ -147,6 +147,13 @@ def _rank(landmark: int, zones: Zones) -> int:
     return 0
 
 
+def _left(view: View, parts: Iterable[View]) -> Uncovered:
+    left = Uncovered(view)
+    for part in parts:
+        left.take(part)
+    return left
+
+
 class _Bound(NamedTuple):
     """Where a piece of a view ends, which is an end of an interval."""
 
@@ -157,20 +164,34 @@ class _Bound(NamedTuple):
 _Piece = tuple[tuple[_Bound, _Bound], ...]
 
 
-def _is_covered(view: View, parts: Sequence[View]) -> bool:
-    if view.region is None:
-        return False
-    rest = [_piece(view.region)]
-    for part in parts:
+class Uncovered:
+    """What parts of a store, which are taken away one by one, leave of a view.
+
+    Attributes:
+        nothing: whether it is known that the parts together show all of the view.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        # None if nobody knows, as it has no region or falls to too many pieces
+        self._pieces = None if view.region is None else [_piece(view.region)]
+        self.nothing = False
+
+    def take(self, part: View) -> None:
+        """Take away what a part shows."""
+        if part.id == self._view.id:
+            self.nothing = True
+        if self.nothing or self._pieces is None:
+            return
         if part.region is None or part.points is Points.NONE:
-            continue
+            return
         taken, zones = _piece(part.region), _zones(part)
-        rest = [left for piece in rest for left in _without(piece, taken, zones)]
-        if not rest:
-            return True
-        if len(rest) > _MAX_PIECES:
-            return False
-    return False
+        self._pieces = [
+            left for piece in self._pieces for left in _without(piece, taken, zones)
+        ]
+        self.nothing = not self._pieces
+        if len(self._pieces) > _MAX_PIECES:
+            self._pieces = None
 
 
 def _piece(region: Region) -> _Piece:

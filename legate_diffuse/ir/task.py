@@ -62,6 +62,9 @@ class IndexTask:
         writes: the views that it writes, in the order of its results.
         changes: the views that it writes or reduces to.
         stores: the ids of the stores that it touches.
+        read: those of the stores that it reads.
+        written: those of the stores that it writes.
+        changed: those of the stores that it writes or reduces to.
         reductions: what it reduces to, in the order of its results.
         scalar: whether it touches one-element stores only that all points see, and
             reduces to none.
@@ -75,17 +78,23 @@ class IndexTask:
     writes: tuple[View, ...] = field(init=False, repr=False, compare=False)
     changes: tuple[View, ...] = field(init=False, repr=False, compare=False)
     stores: frozenset[int] = field(init=False, repr=False, compare=False)
+    read: frozenset[int] = field(init=False, repr=False, compare=False)
+    written: frozenset[int] = field(init=False, repr=False, compare=False)
+    changed: frozenset[int] = field(init=False, repr=False, compare=False)
     reductions: tuple[Access, ...] = field(init=False, repr=False, compare=False)
     scalar: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        def views(*privileges: Privilege) -> tuple[View, ...]:
-            return tuple([a.view for a in self.accesses if a.privilege in privileges])
-
         put = object.__setattr__
-        put(self, "reads", views(Privilege.READ))
-        put(self, "writes", views(Privilege.WRITE))
-        put(self, "changes", views(Privilege.WRITE, Privilege.REDUCE))
+
+        def touch(views: str, stores: str, *privileges: Privilege) -> None:
+            own = [a.view for a in self.accesses if a.privilege in privileges]
+            put(self, views, tuple(own))
+            put(self, stores, frozenset([view.store.id for view in own]))
+
+        touch("reads", "read", Privilege.READ)
+        touch("writes", "written", Privilege.WRITE)
+        touch("changes", "changed", Privilege.WRITE, Privilege.REDUCE)
         reductions = [a for a in self.accesses if a.privilege is Privilege.REDUCE]
         put(self, "reductions", tuple(reductions))
         put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
@@ -98,6 +107,6 @@ def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
     read: set[int] = set()
     changed: set[int] = set()
     for task in tasks:
-        read |= {view.store.id for view in task.reads} - changed
-        changed |= {view.store.id for view in task.changes}
+        read |= task.read - changed
+        changed |= task.changed
     return read

@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Final
 
 from legate_diffuse.ir.privilege import Privilege
-from legate_diffuse.ir.relations import aligned
 from legate_diffuse.ir.store import Points, Store, View
 from legate_diffuse.ir.task import ALL, Access, IndexTask
 from legate_diffuse.ir.window import Window
 
 OPERATORS: Final = ("add", "mul", "min", "max", "and", "or")
+
+_OTHER_DIMENSIONS: Final = "view {} has other dimensions than its store"
 
 
 class InvalidWindowError(ValueError):
@@ -32,7 +33,8 @@ def verify_window(window: Window) -> None:
     """
     stores: dict[int, Store] = {}
     views: dict[int, View] = {}
-    by_store: dict[int, list[View]] = {}
+    ranks: dict[int, int] = {}
+    shown: dict[object, View] = {}
     for number, task in enumerate(window.tasks):
         where = f"task {number}"
         for access in task.accesses:
@@ -44,7 +46,7 @@ def verify_window(window: Window) -> None:
             if known is None:
                 views[view.id] = view
                 verify_region(view, where)
-                _verify_view(view, by_store.setdefault(store.id, []), where)
+                _verify_view(view, ranks, shown, where)
             else:
                 same_view = known == view
                 _require(same_view, where, f"view number {view.id} has two meanings")
@@ -67,24 +69,24 @@ def verify_region(view: View, where: str) -> None:
     _require(
         len(view.store.zones) in (0, len(region)),
         where,
-        f"view {view.id} has other dimensions than its store",
+        _OTHER_DIMENSIONS.format(view.id),
     )
 
 
-def _verify_view(view: View, others: list[View], where: str) -> None:
-    """Check a view that comes for the first time, and add it to those of its store."""
+def _verify_view(
+    view: View, ranks: dict[int, int], shown: dict[object, View], where: str
+) -> None:
+    """Check a view that comes for the first time, and add it to the others.
+
+    These are known by what aligned ones have in common (``relations.aligned``).
+    """
     if view.region is None:
         return
-    for other in others[:1]:
-        _require(
-            len(other.region or ()) == len(view.region),
-            where,
-            f"view {view.id} has other dimensions than its store",
-        )
-    for other in others:
-        same = aligned(view, other)
-        _require(not same, where, f"views {other.id} and {view.id} are one")
-    others.append(view)
+    rank = ranks.setdefault(view.store.id, len(view.region))
+    _require(rank == len(view.region), where, _OTHER_DIMENSIONS.format(view.id))
+    lows = tuple([interval.low for interval in view.region])
+    other = shown.setdefault((view.store.id, view.shape, view.dims, lows), view)
+    _require(other is view, where, f"views {other.id} and {view.id} are one")
 
 
 def verify_access(access: Access, where: str) -> None:

@@ -30,7 +30,7 @@ from legate_diffuse.ir.region import BEGIN, END
 from legate_diffuse.ir.relations import aligned, may_overlap
 from legate_diffuse.ir.store import View
 from legate_diffuse.ir.verify import verify_access, verify_region
-from legate_diffuse.ir.verify_told import broken_rules
+from legate_diffuse.ir.verify_images import broken_rules
 
 
 class InvalidProgramError(ValueError):
@@ -52,7 +52,7 @@ def verify_program(program: Program, scratch: AbstractSet[int]) -> None:
             conflict run in another order at some row, or parts of them at the same
             time; a store in scratch memory is live, or read before it is written; a
             circular buffer is too small, or somebody else uses its store; a nest that
-            is told what it runs breaks a rule of ``verify_told.py``.
+            runs for an image breaks a rule of ``verify_images.py``.
     """
     numbers = sorted(nest.number for nest in program.nests)
     _require(numbers == list(range(len(numbers))), "a nest does not have one turn")
@@ -222,7 +222,7 @@ def _verify_turn(turn: Turn, place: int, rows: _Rows, *, alone: bool) -> None:
         for view, distance in zip(turn.nest.views, turn.distances, strict=True)
         if distance is not None
     ]
-    _require(not given or turn.nest.part is None, f"{where}: its rows may be anywhere")
+    _require(not given or turn.nest.rows is None, f"{where}: its rows may be anywhere")
     moving = [(view, each) for view, each in given if isinstance(each, int)]
     _require(bool(moving) or alone, f"{where}: it has no rows in its band")
     _require(bool(moving) or loop is None, f"{where}: nothing moves along its rows")

@@ -53,7 +53,7 @@ class Gathering:
             for moment in self._native.take_far():
                 self._far.add(self._indices.get(abs(moment), 0))
         for launch in plan.launches:
-            for indices, rows, _ in launch.tellers:
+            for indices, rows, _ in launch.images:
                 root = views[indices].root
                 if root.was_lent or views[rows].root.was_lent:
                     return False
@@ -64,14 +64,14 @@ class Gathering:
     def moments(
         self, launch: PlannedLaunch, views: Sequence[View], unseen: int
     ) -> list[int]:
-        """Return moments for the nests of a launch that are told what they run.
+        """Return moments for the nests of a launch that run for images.
 
         A moment is negative if somebody may change the arrays unseen, or does so in the
         same window. ``unseen`` is how many operations ran that were not recorded.
         """
         return [
             self._moment(views[indices].root, views[rows].root, steady, unseen)
-            for indices, rows, steady in launch.tellers
+            for indices, rows, steady in launch.images
         ]
 
     def _moment(self, indices: Root, rows: Root, steady: bool, unseen: int) -> int:

@@ -9,7 +9,7 @@ from struct import pack
 from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
-from legate_diffuse.ir.nest import Part
+from legate_diffuse.ir.nest import RowsOf
 from legate_diffuse.launch.landmarks import Filled
 from legate_diffuse.launch.tiling import write_tiling
 from legate_diffuse.stores.layout import Layout, whole
@@ -144,8 +144,8 @@ def _write(
         )
         dim = len(shape)
         first_point = [0] * dim
-        if nest.part is not None:
-            shape, first_point = _restricted(nest.part, shape, views)
+        if nest.rows is not None:
+            shape, first_point = _restricted(nest.rows, shape, views)
         parts += (
             pack("=q", planned.kernel),
             planned.packed or _pack_turn(planned, dim, filled),
@@ -164,7 +164,7 @@ def _write(
                 parts.append(_repeated((), dim))
             elif access.whole or view.root.scalar_storage:
                 parts.append(_repeated(tuple(layout.low), dim))
-            elif extent is None and nest.part is None:
+            elif extent is None and nest.rows is None:
                 parts.append(layout.packed or _pack(layout))
             else:
                 rows = None if extent is None else views[extent].layout
@@ -173,25 +173,25 @@ def _write(
 
 
 def _restricted(
-    part: Part, shape: Sequence[int], views: Sequence[View]
+    domain: RowsOf, shape: Sequence[int], views: Sequence[View]
 ) -> tuple[Sequence[int], list[int]]:
-    """Return the extents of a part of a nest, and the index of its first point.
+    """Return the extents of some rows of a nest, and the index of its first point.
 
     Raises:
         ValueError: the nest does not have the rows; in the IR its view shows all rows
             of the other view, which holds for all extents.
     """
     first = [0] * len(shape)
-    if part.loop is None:
+    if domain.loop is None:
         return shape, first
-    rows = views[part.rows].layout
+    rows = views[domain.rows].layout
     begin, count = rows.low[0], rows.extents[0]
-    if part.beside is not None:
-        begin -= views[part.beside].layout.low[0]
-    if begin < 0 or begin + count > shape[part.loop]:
+    if domain.beside is not None:
+        begin -= views[domain.beside].layout.low[0]
+    if begin < 0 or begin + count > shape[domain.loop]:
         raise ValueError("a nest has not the rows that are computed again")
-    first[part.loop] = begin
-    return [*shape[: part.loop], count, *shape[part.loop + 1 :]], first
+    first[domain.loop] = begin
+    return [*shape[: domain.loop], count, *shape[domain.loop + 1 :]], first
 
 
 def _low(

@@ -179,7 +179,7 @@ class FusedStep(Step):
                 root.hand_over(reads=reads, writes=privilege != READ)
         stores: Sequence[View | Root | Spare]
         moments: Sequence[int] = ()
-        if planned.tellers:
+        if planned.images:
             moments = self._submitter.gathering.moments(
                 planned, views, self._submitter.unseen
             )

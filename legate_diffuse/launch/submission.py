@@ -365,7 +365,7 @@ class Submitter:
         work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
             prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
             for nest in launch.nests
-            if not nest.nest.whole and nest.nest.part is None
+            if not nest.nest.whole and nest.nest.rows is None
         )
         kernels = [nest.nest.kernel for nest in missing]
 

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from struct import pack
 from typing import Any, Final
 
-from legate_diffuse.fusion.tiles import TOLD, Tiling
+from legate_diffuse.fusion.tiles import Extent, Held, Tile, Tiling
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Spare
 from legate_diffuse.stores.view import View, over
 
-# As in mappers/program/tiling.h.
+# As in mappers/program/tiling.h: what a tiling begins with, and what stands there for
+# what an argument or a buffer has, or a nest runs.
 _TILED: Final = -1
+_NEAR: Final = -1
+_ALL: Final = -2
+_ALL_OF_BUFFER: Final = (-1, 0, 0)
+_ALL_OF_NEST: Final = (-2, 0, 0)
+_ONE_ROW: Final = -1
+_HELD: Final = -3
+_NOWHERE: Final = -1
 
 
 def write_tiling(
@@ -22,7 +30,7 @@ def write_tiling(
     """Return what a program has before it that points run for their tiles.
 
     ``arguments`` are the numbers of a view of each argument, and ``moments`` those of
-    what tells points what they gather (``gathering.py``).
+    the images that points gather (``gathering.py``).
     """
     words = [
         _TILED,
@@ -34,20 +42,38 @@ def write_tiling(
         len(tiling.nests),
     ]
     for argument in tiling.arguments:
-        words += (argument.teller, len(argument.dims), *argument.dims)
+        image_of = _ALL if argument.everywhere else _NEAR
+        if argument.image_of is not None:
+            image_of = argument.image_of
+        words += (image_of, len(argument.dims), *argument.dims)
         for reach in argument.reaches:
             words += reach
     for buffer in tiling.buffers:
-        for part in buffer:
-            words += part
+        words += (word for extent in buffer for word in _of_buffer(extent))
     for nest in tiling.nests:
-        for loop, low, high, view, dim in nest:
-            if loop == TOLD:
-                words += (loop, low, moments[high])
-                continue
-            begin = 0 if view is None else views[view].layout.low[dim]
-            words += (loop, low - begin, high - begin)
+        words += (word for extent in nest for word in _of_nest(extent, views, moments))
     return pack(f"={len(words)}q", *words)
+
+
+def _of_buffer(extent: Extent) -> Sequence[int]:
+    match extent:
+        case Tile(int(dim), low, high):
+            return dim, low, high
+        case Held(argument, also):
+            return _HELD, argument, _NOWHERE if also is None else also
+    return _ALL_OF_BUFFER
+
+
+def _of_nest(
+    extent: Extent, views: Sequence[View], moments: Sequence[int]
+) -> Sequence[int]:
+    match extent:
+        case Tile(loop, low, high, view, along):
+            begin = 0 if view is None else views[view].layout.low[along]
+            return _ONE_ROW if loop is None else loop, low - begin, high - begin
+        case Held(argument, int(place)):
+            return _HELD, argument, moments[place]
+    return _ALL_OF_NEST
 
 
 def passed_stores(

@@ -10,7 +10,7 @@ from typing import Any
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest
-from legate_diffuse.fusion.tiles import TOLD
+from legate_diffuse.fusion.tiles import Held
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, verb
@@ -234,8 +234,8 @@ def _fates(
         if planned.tiling is None
         else [
             root
-            for root, (part, *_) in zip(scratch, planned.tiling.buffers, strict=True)
-            if part.dim == TOLD
+            for root, (extent, *_) in zip(scratch, planned.tiling.buffers, strict=True)
+            if isinstance(extent, Held)
         ]
     )
     scratch = [root for root in scratch if root not in (*arguments, *again)]

@@ -152,7 +152,7 @@ class PlanRunner:
             list(self.instance.views),
             list(self.instance.shapes),
             self._scalars,
-            [-1] * len(launch.tellers),
+            [-1] * len(launch.images),
         )
         tiling, program = read_words(text, len(launch.arguments))
         if (tiling is None) != (launch.tiling is None):

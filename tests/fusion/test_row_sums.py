@@ -164,7 +164,7 @@ def test_points_compute_again_what_they_gather() -> None:
         found["copies"]
         == """\
 nest 0 shape 0: write %8.3, read %5.5, read %3.3
-nest 1 shape 0 told by %1 %0: write %7.3, read %3.3, read %5.5
+nest 1 shape 0 image %1 %0: write %7.3, read %3.3, read %5.5
 nest 2 shape 0: reduce %6.6, read %0.0, read %1.1, read %2.2, read %7.3, read %8.3
 """
     )
@@ -204,7 +204,7 @@ def test_what_only_rows_use_is_computed_for_them_only() -> None:
     head = head + "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
     found = passes(MADE + SUM + NEGATE.format("8.8", "4.4"), head)
     assert found["launches"] == "partitioned: 0 | 1 2\n"
-    assert found["copies"].startswith("nest 0 shape 0 told by %1 %0: write")
+    assert found["copies"].startswith("nest 0 shape 0 image %1 %0: write")
     assert found["copies"].count("\n") == 2
 
 
@@ -309,7 +309,7 @@ def test_it_is_known_whether_a_window_changes_what_tells(changed: str) -> None:
         dtype, shape = ("int64", 1) if changed == "%1.1" else ("rect1", 0)
         tasks += f"FILL({dtype}) -> ({dtype}) shape {shape}: write {changed}\n"
     plan = make_plan(parse(MORE + tasks), MEANINGS)
-    assert plan.launches[0].tellers == ((1, 0, not changed),)
+    assert plan.launches[0].images == ((1, 0, not changed),)
 
 
 def test_the_old_vector_is_not_what_points_gather_of_their_own() -> None:

@@ -310,13 +310,13 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     # bands
     "nothing comes before a nest": (
         schedule._bands_of,
-        "open_.related(open_.obstacles(nest))",
+        "builder.obstacles(nest)",
         "set()",
     ),
-    "only obstacles come before a nest": (
+    "only the first obstacle comes before a nest": (
         schedule._bands_of,
-        "open_.related(open_.obstacles(nest))",
-        "open_.obstacles(nest)",
+        "builder.obstacles(nest)",
+        "{*sorted(builder.obstacles(nest))[:1]} & {number - 1}",
     ),
     "nests without rows need nothing": (
         schedule.BandBuilder.obstacles,

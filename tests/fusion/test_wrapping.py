@@ -138,8 +138,8 @@ def test_programs_give_what_their_tasks_give(
     for program in programs(PROGRAMS):
         _, made = check(program, verify_pass)
         nests = [nest.nest for launch in made.launches for nest in launch.nests]
-        parts += sum(nest.part is not None for nest in nests)
-        copies += sum(nest.part is not None and nest.whole for nest in nests)
+        parts += sum(nest.rows is not None for nest in nests)
+        copies += sum(nest.rows is not None and nest.whole for nest in nests)
     print(parts, copies)
     assert parts > PROGRAMS / 10
     assert copies > PROGRAMS / 100

@@ -224,7 +224,7 @@ store %6 float64 live
 store %7 float64 live replicated
 band
 nest 0 shape 0 many rows 0 margin 0 0: write %6[:] @0, read %3[:] @0, read %7[] as (*)
-nest 1 shape 0 many rows 0 margin 0 0 told by %1 %0: write %4[:] @0, read %3[:] @0, read %7[] as (*)
+nest 1 shape 0 many rows 0 margin 0 0 image %1 %0: write %4[:] @0, read %3[:] @0, read %7[] as (*)
 band
 nest 2 shape 0 many rows 0 margin 0 0: write %5[:] @0, read %0[:] @0, read(all) %1[:] as (*), read(all) %2[:] as (*), read(all) %4[:] as (*)
 """
@@ -233,12 +233,11 @@ BROKEN_GATHERED: dict[str, tuple[str, str, str]] = {
     "indices change": (
         "write %6[:] @0",
         "write %6[:] @0, write %1[:] @0",
-        "nest 1: what tells it what to run is changed",
+        "nest 1: the indices whose image it runs for are changed",
     ),
-    "rows are not known": ("by %1 %0", "by %1", "nest 1: what tells it what to run is"),
     "it reads beside its place": (
-        "told by %1 %0: write %4[:] @0, read %3[:] @0",
-        "told by %1 %0: write %4[1:] @0, read %3[:-1] @0",
+        "image %1 %0: write %4[:] @0, read %3[:] @0",
+        "image %1 %0: write %4[1:] @0, read %3[:-1] @0",
         "nest 1: it does not make each element from those at its place",
     ),
     "it reads nothing": (
@@ -257,8 +256,8 @@ BROKEN_GATHERED: dict[str, tuple[str, str, str]] = {
         "nest 1: it reads what the program changes",
     ),
     "it writes what others need": (
-        "told by %1 %0: write %4[:] @0",
-        "told by %1 %0: write %4[:] @0, write %6[:] @0",
+        "image %1 %0: write %4[:] @0",
+        "image %1 %0: write %4[:] @0, write %6[:] @0",
         "nest 1: it does not write one buffer",
     ),
     "others write its buffer": (
@@ -269,22 +268,22 @@ BROKEN_GATHERED: dict[str, tuple[str, str, str]] = {
     "its buffer is used at each point": (
         "read(all) %4[:] as (*)",
         "read %4[:] @0",
-        "nest 2: it uses other elements of store 4 than nest 1 is told to make",
+        "nest 2: it uses other elements of store 4 than nest 1 makes",
     ),
-    "other indices tell what is used": (
-        "told by %1 %0",
-        "told by %6 %0",
-        "nest 1: what tells it what to run is changed",
+    "other indices are used": (
+        "image %1 %0",
+        "image %6 %0",
+        "nest 1: the indices whose image it runs for are changed",
     ),
     "indices are not used": (
         "read(all) %1[:]",
         "read(all) %3[:]",
-        "nest 2: it uses other elements of store 4 than nest 1 is told to make",
+        "nest 2: it uses other elements of store 4 than nest 1 makes",
     ),
-    "other rows tell what is used": (
+    "other rows are used": (
         "read %0[:] @0, read(all)",
         "read %3[:] @0, read(all)",
-        "nest 2: it uses other elements of store 4 than nest 1 is told to make",
+        "nest 2: it uses other elements of store 4 than nest 1 makes",
     ),
 }
 

@@ -218,8 +218,8 @@ def test_a_wrong_launch_is_noticed(change: Change) -> None:
 
 WRITERS: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     "far landmarks cut no band": (landmarks._cut, "if one != two", "if False"),
-    "parts begin where their stores do": (tiling.write_tiling, "low - begin", "low"),
-    "parts end where their stores do": (tiling.write_tiling, "high - begin", "high"),
+    "parts begin where their stores do": (tiling._of_nest, "low - begin", "low"),
+    "parts end where their stores do": (tiling._of_nest, "high - begin", "high"),
 }
 
 
