@@ -143,6 +143,13 @@ class SmallArray:
     def value(self) -> bytes:
         """Return a copy of the elements."""
 
+    def lend(self) -> Any:
+        """Return a NumPy array of the bytes of the elements themselves, to be read.
+
+        They stay where they are until nobody refers to what is returned. Nothing is
+        mapped.
+        """
+
     def put(self, value: bytes) -> None:
         """Set the elements.
 
@@ -302,6 +309,9 @@ def copied(function: Function, array: Any) -> Any:
 
 def gathered(function: Function, array: Any, places: Any) -> Any:
     """Return the elements at an array of places; None if that is left to Python."""
+
+def flipped(function: Function, array: Any, axis: Any) -> Any:
+    """Return a copy with the order of elements reversed along an axis, or all."""
 
 def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
     """Return a copy with the elements moved round along an axis."""

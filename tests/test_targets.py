@@ -18,8 +18,8 @@ MAPPERS: Final = Path(__file__).parents[1] / "mappers"
 TARGET: Final = re.compile(
     r"gpu|cuda|nvidia|nvptx|\bptx|\bsm_?\d|\bdevice", re.IGNORECASE
 )
-# Protocols of Python's, files that code follows and a class of Legate's are named so, and
-# so is the setting with which a user turns GPUs on.
+# Protocols of Python's, files that code follows and a class of Legate's are named so,
+# and so is the setting with which a user turns GPUs on.
 NAMED: Final = re.compile(
     r"__cuda_array_interface__|__dlpack_device__|\bdevice(: Any|=device)|device-width"
     r"|libcudacxx|cuda/std|cuda_fp16\.h|NVIDIA Legate|nvidia-cupynumeric"

@@ -314,6 +314,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "DeferredArray.convert": (0x2166A8539B82BE7E, 0x20B01D034AA32E25),
         "DeferredArray.copy": (0x1DB2E2F2ABFC6145, 0x4CAB1457FFDCA759),
         "DeferredArray.fill": (0xBA3919E8EA1243A4, 0x91C8EB80F1BDA2F6),
+        "DeferredArray.flip": (0x3EFE74071FEF873F, 0x075A1EEA06315985),
         "DeferredArray.get_item": (0xD79B0C2E3CB7431E, 0x029A88FAFB586099),
         "DeferredArray.putmask": (0xC55659BD7DC2B32F, 0xAB6E39104E6189D2),
         "DeferredArray.real": (0x24A6132BA691EEDF, 0x4C6CABAA5ACA4B99),

@@ -152,6 +152,15 @@ class Hosted:
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
+        for each in (array, mask):
+            view = self._view_of(each)
+            if view is not None and (
+                not view.root.is_here or window.is_waited_for(view.root)
+            ):
+                self._bring(each)
+        made = self.new_arrays.make(self._native.get_selected, array, mask)
+        if made is not None:
+            return made
         return self.run(np.ndarray.__getitem__, (array, mask), {}, "take", ALL_KINDS)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
@@ -318,7 +327,7 @@ class Hosted:
     def _many(self, array: Any) -> Any:
         """Return the many elements of an array that is here, None if it is not.
 
-        They are a copy, or those in memory that Legate has mapped.
+        They are those themselves, of ours or in memory that Legate has mapped.
         """
         view = self._view_of(array)
         if view is None or not view.affine or not view.root.is_here:
@@ -327,7 +336,7 @@ class Hosted:
         if window.is_waited_for(root) or not self._may_be_read(view):
             return None
         if root.mapped is None:
-            whole = np.frombuffer(root.small.value(), self._dtypes[str(root.dtype)])
+            whole = root.small.lend().view(self._dtypes[str(root.dtype)])
         else:
             whole = np.asarray(root.mapped.get_inline_allocation())
         size = whole.itemsize

@@ -68,6 +68,31 @@ def _replace_roll(submission: Submission) -> None:
     original = replace(importlib.import_module("cupynumeric"), "roll", roll)
 
 
+def _replace_flips(submission: Submission) -> None:
+    arrays, package = (
+        submission.hosted.new_arrays,
+        importlib.import_module("cupynumeric"),
+    )
+    native = submission.client.legate.native.flipped
+
+    def flip(m: Any, axis: Any = None) -> Any:
+        made = arrays.make(native, m, axis)
+        return originals["flip"](m, axis) if made is None else made
+
+    def flipud(m: Any) -> Any:
+        made = arrays.make(native, m, 0)
+        return originals["flipud"](m) if made is None else made
+
+    def fliplr(m: Any) -> Any:
+        made = arrays.make(native, m, 1)
+        return originals["fliplr"](m) if made is None else made
+
+    originals = {
+        each.__name__: replace(package, each.__name__, each)
+        for each in (flip, flipud, fliplr)
+    }
+
+
 class _Pairs(list[tuple[int, int]]):
     """What cuPyNumeric's ``broadcast`` gives of two numbers or rows of numbers."""
 
@@ -105,6 +130,17 @@ SHORTCUTS: Final = (
         "rolls of small arrays",
         (("_module.array_rearrange", "roll"), *MADE),
         _replace_roll,
+    ),
+    Shortcut(
+        "flips of small arrays",
+        (
+            ("_module.array_rearrange", "flip"),
+            ("_module.array_rearrange", "flipud"),
+            ("_module.array_rearrange", "fliplr"),
+            ("_thunk.deferred", "DeferredArray.flip"),
+            *MADE,
+        ),
+        _replace_flips,
     ),
     Shortcut(
         "roll",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <legate.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -278,6 +279,23 @@ void bind_submission(nb::module_& module) {
       .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
+      .def("lend",
+           [](nb::handle self) {
+             auto* const object = self.inc_ref().ptr();
+             auto* const array = nb::inst_ptr<SmallArray>(self);
+
+             array->lend();
+
+             const nb::capsule owner{object, [](void* lent) noexcept {
+                                       auto* const back = static_cast<PyObject*>(lent);
+
+                                       nb::inst_ptr<SmallArray>(back)->take_back();
+                                       Py_DECREF(back);
+                                     }};
+
+             return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>{
+                 array->elements(), {array->num_bytes()}, owner};
+           })
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <new>
+#include <tuple>
 #include <utility>
 
 #include "mapper/library.h"
@@ -61,8 +64,17 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
     return array.set_stored();
   }
 
-  const auto* const elements = array.elements();
+  const auto* elements = array.elements();
   const auto is_passed = array.num_bytes() <= MOST_PASSED;
+  std::unique_ptr<char, decltype(&std::free)> copy{nullptr, &std::free};
+
+  if (!is_passed && array.is_lent()) {
+    copy.reset(static_cast<char*>(std::malloc(array.num_bytes())));
+    if (!copy) throw std::bad_alloc{};
+    std::memcpy(copy.get(), elements, array.num_bytes());
+    elements = copy.get();
+  }
+
   auto task = runtime->create_task(library(), STORE_TASK, {1});
 
   task.add_output(store);
@@ -74,6 +86,7 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
     task.add_scalar_arg(legate::Scalar{true});
   }
   runtime->submit(std::move(task));
+  std::ignore = copy.release();
   is_passed ? array.set_stored() : array.give_away();
 }
 

@@ -18,6 +18,9 @@ namespace legate_diffuse {
 
 namespace {
 
+// To search more elements is worth a task of several processors.
+constexpr std::int64_t MOST_SEARCHED = std::int64_t{1} << 20;
+
 // Elements at equal distances, and flags that say which of them a mask selects.
 struct Row {
   char* element;
@@ -46,15 +49,36 @@ void for_each_row(const LocalOperand& array, const LocalOperand& mask, std::int6
 std::int64_t count_of(const Row& row) {
   std::int64_t found = 0;
 
-  for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i * row.flag_step] != 0;
+  if (row.flag_step == 1) {
+    for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i] != 0;
+  } else {
+    for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i * row.flag_step] != 0;
+  }
   return found;
 }
+
+// Whether none of the flags from one on is set, as many as a word has, which follow each other.
+bool are_unset(const Row& row, std::int64_t from) {
+  std::uint64_t word = 1;
+
+  if (row.flag_step == 1 && from + static_cast<std::int64_t>(sizeof(word)) <= row.count) {
+    std::memcpy(&word, row.flag + from, sizeof(word));
+  }
+  return word == 0;
+}
+
+constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
 
 // Copies what is selected one after the other, without a branch for each: flags are hard to
 // predict. Nothing is written past the last element, of `left`.
 template <typename T>
 void copy_selected(const Row& row, char*& to, std::int64_t& left) {
   for (std::int64_t i = 0; i < row.count && left > 0; ++i) {
+    if (i % FLAGS == 0 && are_unset(row, i)) {
+      i += FLAGS - 1;
+      continue;
+    }
+
     const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
 
     std::memcpy(to, row.element + i * row.step, sizeof(T));
@@ -70,9 +94,10 @@ class Selection {
 
   // False if they are other ones, or elements are not here.
   bool look(bool changes) {
-    return view_.is_valid() && mask_view_.is_valid() && array.is_here(view_.ptr(), changes) &&
-           mask_.is_here(mask_view_.ptr(), false) && mask_.root != array.root &&
-           text_of(mask_.dtype) == "bool" && array.form.dim > 0 &&
+    return view_.is_valid() && mask_view_.is_valid() && array.is_in_process(view_.ptr(), changes) &&
+           mask_.is_in_process(mask_view_.ptr(), false) &&
+           array.form.volume <= (changes ? MOST_POINTS : MOST_SEARCHED) &&
+           mask_.root != array.root && text_of(mask_.dtype) == "bool" && array.form.dim > 0 &&
            mask_.form.has_shape_of(array.form);
   }
 
@@ -118,7 +143,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
   const auto* const signature = function.find({selection.array.dtype}, 1);
   const auto count = selection.count();
 
-  if (!signature) Py_RETURN_NONE;
+  if (!signature || count * signature->itemsize > store_fields().most_bytes) Py_RETURN_NONE;
 
   NewArray made{*signature, function.new_layout(&count, 1).ptr()};
 

@@ -141,9 +141,10 @@ PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 13> fast_functions{{
+std::array<PyMethodDef, 14> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"copied", fast(copy_array), METH_FASTCALL, nullptr},
+    {"flipped", fast(make_from<flipped>), METH_FASTCALL, nullptr},
     {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},

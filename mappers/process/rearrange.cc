@@ -261,6 +261,38 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   return copying.done();
 }
 
+PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"flip"};
+  auto along = integer_from(axis);
+
+  if (!copying.look_at(array) || (axis != Py_None && !along)) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  NewShape shape{form.dim, {}};
+
+  if (along && (*along < -form.dim || *along >= form.dim)) Py_RETURN_NONE;
+  if (along && *along < 0) *along += form.dim;
+  if (form.dim == 0 || form.volume > MOST_POINTS) Py_RETURN_NONE;
+  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
+  if (!copying.make(function, shape)) Py_RETURN_NONE;
+
+  const auto* from = copying.from();
+
+  for (std::int64_t d = 0; d < form.dim; ++d) {
+    auto& stride = copying.strides[d];
+
+    if (along && d != *along) continue;
+    from += (form.extents[d] - 1) * stride;
+    stride = -stride;
+  }
+  copy_elements(copying.target.small->elements(),
+                row_major_strides(form.dim, form.extents, copying.itemsize()).data(), from,
+                copying.strides.data(), form.dim, form.extents, copying.itemsize());
+  return copying.done();
+}
+
 bool scatter(PyObject* array, PyObject* places, PyObject* value) {
   if (!arrays_are_ready() || !is_array(places) || !is_writeable(array)) return false;
 

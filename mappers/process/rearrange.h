@@ -18,6 +18,9 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key = null
 // array[places] likewise, for an array of integers.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 
+// numpy.flip(array, axis) likewise; all axes if it is None.
+PyObject* flipped(const Function& function, PyObject* array, PyObject* axis);
+
 // array[places] = value for a vector of integers, and an array or a number of the same type; false
 // if that is left to Python.
 bool scatter(PyObject* array, PyObject* places, PyObject* value);

@@ -141,7 +141,9 @@ void SmallArray::take(SmallArray& other) {
 void SmallArray::drop() {
   if (mapped_) return;
   if (memory_) total -= num_bytes_;
-  if (memory_ && SpareMemory::takes(num_bytes_)) {
+  if (memory_ && is_lent()) {
+    kept_.push_back(std::move(memory_));
+  } else if (memory_ && SpareMemory::takes(num_bytes_)) {
     SpareMemory::instance().give(num_bytes_, memory_.release());
   }
   memory_.reset();
@@ -150,7 +152,11 @@ void SmallArray::drop() {
 
 void SmallArray::give_away() {
   if (memory_) total -= num_bytes_;
-  std::ignore = memory_.release();
+  if (is_lent()) {
+    kept_.push_back(std::move(memory_));
+  } else {
+    std::ignore = memory_.release();
+  }
   ++given_away;
   is_valid_ = is_stored_ = is_stale_ = false;
 }

@@ -60,8 +60,16 @@ class SmallArray {
   // The memory is freed, and the array's value is elsewhere. What is mapped stays.
   void drop();
 
-  // The same, but somebody else frees the memory, with std::free.
+  // The same, but somebody else frees the memory, with std::free; unless it is lent: then that gets
+  // a copy.
   void give_away();
+
+  // Memory that is lent stays where it is until it is back, also where the array uses it no longer.
+  void lend() { ++num_lent_; }
+  void take_back() {
+    if (--num_lent_ == 0) kept_.clear();
+  }
+  [[nodiscard]] bool is_lent() const { return num_lent_ > 0; }
 
   // The memory that all of them take.
   static std::size_t total_bytes();
@@ -70,11 +78,15 @@ class SmallArray {
   static std::size_t num_given_away();
 
  private:
+  using Memory = std::unique_ptr<char, decltype(&std::free)>;
+
   void keep(void* memory);
 
   RootShape shape_;
   std::size_t num_bytes_;
-  std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
+  Memory memory_{nullptr, &std::free};
+  std::int64_t num_lent_{};
+  std::vector<Memory> kept_;
   char* mapped_{};
   bool is_valid_{};
   bool is_stored_{};

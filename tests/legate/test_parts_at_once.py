@@ -472,3 +472,52 @@ for dtype in ("float64", "float32", "int8", "complex128", "bool", "int64"):
                     np.testing.assert_array_equal(one[which], other[chosen])
 """
     )
+
+
+def test_flips() -> None:
+    run_here(
+        STATEMENTS
+        + """
+run(["d = n.flip(x)", "d = n.flip(a)", "d = n.flip(a, 0)", "d = n.flip(a, -1)",
+     "d = n.flip(t, 1)", "d = n.flipud(a)", "d = n.fliplr(t)", "d = n.flip(x[3:9])",
+     "d = n.flip(m)", "d = n.flip(s[:1])", "d = n.flip(a[1:3, 2:5])", "d = n.flip(i)",
+     "y[:] = n.flip(y)", "x[:5] += 2.0 * n.flip(x[:5])", "d = n.flip(a[None], (0, 2))"])
+before = legate_diffuse.stats()["tasks_submitted"]
+names = start(cn)
+for k in range(1, 20):
+    cn.flip(names["x"][:k])
+assert legate_diffuse.stats()["tasks_submitted"] == before
+"""
+    )
+
+
+def test_memory_that_is_lent_stays() -> None:
+    """NumPy may read it while a signal handler gives its array away."""
+    run_here(
+        """
+from legate_diffuse import _native
+content = np.arange(100000.0)
+for leave in (_native.SmallArray.drop, lambda array: array.put(bytes(800000))):
+    array = _native.SmallArray(8, (100000,), content.tobytes())
+    before = _native.small_array_bytes()
+    lent = array.lend().view(float)
+    assert not lent.flags.writeable
+    leave(array)
+    if not array.valid:
+        others = [_native.SmallArray(8, (100000,), bytes(800000)) for _ in range(3)]
+        np.testing.assert_array_equal(lent, content)
+        assert _native.small_array_bytes() == before + 2 * 800000
+    again = array.lend()
+    del lent
+    del again
+x = cn.arange(100000.0) * 3.0 % 7.0
+wanted = np.arange(100000.0) * 3.0 % 7.0
+for _ in range(3):
+    np.testing.assert_array_equal(cn.sort(x), np.sort(wanted))
+    x += 1.0
+    wanted += 1.0
+    np.testing.assert_array_equal(x[x > 6.5], wanted[wanted > 6.5])
+    np.testing.assert_array_equal(x[x > 60.5], wanted[wanted > 60.5])
+""",
+        fuses=False,
+    )
