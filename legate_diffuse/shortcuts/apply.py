@@ -50,6 +50,7 @@ SHORTCUTS: Final = (
     *shown.SHORTCUTS,
     # around some of the others
     *hosting.SHORTCUTS,
+    *rearrangements.FLIPS,
 )
 
 # Functions with imports from their own package, which run with each call.

@@ -132,6 +132,18 @@ SHORTCUTS: Final = (
         _replace_roll,
     ),
     Shortcut(
+        "roll",
+        (
+            ("_module.array_rearrange", "roll"),
+            ("_module.array_dimension", "broadcast"),
+        ),
+        _replace_broadcast_of_roll,
+    ),
+)
+
+# Around those that NumPy does.
+FLIPS: Final = (
+    Shortcut(
         "flips of small arrays",
         (
             ("_module.array_rearrange", "flip"),
@@ -141,13 +153,5 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_flips,
-    ),
-    Shortcut(
-        "roll",
-        (
-            ("_module.array_rearrange", "roll"),
-            ("_module.array_dimension", "broadcast"),
-        ),
-        _replace_broadcast_of_roll,
     ),
 )

@@ -487,6 +487,12 @@ names = start(cn)
 for k in range(1, 20):
     cn.flip(names["x"][:k])
 assert legate_diffuse.stats()["tasks_submitted"] == before
+import sys
+called = set()
+sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_name))
+cn.flip(names["x"])
+sys.setprofile(None)
+assert "run" not in called, called
 """
     )
 
