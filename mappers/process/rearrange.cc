@@ -62,6 +62,16 @@ class Copying {
 
   [[nodiscard]] const char* from() const { return first_element(source); }
 
+  // Copies all elements in row-major order of the source, the first of which is at `from`.
+  [[nodiscard]] PyObject* all_from(const char* from) {
+    const auto& form = source.form;
+
+    copy_elements(target.small->elements(),
+                  row_major_strides(form.dim, form.extents, itemsize()).data(), from,
+                  strides.data(), form.dim, form.extents, itemsize());
+    return done();
+  }
+
   [[nodiscard]] PyObject* done() {
     target.small->set_changed();
     run_->done();
@@ -195,10 +205,7 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   // then the original shows the same elements
   if (before.dim == after.dim && before.extents == after.extents) Py_RETURN_NONE;
   if (!copying.make(function, *found)) Py_RETURN_NONE;
-  copy_elements(copying.target.small->elements(),
-                row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
-                copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
-  return copying.done();
+  return copying.all_from(copying.from());
 }
 
 PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
@@ -213,10 +220,7 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
 
   std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
   if (!copying.make(function, shape)) Py_RETURN_NONE;
-  copy_elements(copying.target.small->elements(),
-                row_major_strides(form.dim, form.extents, copying.itemsize()).data(),
-                copying.from(), copying.strides.data(), form.dim, form.extents, copying.itemsize());
-  return copying.done();
+  return copying.all_from(copying.from());
 }
 
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places) {
@@ -287,10 +291,7 @@ PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
     from += (form.extents[d] - 1) * stride;
     stride = -stride;
   }
-  copy_elements(copying.target.small->elements(),
-                row_major_strides(form.dim, form.extents, copying.itemsize()).data(), from,
-                copying.strides.data(), form.dim, form.extents, copying.itemsize());
-  return copying.done();
+  return copying.all_from(from);
 }
 
 bool scatter(PyObject* array, PyObject* places, PyObject* value) {
