@@ -511,14 +511,15 @@ def last_launch() -> int:
 def give_up_launch(launch: int) -> None:
     """Let a launch not be made any more."""
 
-class Keeper:
-    """Keeps an object whose last reference must go on the window's thread.
+def drop_on_window_thread(types: Sequence[type]) -> None:
+    """Let objects of Legate's types go on the window's thread.
 
-    Where the keeper goes on another thread, the object goes when the main thread
-    runs Python code again.
+    What Python drops on another thread goes when the main thread runs Python code
+    again. Objects of types that are derived from these are not kept.
+
+    Raises:
+        RuntimeError: they are more than eight.
     """
-
-    def __init__(self, kept: object) -> None: ...
 
 def is_in_task() -> bool:
     """Whether this thread runs a task of Legate's; the program itself is one."""

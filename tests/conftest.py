@@ -32,11 +32,6 @@ os.environ.setdefault("LEGATE_DIFFUSE_PROOF", "all")
 if not any((ROOT / "legate_diffuse").glob("*.so")):
     sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
 
-# What these share is made once for a process: runs of applications, and kernels.
-SHARE: Final = {
-    "tests/apps/test_bench.py": "tests/apps/test_apps.py",
-    "tests/codegen/test_operations.py": "tests/codegen/gpu/test_gpu_operations.py",
-}
 # Files that take longest begin first, so that no process ends long after the others.
 LONGEST: Final = (
     "tests/apps/test_apps.py",
@@ -82,12 +77,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Return what hands out files, in their order."""
     if config.getvalue("dist") != "loadgroup":
         return None
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Files(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            return SHARE.get(file, file)
+    from schedule import Files
 
     return Files(config, log)
 

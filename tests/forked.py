@@ -18,8 +18,8 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -175,34 +175,30 @@ def run(
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments, nothing to read; return what it has printed."""
-    (stdout, write), (stderr, write_errors) = os.pipe(), os.pipe()
-    with Path(os.devnull).open() as nothing:
-        try:
-            process = start(
-                arguments,
-                environment,
-                stdin=nothing.fileno(),
-                stdout=write,
-                stderr=write_errors,
-                pass_fds=pass_fds,
-            )
-        finally:
-            os.close(write)
-            os.close(write_errors)
-    with ThreadPoolExecutor() as pool:
-        printed = [pool.submit(_read, one) for one in (stdout, stderr)]
+    # not read by threads: Python looks for cycles in each, and Legate's arrays that are
+    # in one may go in its own thread only
+    with (
+        tempfile.TemporaryFile("w+") as stdout,
+        tempfile.TemporaryFile("w+") as stderr,
+        Path(os.devnull).open() as nothing,
+    ):
+        process = start(
+            arguments,
+            environment,
+            stdin=nothing.fileno(),
+            stdout=stdout.fileno(),
+            stderr=stderr.fileno(),
+            pass_fds=pass_fds,
+        )
         try:
             status = process.wait(timeout)
         finally:
             process.kill()
-    return subprocess.CompletedProcess(
-        [sys.executable, *arguments], status, *(each.result() for each in printed)
-    )
-
-
-def _read(pipe: int) -> str:
-    with os.fdopen(pipe) as file:
-        return file.read()
+        printed = []
+        for file in (stdout, stderr):
+            file.seek(0)
+            printed.append(file.read())
+    return subprocess.CompletedProcess([sys.executable, *arguments], status, *printed)
 
 
 def end_all() -> None:

@@ -11,10 +11,16 @@ import importlib
 from collections.abc import Callable
 from functools import wraps
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.stores.legate import Legate
+
+# Types that hold stores.
+_DROPPED_HERE: Final = (
+    *("LogicalStore", "LogicalStorePartition", "LogicalArray"),
+    *("AutoTask", "ManualTask"),
+)
 
 
 def install(core: ModuleType, native: ModuleType) -> Callable[[], None]:
@@ -35,6 +41,7 @@ def install(core: ModuleType, native: ModuleType) -> Callable[[], None]:
     except Exception:
         vars(real).clear()
         raise
+    native.drop_on_window_thread([getattr(core, name) for name in _DROPPED_HERE])
     for module, name, replacement in replacements:
         setattr(module, name, replacement)
     return finish

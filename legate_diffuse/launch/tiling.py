@@ -111,7 +111,7 @@ def _promoted_spare(view: View, dims: Sequence[int], extents: Shape) -> Spare:
     """Return the spare store of a view's root, with the dimensions that it lacks."""
     spare = view.root.find_spare()
     real = _with_all(spare.store, dims, extents)
-    return spare if real is spare.store else view.root.spared(real)
+    return spare if real is spare.store else Spare(real)
 
 
 def _promoted(view: View, dims: Sequence[int], extents: Shape) -> View:

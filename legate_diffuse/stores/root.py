@@ -31,12 +31,11 @@ _NUMBERS: Final = count(1)
 class Spare:
     """A real store of a root's type and shape that may take the place of its own."""
 
-    __slots__ = ("handle", "keeper", "store")
+    __slots__ = ("handle", "store")
 
-    def __init__(self, store: Any, keeper: Any) -> None:
+    def __init__(self, store: Any) -> None:
         self.store = store
         self.handle = int(store.raw_handle)
-        self.keeper = keeper
 
 
 class Root:
@@ -50,7 +49,6 @@ class Root:
     __slots__ = (
         "__weakref__",
         "_handle",
-        "_keeper",
         "_number",
         "constant",
         "constant_bytes",
@@ -276,10 +274,8 @@ class Root:
 
     def keep(self, store: Any) -> None:
         """Use a real store, unless somebody has made one meanwhile."""
-        keeper = self.legate.native.Keeper(store)
         if self.real is None:
             self.real = store
-            self._keeper = keeper
 
     def settle(self) -> None:
         """Give a single element a future of its own, if it shares one.
@@ -302,23 +298,18 @@ class Root:
         if self.spare is None:
             create_store = self.legate.runtime.create_store
             store = create_store(self.type, self.shape, self.scalar_storage)
-            spare = self.spared(store)
+            spare = Spare(store)
             if self.spare is None:
                 self.spare = spare
         return self.spare
-
-    def spared(self, store: Any) -> Spare:
-        """Return a real store with what keeps it."""
-        return Spare(store, self.legate.native.Keeper(store))
 
     def move(self, spare: Spare) -> None:
         """Use another real store from now on, unless the root has it already."""
         if self.real is spare.store:
             return
-        old = Spare(self.materialize(), self._keeper)
+        old = Spare(self.materialize())
         self.moves += 1
         self.spare = old
-        self._keeper = spare.keeper
         self._handle = spare.handle
         self.real = spare.store
 

@@ -21,7 +21,6 @@ class View:
 
     __slots__ = (
         "_handle",
-        "_keeper",
         "_moves",
         "derived",
         "layout",
@@ -59,10 +58,8 @@ class View:
 
     def _keep(self, real: Any, moves: int) -> None:
         """Use a real store, unless somebody has made one meanwhile."""
-        keeper = self.root.legate.native.Keeper(real)
         if self.real is None or self._moves != moves:
             self.real = real
-            self._keeper = keeper
             self._handle = 0
             self._moves = moves
 

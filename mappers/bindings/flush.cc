@@ -2,8 +2,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,30 +110,48 @@ int drop_what_was_dropped_elsewhere(void*) {
   return 0;
 }
 
-// Keeps a Python object whose last reference must go on the window's thread: Legate allows no other
-// thread to drop its stores. Python lets its main thread know of one that was dropped elsewhere;
-// another one looks when it makes or drops one itself, and where Legate is called.
-class Keeper {
- public:
-  explicit Keeper(nb::object kept) : kept_{std::move(kept)} {
-    if (is_on_window_thread()) drop_here();
-  }
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
-
-  ~Keeper() {
-    if (is_on_window_thread()) {
-      drop_here();
-      return;
-    }
-    dropped_elsewhere().push_back(kept_.release().ptr());
-    // If Python has no place for another call, the next one that is dropped asks again.
-    Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
-  }
-
- private:
-  nb::object kept_;
+// A type of Legate's whose objects go on the window's thread, and what Python calls for that.
+struct DroppedHere {
+  PyTypeObject* type;
+  destructor dealloc;
 };
+
+constexpr std::size_t kMostTypes = 8;
+DroppedHere dropped_here[kMostTypes];
+
+// Legate allows no other thread to drop its stores, but Python drops objects that are in a cycle
+// on whichever thread it looks for cycles. One that goes on another thread stays, as no part of it
+// is gone yet. Python lets its main thread know of it; another one looks when it drops an object
+// itself, and where Legate is called.
+template <std::size_t kPlace>
+void drop(PyObject* object) {
+  const auto& [type, dealloc] = dropped_here[kPlace];
+
+  // What is derived from the type has lost its own part when it comes here.
+  if (is_on_window_thread() || Py_TYPE(object) != type) {
+    dealloc(object);
+    drop_here();
+    return;
+  }
+  Py_SET_REFCNT(object, 1);
+  dropped_elsewhere().push_back(object);
+  // If Python has no place for another call, the next one that is dropped asks again.
+  Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
+}
+
+template <std::size_t... kPlaces>
+void drop_on_window_thread(const std::vector<nb::type_object>& types,
+                           std::index_sequence<kPlaces...>) {
+  constexpr destructor drops[] = {drop<kPlaces>...};
+
+  if (types.size() > kMostTypes) throw std::length_error{"types to drop on the window's thread"};
+  for (std::size_t place = 0; place < types.size(); ++place) {
+    auto* const type = reinterpret_cast<PyTypeObject*>(types[place].ptr());
+    if (type->tp_dealloc == drops[place]) continue;
+    dropped_here[place] = {type, type->tp_dealloc};
+    type->tp_dealloc = drops[place];
+  }
+}
 
 void call_flush_callable() {
   if (!Py_IsInitialized()) return;
@@ -186,7 +207,12 @@ void set_pending(bool pending) {
 }  // namespace
 
 void bind_flush(nb::module_& module) {
-  nb::class_<Keeper>(module, "Keeper").def(nb::init<nb::object>());
+  module.def(
+      "drop_on_window_thread",
+      [](const std::vector<nb::type_object>& types) {
+        drop_on_window_thread(types, std::make_index_sequence<kMostTypes>{});
+      },
+      nb::arg("types"));
   module.def("missing_symbol", &missing_symbol);
   module.def("set_flush_callback", &set_flush_callback, nb::arg("callback").none());
   module.def("set_pending", &set_pending, nb::arg("flag"));

@@ -494,6 +494,5 @@ for _ in range(3):
     made = cn.array([1.0, 2.0]) * 2.0
 root = made._thunk.base._view.root
 missing = {name for name in type(root).__slots__ if not hasattr(root, name)}
-# what keeps a handle is there once there is one
-assert missing <= {"_keeper"}, missing
+assert not missing, missing
 """)

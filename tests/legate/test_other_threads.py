@@ -30,7 +30,7 @@ for _ in range(20):
     in_thread(parts.clear)
 print((cn.ones(4) + 1.0).tolist())
 """
-    done = run_in_worker(BEGIN + program)
+    done = run_in_worker(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{[2.0] * 4}\n", "")
 
 
@@ -50,7 +50,40 @@ for _ in range(20):
 gc.enable()
 print((cn.ones(4) + 1.0).tolist())
 """
-    done = run_in_worker(BEGIN + program)
+    done = run_in_worker(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{[2.0] * 4}\n", "")
+
+
+def test_a_frame_may_drop_stores_in_another_thread() -> None:
+    """Tracebacks hold frames, and those what Legate made itself."""
+    program = """
+import legate.core as lc
+from cupynumeric.config import CuPyNumericOpCode
+from legate_diffuse.interpose.originals import real
+def fail():
+    runtime = real.runtime
+    store = runtime.create_store(lc.types.float64, (1_000_000,))
+    runtime.issue_fill(store, lc.Scalar(1.0, lc.types.float64))
+    array = real.LogicalArray.from_store(store)
+    parts = store.partition_by_tiling((500_000,))
+    task = runtime.create_auto_task(library, CuPyNumericOpCode.FILL)
+    task.add_output(store)
+    raise ValueError(array, parts)
+def keep():
+    try:
+        fail()
+    except ValueError as error:
+        cycle = [error]
+        cycle.append(cycle)
+library = cn.ones(3)._thunk.library
+gc.disable()
+for _ in range(200):
+    keep()
+    in_thread(gc.collect)
+gc.enable()
+print((cn.ones(4) + 1.0).tolist())
+"""
+    done = run_in_worker(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{[2.0] * 4}\n", "")
 
 
