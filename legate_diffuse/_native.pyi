@@ -144,11 +144,18 @@ class SmallArray:
         """Return a copy of the elements."""
 
     def lend(self) -> Any:
-        """Return a NumPy array of the bytes of the elements themselves, to be read.
+        """Return a NumPy array of the bytes of the elements themselves.
 
         They stay where they are until nobody refers to what is returned. Nothing is
         mapped.
         """
+
+    def show(self) -> Any:
+        """Return the same for the application, which may read and write it."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the application has got hold of the elements so, and still has."""
 
     def put(self, value: bytes) -> None:
         """Set the elements.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
+from legate_diffuse.stores.form import form, seen
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -84,4 +85,36 @@ class SmallPhysicalStore:
     def __getattr__(self, name: str) -> Any:
         if self._real is None:
             self._real = self._view.materialize(reads_only=True).get_physical_store()
+        return getattr(self._real, name)
+
+
+class ShownPhysicalStore:
+    """Stand-in for a physical store over elements that lie in this process.
+
+    The memory is ours until a task of Legate's needs the array: then it is attached,
+    and Legate keeps it up to date. What only Legate knows makes that happen, too.
+    """
+
+    __slots__ = ("_elements", "_real", "_view")
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        root = view.root
+        form(view.layout, root.shape)
+        self._elements = seen(view.layout, root.show().view(root.dtype))
+        self._real: Any = None
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return real.PhysicalStore
+
+    def get_inline_allocation(self) -> Any:
+        """Return the memory, as far as NumPy is concerned."""
+        return self._elements
+
+    def __getattr__(self, name: str) -> Any:
+        if self._real is None:
+            store = self._view.materialize().get_physical_store()
+            self._view.root.lend(store)
+            self._real = PhysicalStore(store, self._view.root)
         return getattr(self._real, name)

@@ -15,7 +15,11 @@ from operator import index as operator_index
 from typing import Any
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.physical_store import PhysicalStore, SmallPhysicalStore
+from legate_diffuse.interpose.physical_store import (
+    PhysicalStore,
+    ShownPhysicalStore,
+    SmallPhysicalStore,
+)
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.stores.dtype import dtype_name
@@ -218,8 +222,11 @@ class LogicalStore(metaclass=_AcceptsReal):
         view = self._view
         root = view.root
         window.flush_for(root)
-        if root.scalar_storage and view.volume == 1 and root.is_here:
-            return SmallPhysicalStore(view, root.small.value())
+        if root.is_here and target is None:
+            if root.scalar_storage and view.volume == 1:
+                return SmallPhysicalStore(view, root.small.value())
+            if view.affine and window.may_show(root):
+                return ShownPhysicalStore(view)
         with window.waiting():
             physical = view.materialize().get_physical_store(target)
         if root.scalar_storage:

@@ -84,7 +84,9 @@ class SmallArrays:
     """
 
     def __init__(self, legate: Legate, most: int, divides: Callable[[], bool]) -> None:
+        self._legate = legate
         self._native = legate.native
+        self._does_attach: bool | None = None
         self._divides = divides
         # every rank would have to compute and read all of them
         self._most = 0 if ranks.are_several(legate.runtime) else most
@@ -250,8 +252,29 @@ class SmallArrays:
             (root.scalar_storage or root.shape != ())
             and not root.escaped
             and not root.held
-            and (root.mapped is not None or not (root.shared and root.is_shared()))
+            and (self._is_seen(root) or not (root.shared and root.is_shared()))
         )
+
+    def _is_seen(self, root: Root) -> bool:
+        """Whether the application, if it has the memory, sees what is done here."""
+        return root.mapped is not None or (root.small is not None and root.small.shown)
+
+    def may_show(self, root: Root) -> bool:
+        """Whether the application may get hold of elements in memory of ours."""
+        return (
+            root.mapped is None
+            and root.is_here
+            and root.nbytes <= self.limit
+            and self._may_be_used_here(root)
+            and self._attaches(root)
+        )
+
+    def _attaches(self, root: Root) -> bool:
+        """Whether Legate uses memory that is attached; found out once."""
+        if self._does_attach is None:
+            _, physical = self._legate.attach(root.type, np.zeros(2, root.dtype))
+            self._does_attach = physical is not None
+        return self._does_attach
 
     def share(self, root: Root) -> None:
         """Use the memory of Legate's that the application has got hold of.

@@ -326,6 +326,19 @@ class LaunchWindow:
         if root in self.state.roots:
             self.flush("read of shared memory")
 
+    def may_show(self, root: Root) -> bool:
+        """Whether the application may get hold of a root's elements in this process.
+
+        Nothing that is pending may use them.
+        """
+        return (
+            self.runs_at_once
+            and not self.state.recording
+            and not self.is_waited_for(root)
+            and self.is_in_program()
+            and self.submitter.small.may_show(root)
+        )
+
     def finish(self) -> None:
         """Submit what is pending, and end what the ranks agree on."""
         self.flush("shutdown")

@@ -23,7 +23,7 @@ from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense, form
+from legate_diffuse.stores.form import dense, form, seen
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -339,12 +339,8 @@ class Hosted:
             whole = root.small.lend().view(self._dtypes[str(root.dtype)])
         else:
             whole = np.asarray(root.mapped.get_inline_allocation())
-        size = whole.itemsize
-        words = np.frombuffer(form(view.layout, root.shape), np.int64)
-        # is_affine volume end dim offset extents[dim] strides[dim]
-        dim, offset = words[3], words[4]
-        extents, strides = words[5 : 5 + dim], words[5 + dim :]
-        found = np.ndarray(extents, whole.dtype, whole, offset * size, strides * size)
+        form(view.layout, root.shape)
+        found = seen(view.layout, whole)
         found.flags.writeable = False
         return found
 

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 from struct import pack
+from typing import Any
+
+import numpy as np
 
 from legate_diffuse.stores.layout import Layout, whole
 
@@ -34,6 +37,21 @@ def dense(shape: tuple[int, ...]) -> Layout:
     layout = whole(shape)
     form(layout, shape)
     return layout
+
+
+def seen(layout: Layout, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return what a layout that is affine shows of the elements of a root.
+
+    Args:
+        layout: the layout, which has a form.
+        elements: the root's, in row-major order.
+    """
+    size = elements.itemsize
+    words = np.frombuffer(layout.form or b"", np.int64)
+    # is_affine volume end dim offset extents[dim] strides[dim]
+    dim, offset = words[3], words[4]
+    extents, strides = words[5 : 5 + dim], words[5 + dim :]
+    return np.ndarray(extents, elements.dtype, elements, offset * size, strides * size)
 
 
 def _form(layout: Layout, extents: tuple[int, ...]) -> bytes:

@@ -13,6 +13,8 @@ import sys
 from itertools import count
 from typing import Any, Final
 
+import numpy as np
+
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.legate import Legate
 
@@ -202,7 +204,7 @@ class Root:
             held = _held(lent)
             if self.lent is lent:
                 self.lent = held
-                self.shared = bool(held)
+                self.shared = bool(held) or self._is_shown()
                 break
         return self.shared
 
@@ -214,7 +216,17 @@ class Root:
     def is_held(self) -> bool:
         """Whether the application of this rank holds the memory now."""
         lent = self.lent
-        return lent is None or bool(_held(lent))
+        return lent is None or bool(_held(lent)) or self._is_shown()
+
+    def _is_shown(self) -> bool:
+        return self.small is not None and bool(self.small.shown)
+
+    def show(self) -> Any:
+        """Return the bytes of the elements here, which the application gets hold of."""
+        self.constant = None
+        self.shared = self.was_lent = True
+        self.version += 1
+        return self.small.show()
 
     def materialize(self, *, reads_only: bool = False) -> Any:
         """Return the real ``LogicalStore`` of the whole storage.
@@ -233,6 +245,8 @@ class Root:
 
         For whom only writes, nothing is stored that it writes over.
         """
+        if self.mapped is None and self._is_shown():
+            self._attach()
         self._make()
         if self.mapped is not None:
             self._unmap()
@@ -252,6 +266,23 @@ class Root:
         # kept before it is used, whatever a signal handler raises in between
         self.mapped = physical
         self.small_array().map(address)
+
+    def _attach(self) -> None:
+        """Let Legate use the memory here that the application has got hold of.
+
+        Raises:
+            RuntimeError: Legate maps other memory than was attached.
+        """
+        elements = np.ndarray(self.shape, self.dtype, self.small.lend())
+        store, physical = self.legate.attach(self.type, elements)
+        if physical is None:
+            raise RuntimeError("Legate maps other memory than was attached")
+        if self.real is not None:
+            self.moves += 1
+        self._handle = 0
+        self.spare = None
+        self.real = store
+        self.map(physical, elements.ctypes.data)
 
     def _unmap(self) -> None:
         """Let Legate have its memory for itself, unless the application holds it, too.

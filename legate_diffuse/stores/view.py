@@ -46,15 +46,21 @@ class View:
         See ``Root.materialize``.
         """
         root = self.root
-        moves = root.moves
-        is_made = self.real is not None and self._moves == moves
-        if not is_made or root.small is not None:
+        real = None
+        if root.small is not None:
+            # which may move it
             real = root.materialize(reads_only=reads_only)
-        if not is_made:
+        if not self._is_made():
+            moves = root.moves
+            if real is None:
+                real = root.materialize(reads_only=reads_only)
             for name, *arguments in self.layout.chain:
                 real = getattr(real, name)(*arguments)
             self._keep(real, moves)
         return self.real
+
+    def _is_made(self) -> bool:
+        return self.real is not None and self._moves == self.root.moves
 
     def _keep(self, real: Any, moves: int) -> None:
         """Use a real store, unless somebody has made one meanwhile."""

@@ -211,6 +211,22 @@ void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
   if (!keep) array.drop();
 }
 
+// The elements as bytes, for as long as somebody refers to what is returned.
+template <void (SmallArray::*kGive)(), void (SmallArray::*kTakeBack)()>
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> bytes_of(nb::handle self) {
+  auto* const array = nb::inst_ptr<SmallArray>(self);
+  auto* const elements = array->elements();
+  const nb::capsule owner{self.inc_ref().ptr(), [](void* given) noexcept {
+                            auto* const back = static_cast<PyObject*>(given);
+
+                            (nb::inst_ptr<SmallArray>(back)->*kTakeBack)();
+                            Py_DECREF(back);
+                          }};
+
+  (array->*kGive)();
+  return {elements, {array->num_bytes()}, owner};
+}
+
 std::int64_t scratch_bytes_of(const nb::tuple& stores, const nb::bytes& privileges,
                               const nb::bytes& program) {
   return scratch_bytes(parse_arguments(stores, privileges, READ_WRITE), parse_program(program));
@@ -279,23 +295,9 @@ void bind_submission(nb::module_& module) {
       .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
-      .def("lend",
-           [](nb::handle self) {
-             auto* const object = self.inc_ref().ptr();
-             auto* const array = nb::inst_ptr<SmallArray>(self);
-
-             array->lend();
-
-             const nb::capsule owner{object, [](void* lent) noexcept {
-                                       auto* const back = static_cast<PyObject*>(lent);
-
-                                       nb::inst_ptr<SmallArray>(back)->take_back();
-                                       Py_DECREF(back);
-                                     }};
-
-             return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>{
-                 array->elements(), {array->num_bytes()}, owner};
-           })
+      .def_prop_ro("shown", &SmallArray::is_shown)
+      .def("lend", &bytes_of<&SmallArray::lend, &SmallArray::take_back>)
+      .def("show", &bytes_of<&SmallArray::show, &SmallArray::hide>)
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);

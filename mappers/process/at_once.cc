@@ -47,9 +47,13 @@ bool is_set(PyObject* value) {
   return value && value != Py_None;
 }
 
-// Whether the elements of a root are in memory of Legate's that is mapped for this process.
-bool is_mapped(PyObject* small) {
-  return is_set(small) && nb::inst_ptr<SmallArray>(small)->is_mapped();
+// Whether the application, which has got hold of the memory of a root, sees that of this process.
+bool is_seen(PyObject* small) {
+  if (!is_set(small)) return false;
+
+  const auto& array = *nb::inst_ptr<SmallArray>(small);
+
+  return array.is_mapped() || array.is_shown();
 }
 
 // Makes room for the elements of a root to which nothing was written; null if it is not small.
@@ -202,7 +206,7 @@ Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool change
       fields.held.of(root) != Py_False || is_waited_for(root)) {
     return Answer::IMPOSSIBLE;
   }
-  if (fields.shared.of(root) != Py_False && !is_mapped(fields.small.of(root))) {
+  if (fields.shared.of(root) != Py_False && !is_seen(fields.small.of(root))) {
     return Answer::IMPOSSIBLE;
   }
   if (is_set(fields.constant.of(root))) {

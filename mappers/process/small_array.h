@@ -71,6 +71,18 @@ class SmallArray {
   }
   [[nodiscard]] bool is_lent() const { return num_lent_ > 0; }
 
+  // The same for what the application reads and writes as it likes.
+  void show() {
+    lend();
+    ++num_shown_;
+    set_changed();
+  }
+  void hide() {
+    --num_shown_;
+    take_back();
+  }
+  [[nodiscard]] bool is_shown() const { return num_shown_ > 0; }
+
   // The memory that all of them take.
   static std::size_t total_bytes();
 
@@ -85,7 +97,7 @@ class SmallArray {
   RootShape shape_;
   std::size_t num_bytes_;
   Memory memory_{nullptr, &std::free};
-  std::int64_t num_lent_{};
+  std::int64_t num_lent_{}, num_shown_{};
   std::vector<Memory> kept_;
   char* mapped_{};
   bool is_valid_{};
