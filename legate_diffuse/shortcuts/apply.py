@@ -51,6 +51,7 @@ SHORTCUTS: Final = (
     # around some of the others
     *hosting.SHORTCUTS,
     *rearrangements.FLIPS,
+    *reductions.MEANS,
 )
 
 # Functions with imports from their own package, which run with each call.

@@ -9,7 +9,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 from __future__ import annotations
 
 import importlib
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
 
@@ -73,6 +73,8 @@ _DEFAULTS: Final = {
     "initial": None,
     "where": None,
 }
+# The arguments of a mean, in their order.
+_OF_MEAN: Final = ("axis", "dtype", "out", "keepdims", "where")
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -156,10 +158,13 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             made = reduce_all(self)
         elif len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
-            if len(options) + len(named) == 1 and type(axis) is int:
+            keeps = named.get("keepdims", False)
+            if type(axis) is int and type(keeps) is bool:
                 made = along(found.function, self, axis)
                 if made is None:
                     made = reduce_along(self, axis)
+                if keeps and made is not None:
+                    made = made[_with_axis(axis, made.ndim + 1)]
             if made is None:
                 arguments = (self, *options)
                 made = hosted.run(by_numpy, arguments, named, name, kinds, brings=False)
@@ -235,29 +240,62 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     original = replace(client.ndarray, name, reduce)
 
 
+@lru_cache
+def _with_axis(axis: int, dim: int) -> tuple[Any, ...]:
+    """Return the index that adds an axis where one of so many dimensions was."""
+    return (*(slice(None) for _ in range(axis % dim)), None)
+
+
 def _replace_mean(submission: Submission) -> None:
     client, hosted = submission.client, submission.hosted
 
-    def mean(self: Any, *options: Any, **named: Any) -> Any:
-        view = None if options else client.view_of(self)
-        if view is None or view.root.dtype not in FLOATS:
-            made = None
-            if not options and not named:
-                made = hosted.run(np.mean, (self,), {}, "mean", "biu", brings=False)
-            return original(self, *options, **named) if made is None else made
-        if not named and view.volume > 1:
-            total = self.sum()
-            total /= view.volume
-            return total
-        axis = named.get("axis")
+    def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
+        """Return a mean, None if it is left to others."""
+        view = client.view_of(array)
+        called = {**dict(zip(_OF_MEAN, options, strict=False)), **named}
+        axis, keeps = called.get("axis"), called.get("keepdims", False)
+        if (
+            view is None
+            or len(called) < len(options) + len(named)
+            or any(
+                [
+                    called[each] is not _DEFAULTS.get(each, ...)
+                    for each in called
+                    if each not in AXIS
+                ]
+            )
+        ):
+            return None
         dim = len(view.shape)
-        if len(named) == 1 and type(axis) is int and -dim <= axis < dim and view.volume:
-            total = self.sum(axis=axis)
-            total /= view.shape[axis]
-            return total
-        return original(self, *options, **named)
+        if view.root.dtype not in FLOATS:
+            if axis is not None or keeps is not False:
+                return None
+            return hosted.run(np.mean, (array,), {}, "mean", "biu", brings=False)
+        if axis is None and keeps is False and view.volume > 1:
+            total, count = array.sum(), view.volume
+        elif (
+            type(axis) is int
+            and -dim <= axis < dim
+            and type(keeps) is bool
+            and view.volume
+        ):
+            total, count = array.sum(axis=axis, keepdims=keeps), view.shape[axis]
+        else:
+            return None
+        total /= count
+        return total
+
+    def mean(self: Any, *options: Any, **named: Any) -> Any:
+        made = average(self, options, named)
+        return original(self, *options, **named) if made is None else made
+
+    def mean_of(a: Any, *options: Any, **named: Any) -> Any:
+        made = average(a, options, named)
+        return original_of(a, *options, **named) if made is None else made
 
     original = replace(client.ndarray, "mean", mean)
+    module = importlib.import_module("cupynumeric")
+    original_of = replace(module, "mean", mean_of)
 
 
 def _sources(name: str) -> tuple[Source, ...]:
@@ -283,10 +321,15 @@ SHORTCUTS: Final = (
         )
         for name in _METHODS
     ),
+)
+
+# Around those that NumPy computes.
+MEANS: Final = (
     Shortcut(
         "means",
         (
             ("_array.array", "ndarray.mean"),
+            ("_module.stats_avgs_vars", "mean"),
             ("_array.array", "ndarray._summation_dtype"),
             ("_array.array", "ndarray._normalize_summation"),
             ("_array.array", "ndarray.__itruediv__"),

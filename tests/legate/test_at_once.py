@@ -496,3 +496,56 @@ root = made._thunk.base._view.root
 missing = {name for name in type(root).__slots__ if not hasattr(root, name)}
 assert not missing, missing
 """)
+
+
+def test_reductions_keep_dimensions_and_means_are_sums_at_once() -> None:
+    run_here("""
+import numpy
+from comparison import unfused
+from legate_diffuse.check.elements import same_bits
+names = [
+    f"{function.format(name)}{rest})"
+    for function in ("{}.sum(", "{}.max(", "{}.mean(", "np.mean({}, ", "np.sum({}, ")
+    for name in "xyz"
+    for rest in (
+        *(
+            f"axis={axis}, keepdims={keeps}"
+            for axis in (0, 1, -1)
+            for keeps in (False, True)
+        ),
+        "axis=None",
+        "axis=(0, 1)",
+        "axis=1, dtype='float64'",
+    )
+    if "max" not in function or "dtype" not in rest
+]
+def results(np):
+    x = np.array(numpy.arange(12.0).reshape(3, 4)) + 0
+    y = np.array(numpy.arange(8, dtype="float32").reshape(2, 4)) + numpy.float32(0)
+    z = np.array(numpy.arange(6).reshape(2, 3)) + 0
+    return [eval(each, {"np": np, "x": x, "y": y, "z": z}) for each in names]
+for _ in range(3):
+    found = results(cn)
+with unfused():
+    told = results(cn)
+for name, one, other, third in zip(names, found, told, results(numpy), strict=True):
+    assert (one.dtype, one.shape) == (other.dtype, other.shape), name
+    assert same_bits(numpy.asarray(one), numpy.asarray(other)).all(), name
+    assert one.shape == third.shape and numpy.allclose(one, third), name
+x = cn.array(numpy.arange(12.0).reshape(3, 4)) + 0
+for call in (
+    lambda: x.max(axis=1, keepdims=True),
+    lambda: x.mean(axis=0),
+    lambda: cn.mean(x, axis=-1, keepdims=True),
+    lambda: x.mean(1),
+    lambda: cn.mean(x),
+):
+    for _ in range(3):
+        call()
+    found = counts(call)
+    assert found["ran_in_process"] and not found["tasks_submitted"], found
+# what keeps a dimension has memory of its own
+made = x.sum(axis=1, keepdims=True)
+made += 1.0
+assert x.sum() == 66.0 and made.tolist() == [[7.0], [23.0], [39.0]]
+""")
