@@ -371,9 +371,11 @@ class Hosted:
         name = self._names.get(result.dtype)
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
             raise UnsuitableError
-        if result.nbytes > self._limit:
-            if not self._small.maps:
-                raise UnsuitableError
+        is_large = result.nbytes > self._limit
+        if is_large and not self._small.maps:
+            raise UnsuitableError
+        # native code takes no more elements, however narrow they are
+        if is_large or result.size > MOST_POINTS:
             return self._large_array(result, name)
         made = self._take(name, dense(shape), result.tobytes(), label)
         if made is None:
