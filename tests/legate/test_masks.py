@@ -88,6 +88,14 @@ def other_number(n: Any) -> Any:
     return x, y
 
 
+def other_scalars(n: Any) -> Any:
+    x = n.arange(41.0)
+    nearby = n.abs(n.clip(x, 10.0, 30.0) - x) < 1.0
+    values = x[nearby] * 2.0
+    x[n.abs(n.clip(x, 15.0, 35.0) - x) < 1.0] = values
+    return (x,)
+
+
 def changed_between(n: Any) -> Any:
     x = n.arange(41.0) - 20
     values = x[x > 0.0] * 2.0
@@ -128,6 +136,7 @@ OTHERS = [
     other_operand,
     other_function,
     other_number,
+    other_scalars,
     changed_between,
     changed_part,
     other_part,
