@@ -26,6 +26,7 @@ from legate_diffuse.shortcuts.adjusted import (
     gradient,
     in_doubles,
     in_own_type,
+    matmul,
     ordered,
     repeat,
     rot90,
@@ -362,7 +363,7 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     # products and solvers
-    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
+    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, function=matmul, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("outer", _PRODUCTS, 2, is_loop=True, spreads=True),
