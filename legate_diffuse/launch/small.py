@@ -151,7 +151,8 @@ class SmallArrays:
             planned: the launch.
             views: the window's views, by number.
             shapes: the window's shapes, by number.
-            wanted: a single element that the program waits for, if any.
+            wanted: what the program waits for, a single element or an array
+            that comes into this process, if any.
         """
         found = self._find(planned, views, shapes, wanted)
         if found is None or any([prod(shape) > MOST_POINTS for shape in shapes]):
@@ -220,6 +221,13 @@ class SmallArrays:
             self._waited = self._waited + 1 if is_wanted else 0
             return False
         return True
+
+    def note_taken(self, count: int) -> None:
+        """Take note of arrays that a fused task took for which the program waits.
+
+        They would not have gone if that had run here, so they may come sooner.
+        """
+        self._gone += count
 
     def has_room(self, *sizes: int) -> bool:
         """Whether large arrays of these bytes may take memory of ours."""

@@ -97,7 +97,8 @@ class FusedStep(Step):
         done: operations of the launch, by position, that run before it.
         late: how many of the steps that follow run other operations of the launch.
         waiting: what goes on waiting, unless the task cannot be submitted.
-        wanted: a single element that the program waits for, if any.
+        wanted: what the program waits for, a single element or an array
+            that comes into this process, if any.
     """
 
     __slots__ = (
@@ -171,12 +172,16 @@ class FusedStep(Step):
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
         arguments = [views[n] for n in planned.arguments]
+        given = self._submitter.native.num_given_away()
         for view, privilege in zip(arguments, planned.privileges, strict=True):
             root = view.root
             if root.small is not None:
                 # a partitioned launch writes what its views show, others all of a root
                 reads = planned.partitioned or privilege != WRITE
                 root.hand_over(reads=reads, writes=privilege != READ)
+        if self._wanted is not None:
+            taken = self._submitter.native.num_given_away() - given
+            self._submitter.small.note_taken(taken)
         stores: Sequence[View | Root | Spare]
         moments: Sequence[int] = ()
         if planned.images:

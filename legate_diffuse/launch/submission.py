@@ -172,7 +172,7 @@ class Submitter:
         """Return what is to be done to submit a window, and what goes on waiting.
 
         Until then nothing is done that does harm if it is done twice, or in vain.
-        ``wanted`` is a single element that the program waits for, if any.
+        ``wanted`` is what the program waits for, if for anything.
         """
         plan = self.logs.planned(self._windows + 1, window, lambda: self._plan(window))
         self._windows += 1

@@ -275,18 +275,19 @@ class LaunchWindow:
     def flush(self, cause: str, wanted: Root | None = None) -> None:
         """Submit everything that is pending; ``cause`` is counted.
 
-        The program waits for the element ``wanted``, if any.
+        The program waits for ``wanted``, if for any.
         """
         if not self.is_in_program():
             return
         while self._is_pending():
             self._submit(cause, may_wait=False, wanted=wanted)
 
-    def flush_for(self, wanted: Root) -> None:
+    def flush_for(self, wanted: Root, *, comes: bool = False) -> None:
         """Submit what is pending, before a root is read.
 
         Scalar operations whose results only the application could read go on
-        waiting, unless one of them is about to be read.
+        waiting, unless one of them is about to be read. The program waits for a single
+        element, and for an array that ``comes`` into this process next.
 
         Raises:
             DiffuseError: another rank has let go of it, so it may not be computed.
@@ -298,19 +299,14 @@ class LaunchWindow:
             )
         if not self.is_in_program() or not self._is_pending():
             return
-        element = wanted if wanted.scalar_storage else None
+        awaited = wanted if comes or wanted.scalar_storage else None
         while True:
-            self._submit("read", may_wait=True, wanted=element)
+            self._submit("read", may_wait=True, wanted=awaited)
             state = self.state
             if state.count <= state.carried and not state.rest:
                 break
-        waiting = state.operations[: state.carried]
-        if any(
-            operation.views[position].root is wanted
-            for operation in waiting
-            for position in operation.kind.changed
-        ):
-            self.flush("read", element)
+        if self.may_change(wanted):
+            self.flush("read", awaited)
 
     def lend(self, root: Root, physical: Any) -> None:
         """Note that the application holds a root's memory through ``physical``.
@@ -348,6 +344,17 @@ class LaunchWindow:
     def is_waited_for(self, root: Root) -> bool:
         """Whether something that is pending may use a root."""
         return root in self.state.roots or self.queue.head is not None
+
+    def may_change(self, root: Root) -> bool:
+        """Whether something that is pending may change a root."""
+        if self.queue.head is not None:
+            return True
+        state = self.state
+        return root in state.roots and any(
+            operation.views[position].root is root
+            for operation in state.operations
+            for position in operation.kind.changed
+        )
 
     def is_sole(self, sole: bool) -> bool:
         """Whether no rank's program can reach the buffer of a new array."""

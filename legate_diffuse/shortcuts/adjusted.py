@@ -112,6 +112,14 @@ def einsum(expression: Any, *operands: Any) -> Any:
     return np.einsum(expression, *operands)
 
 
+def matmul(a: Any, b: Any) -> Any:
+    """Multiply a stack of matrices by one matrix at once: they are its rows."""
+    if a.ndim > 2 == b.ndim and a.shape[-1] == b.shape[0] and a.flags.c_contiguous:
+        rows = a.reshape(-1, a.shape[-1]) if a.size else a
+        return np.matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
+    return np.matmul(a, b)
+
+
 def in_doubles(function: Function) -> Function:
     """Refuse NaN, and what becomes a float64 that it was not."""
     checked = ordered(function)

@@ -95,6 +95,7 @@ class Hosted:
         kinds: str,
         *,
         brings: bool = True,
+        reads_many: bool = True,
         computes: bool = True,
     ) -> Any:
         """Return what a function makes of arguments, with new arrays of its results.
@@ -102,15 +103,17 @@ class Hosted:
         None if the original must run: an argument is none that it takes here, or it
         raises. ``label`` is what people call the operation, ``kinds`` has the kinds of
         types of the arrays, as NumPy names them. If it ``brings`` arrays, what is
-        pending is submitted for them, and those that Legate has come here. NumPy may
-        warn of what it ``computes``, which cuPyNumeric does not.
+        pending is submitted for them, and those that Legate has come here. Unless it
+        ``reads_many``, arrays of many elements are left to the original. NumPy may warn
+        of what it ``computes``, which cuPyNumeric does not.
         """
         if self._doctor._user_value:
             return None
         try:
-            given = [self._plain(each, kinds, brings) for each in arguments]
+            given = [self._plain(each, kinds, brings, reads_many) for each in arguments]
             options = {
-                key: self._plain(each, kinds, brings) for key, each in named.items()
+                key: self._plain(each, kinds, brings, reads_many)
+                for key, each in named.items()
             }
         except UnsuitableError:
             return None
@@ -155,7 +158,7 @@ class Hosted:
         for each in (array, mask):
             view = self._view_of(each)
             if view is not None and (
-                not view.root.is_here or window.is_waited_for(view.root)
+                not view.root.is_here or window.may_change(view.root)
             ):
                 self._bring(each)
         made = self.new_arrays.make(self._native.get_selected, array, mask)
@@ -221,7 +224,9 @@ class Hosted:
         return False
 
     # -- from arrays ------------------------------------------------------------------
-    def _plain(self, argument: Any, kinds: str, brings: bool = True) -> Any:
+    def _plain(
+        self, argument: Any, kinds: str, brings: bool = True, reads_many: bool = True
+    ) -> Any:
         """Return an argument as NumPy takes it.
 
         Raises:
@@ -231,7 +236,9 @@ class Hosted:
         kind = type(argument)
         if kind is self._ndarray or kind is np.ndarray:
             is_ours = kind is self._ndarray
-            found = self._elements(argument, brings) if is_ours else argument
+            found = (
+                self._elements(argument, brings, reads_many) if is_ours else argument
+            )
             dtype = found.dtype
             # what is computed with half precision is rounded elsewhere
             is_half = dtype.char == "e" and kinds is not ALL_KINDS
@@ -241,7 +248,9 @@ class Hosted:
         if kind in _PLAIN:
             return argument
         if (kind is tuple or kind is list) and argument:
-            return kind([self._plain(each, kinds, brings) for each in argument])
+            return kind(
+                [self._plain(each, kinds, brings, reads_many) for each in argument]
+            )
         if isinstance(argument, (np.generic, np.dtype)):
             return argument
         raise UnsuitableError
@@ -270,7 +279,9 @@ class Hosted:
             for each in parts
         )
 
-    def _elements(self, array: Any, brings: bool = True) -> Any:
+    def _elements(
+        self, array: Any, brings: bool = True, reads_many: bool = True
+    ) -> Any:
         """Return an array's elements: a copy, or those of a large one themselves.
 
         Raises:
@@ -278,7 +289,7 @@ class Hosted:
         """
         found = self._find(array, brings)
         if found is None:
-            elements = self._many(array)
+            elements = self._many(array) if reads_many else None
             if elements is None:
                 raise UnsuitableError
             return elements
@@ -289,13 +300,13 @@ class Hosted:
         view = self._view_of(array)
         # many elements are not copied here and back
         is_part = view is not None and view.volume <= MOST_POINTS
-        found = self._find(array, brings=is_part)
+        found = self._find(array, brings=is_part, changes=True)
         if found is None:
             raise UnsuitableError
         return found
 
     def _find(
-        self, array: Any, brings: bool
+        self, array: Any, brings: bool, changes: bool = False
     ) -> tuple[bytes, tuple[int, ...], str] | None:
         """Return a copy of an array's elements, its shape and type; None without."""
         found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
@@ -303,11 +314,11 @@ class Hosted:
             return found
         if self.new_arrays.learn(array):
             found = self._elements_of(array)
-        if found is None and brings and self._bring(array):
+        if found is None and brings and self._bring(array, changes):
             found = self._elements_of(array)
         return found
 
-    def _bring(self, array: Any) -> bool:
+    def _bring(self, array: Any, changes: bool = False) -> bool:
         """Whether an array's elements may be here now, after they were not."""
         view = self._view_of(array)
         if (
@@ -317,8 +328,12 @@ class Hosted:
             or not self._may_be_read(view)
         ):
             return False
-        window.flush_for(view.root)
-        return self._small.bring(view.root)
+        root = view.root
+        if root.is_here and not changes and not window.may_change(root):
+            # what is pending can wait
+            return True
+        window.flush_for(root, comes=True)
+        return self._small.bring(root)
 
     def _may_be_read(self, view: View) -> bool:
         pieces, _ = self._native.launch_policy()
@@ -333,7 +348,7 @@ class Hosted:
         if view is None or not view.affine or not view.root.is_here:
             return None
         root = view.root
-        if window.is_waited_for(root) or not self._may_be_read(view):
+        if window.may_change(root) or not self._may_be_read(view):
             return None
         if root.mapped is None:
             whole = root.small.lend().view(self._dtypes[str(root.dtype)])
@@ -367,9 +382,11 @@ class Hosted:
         name = self._names.get(result.dtype)
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
             raise UnsuitableError
-        if result.nbytes > self._limit:
-            if not self._small.maps:
-                raise UnsuitableError
+        is_large = result.nbytes > self._limit
+        if is_large and not self._small.maps:
+            raise UnsuitableError
+        # native code takes no more elements, however narrow they are
+        if is_large or result.size > MOST_POINTS:
             return self._large_array(result, name)
         made = self._take(name, dense(shape), result.tobytes(), label)
         if made is None:

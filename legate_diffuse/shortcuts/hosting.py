@@ -9,10 +9,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.adjusted import Function, ordered, refuse_nan
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
@@ -36,8 +38,8 @@ from legate_diffuse.shortcuts.submission import (
 def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     hosted, name = submission.hosted, recipe.name
     most, keywords = recipe.positional, frozenset(recipe.keywords.split())
-    kinds, least, brings = recipe.kinds, recipe.least, not recipe.is_loop
-    computes, arrays = recipe.may_warn, recipe.arrays
+    kinds, least, is_loop = recipe.kinds, recipe.least, recipe.is_loop
+    computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
     numpy = getattr(np, recipe.package) if recipe.package else np
     function = recipe.function or getattr(numpy, name)
 
@@ -48,6 +50,7 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
             and arrays <= len(arguments) <= most
             and named.keys() <= keywords
             and hosted.are_arrays(arguments[:arrays])
+            and not (spreads and _spreads_far(arguments))
         ):
             made = hosted.run(
                 function,
@@ -55,12 +58,21 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
                 named,
                 name,
                 kinds,
-                brings=brings,
+                brings=not is_loop,
+                reads_many=recipe.ends or not is_loop,
                 computes=computes,
             )
         return original(*arguments, **named) if made is None else made
 
     original = replace(owner, name, call)
+
+
+def _spreads_far(arguments: tuple[Any, ...]) -> bool:
+    """Whether there are many combinations of the elements, or of what is counted."""
+    extents = [getattr(each, "size", each) for each in arguments]
+    # a square is made of one number
+    counts = [each for each in extents if type(each) is int]
+    return prod(counts * 2 if len(counts) == 1 else counts) > MOST_POINTS
 
 
 def _replace_function(recipe: Recipe, submission: Submission) -> None:
@@ -99,7 +111,14 @@ def _replace_part(name: str, function: Function, submission: Submission) -> None
 
     def part(self: Any) -> Any:
         made = hosted.run(
-            function, (self,), {}, name, "c", brings=False, computes=False
+            function,
+            (self,),
+            {},
+            name,
+            "c",
+            brings=False,
+            reads_many=False,
+            computes=False,
         )
         return original.__get__(self) if made is None else made
 
@@ -122,7 +141,15 @@ def _replace_reduce(submission: Submission) -> None:
         function = functions.get(self)
         is_plain = not options and not named and hosted.are_arrays((array,))
         if function is not None and is_plain:
-            made = hosted.run(function, (array, axis), {}, "reduce", "f", brings=False)
+            made = hosted.run(
+                function,
+                (array, axis),
+                {},
+                "reduce",
+                "f",
+                brings=False,
+                reads_many=False,
+            )
         return original(self, array, axis, *options, **named) if made is None else made
 
     original = replace(client.binary_ufunc, "reduce", reduce)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
+from legate_diffuse.launch.likeness import Likeness
 from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
 from legate_diffuse.stores.view import View
 
@@ -120,7 +121,7 @@ class Selections:
         ):
             return None
         mask = self._latest()
-        if mask is None or not mask.is_still(places):
+        if mask is None or not self._is_mask(mask, places):
             # first the moment: a finalizer may change the mask before the copy
             moment = Moment.now(places)
             mask = Mask(self._copy(places), moment)
@@ -138,7 +139,7 @@ class Selections:
             or view.shape != places.shape
             or view.root is places.root
             or view.root.dtype != thunk.values._thunk.base._view.root.dtype
-            or not thunk.mask.is_still(places)
+            or not self._is_mask(thunk.mask, places)
         ):
             return False
         array._thunk.putmask(key._thunk, thunk.values._thunk)
@@ -213,6 +214,15 @@ class Selections:
             return None
         out._thunk = self._new(made, masked[0].mask, cost, number, None)._thunk
         return out
+
+    def _is_mask(self, mask: Mask, places: View) -> bool:
+        """Whether a view shows what a mask was, or was computed in the same way."""
+        if mask.is_still(places):
+            return True
+        copied = self._plain_view(mask.array)
+        return copied is not None and Likeness(window.state.operations).are_alike(
+            copied, places
+        )
 
     # -- thunks ---------------------------------------------------------------------
     def _is_selection(self, operand: Any) -> bool:

@@ -23,6 +23,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
     is_product_a_loop,
 )
+from legate_diffuse.shortcuts.adjusted import matmul as stacked
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.hosted import INEXACT
 from legate_diffuse.shortcuts.shortcut import Shortcut
@@ -229,6 +230,13 @@ def _replace_products(submission: Submission) -> None:
 
     def matmul(self: Any, value: Any) -> Any:
         made = product(self, value)
+        if (
+            made is None
+            and hosted.are_arrays((self, value))
+            and max(self.ndim, value.ndim) > 2
+        ):
+            # the original's task is no loop, and has no BLAS
+            made = hosted.run(stacked, (self, value), {}, _NAME, INEXACT)
         return operator(self, value) if made is None else made
 
     def function(a: Any, b: Any, out: Any = None) -> Any:

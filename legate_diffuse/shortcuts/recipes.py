@@ -26,6 +26,7 @@ from legate_diffuse.shortcuts.adjusted import (
     gradient,
     in_doubles,
     in_own_type,
+    matmul,
     ordered,
     repeat,
     rot90,
@@ -54,7 +55,11 @@ class Recipe:
         package: where people find it.
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
-            its arguments.
+            its arguments, or they have many elements.
+        ends: whether such an original is several tasks all the same. So it runs on many
+            elements only where they are not here.
+        spreads: whether the result has an element for each combination of elements of
+            its arguments, or of numbers of what they count. The original makes many.
         arrays: how many arguments, the first ones, must be arrays: of which type
             another one becomes is the original's affair.
         computes: whether there are sums, products or the like; None if that follows
@@ -70,6 +75,8 @@ class Recipe:
     package: str = ""
     least: int = 0
     is_loop: bool = False
+    ends: bool = False
+    spreads: bool = False
     arrays: int = 1
     computes: bool | None = None
 
@@ -121,9 +128,9 @@ FUNCTIONS: Final = (
     Recipe("diag", _MATRICES, 2, "k"),
     Recipe("tril", _MATRICES, 2, "k", is_loop=True),
     Recipe("triu", _MATRICES, 2, "k", is_loop=True),
-    Recipe("tri", _MATRICES, 3, "M k", is_loop=True, arrays=0),
-    Recipe("eye", _SHAPES, 3, "M k dtype", is_loop=True, arrays=0),
-    Recipe("identity", _SHAPES, 1, "dtype", is_loop=True, arrays=0),
+    Recipe("tri", _MATRICES, 3, "M k", is_loop=True, spreads=True, arrays=0),
+    Recipe("eye", _SHAPES, 3, "M k dtype", is_loop=True, spreads=True, arrays=0),
+    Recipe("identity", _SHAPES, 1, "dtype", is_loop=True, spreads=True, arrays=0),
     Recipe("zeros_like", _SHAPES, 2, "dtype", is_loop=True),
     Recipe("ones_like", _SHAPES, 2, "dtype", is_loop=True),
     Recipe("full_like", _SHAPES, 2, "", is_loop=True),
@@ -142,6 +149,7 @@ FUNCTIONS: Final = (
         3,
         "indexing sparse",
         is_loop=True,
+        spreads=True,
     ),
     Recipe(
         "unravel_index",
@@ -282,6 +290,7 @@ FUNCTIONS: Final = (
         "f",
         function=gradient,
         is_loop=True,
+        ends=True,
     ),
     Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
@@ -354,10 +363,10 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     # products and solvers
-    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
+    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, function=matmul, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
-    Recipe("outer", _PRODUCTS, 2, is_loop=True),
+    Recipe("outer", _PRODUCTS, 2, is_loop=True, spreads=True),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe(
         "einsum",
@@ -382,6 +391,7 @@ FUNCTIONS: Final = (
         "ord axis keepdims",
         package="linalg",
         is_loop=True,
+        ends=True,
     ),
     Recipe(
         "solve",

@@ -149,3 +149,104 @@ assert legate_diffuse.stats()["failures"] > 0
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("so they run unfused") == 1, done.stderr
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
+def test_narrow_results_are_computed_once(dtype: str) -> None:
+    """More elements than operations at once have, in fewer bytes than small arrays."""
+    run_fresh(
+        f"""
+def program(n):
+    x = n.array((np.arange(60000) % 251).reshape(240, 250).astype({dtype!r}))
+    return [n.flip(x, 0), n.sort(x, axis=1), n.concatenate((x, x[:9]))]
+program(cn)
+found = counts(lambda: program(cn))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+# the array may be a copy, and so may what is shown of it
+assert 3 <= found["ran_in_process"] <= 5, found
+agree(program)
+"""
+    )
+
+
+LOOPS = (
+    "n.outer(u, v) + A",
+    "A - n.eye(300)",
+    "n.identity(300) * A",
+    "n.meshgrid(u, v)[1] * A",
+    "n.nan_to_num(A) + A",
+    "n.clip(A, 0.25, 0.5) * 2.0",
+    "n.tril(A, 3) + A",
+    "n.diff(A) * 2.0",
+)
+
+
+@pytest.mark.parametrize("statement", LOOPS)
+def test_loops_on_many_elements_are_fused(statement: str) -> None:
+    """Where one more operation follows, what they make is never stored."""
+    run_fresh(
+        f"""
+def program(n):
+    A = n.array(np.arange(90000.0).reshape(300, 300) / 90000)
+    u, v = n.array(np.arange(300.0)), n.array(np.arange(300.0) - 7)
+    # the elements of all are here then
+    A @ A
+    return [{statement}]
+def run():
+    found = program(cn)
+    float(found[0][1, 1])
+run(), run()
+found = counts(run)
+assert found["temporaries_removed_bytes"] > 700_000, found
+assert found["failures"] == 0, found
+agree(program)
+"""
+    )
+
+
+def test_loop_that_waits_for_products_is_no_task() -> None:
+    """Legate has the result of the whole loop at first."""
+    run_fresh(
+        """
+def program(n):
+    x = n.array(np.arange(64.0 * 256 * 30).reshape(30, 64, 256) / 1e6)
+    w = n.array(np.arange(256.0 * 1024).reshape(256, 1024) % 7 / 100)
+    h, found = n.zeros((64, 256)), n.zeros((30, 64, 256))
+    for t in range(30):
+        z = n.floor(x[t] @ w) + n.floor(h @ w)
+        h = n.minimum(z[:, :256] * 0.5, z[:, 256:512]) - z[:, 768:] % 3.0
+        h = n.floor(h) / 4
+        found[t] = h
+    return [h, found]
+program(cn), program(cn)
+found = counts(lambda: float(program(cn)[0][0, 0]))
+assert found["tasks_submitted"] <= 5, found
+assert found["ran_in_process"] > 80 and found["failures"] == 0, found
+for one, other in zip(program(cn), program(np), strict=True):
+    np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-6)
+"""
+    )
+
+
+def test_products_let_what_is_pending_wait() -> None:
+    run_fresh(
+        """
+def program(n):
+    x, y = (n.array(np.arange(90000.0).reshape(300, 300) % k) for k in (5, 7))
+    z = x @ y
+    a = x + 1.0
+    b = y @ x
+    c = a * 2.0 - y
+    y[3] = 5.0
+    return [z, b, c]
+def flushes():
+    return sum(legate_diffuse.stats()["flushes"].values())
+program(cn)
+before = flushes()
+found = program(cn)
+# of what waited before, and of what is changed
+assert flushes() - before <= 2, legate_diffuse.stats()["flushes"]
+del found
+agree(program)
+"""
+    )

@@ -51,10 +51,103 @@ def positive_sums(n: Any) -> Any:
     return x[x > 0].sum(), i[i % 3 == 0].sum(), (x[x < 0] * 2).sum()
 
 
-@pytest.mark.parametrize("program", [escape, several_arrays, positive_sums])
+def compared_again(n: Any) -> Any:
+    x, y = n.arange(60.0).reshape(6, 10) - 20, n.arange(60.0).reshape(6, 10) / 8
+    x[x > 3.0] = x[x > 3.0] * 2.0
+    y[(y > 1.5) & (x < 40.0)] = x[(y > 1.5) & (x < 40.0)] + y[(y > 1.5) & (x < 40.0)]
+    x[n.abs(x) < y] *= 0.5
+    return x, y
+
+
+PROGRAMS = [escape, several_arrays, positive_sums, compared_again]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_nothing_is_compacted(program: Any) -> None:
     differential(program, originals=None)
     assert compactions(lambda: program(cn)) == 0
+
+
+def other_operand(n: Any) -> Any:
+    x = n.arange(41.0) - 20
+    y = n.flip(x, 0) + 0.0
+    x[y > 3.0] = x[x > 3.0] * 2.0
+    return x, y
+
+
+def other_function(n: Any) -> Any:
+    x = n.arange(41.0) - 20
+    x[x < 3.0 - 3.0] = x[x > 0.0] * 2.0
+    return (x,)
+
+
+def other_number(n: Any) -> Any:
+    x = n.abs(n.arange(41.0) - 20) + 0.0
+    y = n.flip(n.arange(41.0), 0) + 0.0
+    y[n.abs(x - 15.0) < 2.0] = y[n.abs(x - 12.0) < 2.0] * 2.0
+    return x, y
+
+
+def other_scalars(n: Any) -> Any:
+    x = n.arange(41.0)
+    nearby = n.abs(n.clip(x, 10.0, 30.0) - x) < 1.0
+    values = x[nearby] * 2.0
+    x[n.abs(n.clip(x, 15.0, 35.0) - x) < 1.0] = values
+    return (x,)
+
+
+def changed_between(n: Any) -> Any:
+    x = n.arange(41.0) - 20
+    values = x[x > 0.0] * 2.0
+    x[...] = -x
+    x[x > 0.0] = values
+    return (x,)
+
+
+def changed_part(n: Any) -> Any:
+    x = n.arange(40.0) % 20 - 9.5
+    values = x[x > 0.0] * 2.0
+    x[:20] *= -1.0
+    x[x > 0.0] = values
+    return (x,)
+
+
+def other_part(n: Any) -> Any:
+    x = n.arange(40.0) % 20 - 9.5
+    x[20:] *= -1.0
+    a, b = x[:20], x[20:]
+    a[b > 0.0] = a[a > 0.0] * 2.0
+    return (x,)
+
+
+def changed_mask(n: Any) -> Any:
+    x = n.arange(41.0) - 20
+    m = x > 0.0
+    values = x[m] * 2.0
+    m[0], m[40] = True, False
+    other = x > 0.0
+    other[1], other[39] = True, False
+    x[other] = values
+    x[m] = values + 1.0
+    return x, m
+
+
+OTHERS = [
+    other_operand,
+    other_function,
+    other_number,
+    other_scalars,
+    changed_between,
+    changed_part,
+    other_part,
+    changed_mask,
+]
+
+
+@pytest.mark.parametrize("program", OTHERS)
+def test_masks_that_only_look_alike(program: Any) -> None:
+    """As many elements are selected, and others."""
+    differential(program, originals=None)
 
 
 def source_changes(n: Any) -> Any:

@@ -176,3 +176,39 @@ assert found["failures"] == 0
 """,
         LEGATE_DIFFUSE_SMALL_BYTES="8",
     )
+
+
+def test_products_of_stacks_are_those_of_numpy_without_tasks() -> None:
+    run_fresh("""
+def stacks(n, dtype):
+    whole = (n.arange(720.0) % 7.0).astype(dtype).reshape(4, 5, 6, 6)
+    return [
+        (whole, whole[0, 0]), (whole, whole[0]), (whole[:, 0], whole[:, 1]),
+        (whole[:, :, :1], whole[1, 1]), (whole[:, :, :, :3], whole[1, 1, :3, :2]),
+        (whole[1:, 1:3], whole[2, 2].T), (whole[0, 0], whole), (whole, whole[3, 3, 3]),
+        (whole[2, 2, 2], whole[0]), (whole[:0], whole[0, 0]),
+        (whole[0, 0:1], whole[0, 0]), (whole, whole[1:2]), (whole, whole[0, :, 0]),
+        (whole[:, :, :, :0], whole[0, 0, :0]),
+    ]
+def outcome(a, b):
+    try:
+        found = np.asarray(a @ b)
+    except ValueError:
+        return "refused"
+    return found.dtype, found.shape, found.tolist()
+for dtype in ("float64", "float32", "complex128"):
+    for x, y in zip(stacks(cn, dtype), stacks(np, dtype), strict=True):
+        one, other = outcome(*x), outcome(*y)
+        assert one == other, (dtype, [each.shape for each in y], one, other)
+
+big = np.arange(90.0 * 70 * 1 * 64).reshape(90, 70, 1, 64) % 5
+def program(n):
+    a, c = n.array(big), n.array(big[0, :64, 0])
+    a[:] = n.reshape(n.reshape(a, (90, 70, 1, 64)) @ c, (90, 70, 1, 64))
+    return [a, n.matmul(a, c)]
+program(cn)
+found = counts(lambda: program(cn))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+assert found["ran_in_process"] >= 2, found
+agree(program)
+""")
