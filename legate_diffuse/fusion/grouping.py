@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from legate_diffuse.fusion.cluster import Cluster, last_to_join
+from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
@@ -26,8 +26,9 @@ from legate_diffuse.ir import IndexTask, Window
 class Grouping:
     """Tasks of a window, by position, in program order.
 
-    ``fused`` is False for a task that runs as it was submitted. ``refusal`` says
-    why the first task did not join the group before, None for the first group.
+    ``fused`` is False for a task that runs as it was submitted. ``refusal`` says why
+    the group is not one with the group before, None for the first one
+    (``refusals.py``).
     """
 
     tasks: tuple[int, ...]
@@ -40,7 +41,6 @@ class _Open(Cluster):
     """A group that may still take in tasks; ``group`` is None if it may not."""
 
     group: Group | None = None
-    refusal: Refusal | None = None
     positions: list[int] = field(default_factory=list)
 
     def add(self, position: int, task: IndexTask) -> None:
@@ -50,19 +50,15 @@ class _Open(Cluster):
         self.positions.append(position)
         self.take(task)
 
-    def refuse(self, tasks: Sequence[IndexTask]) -> Refusal | None:
-        """Return why tasks do not join, of which all but the last are fills for it."""
-        if self.group is None:
-            return Refusal.OTHER_TASK
-        *fills, _ = tasks
-        for fill in fills:
-            if not self.group.replicated.isdisjoint(fill.stores):
-                # what it fills would have to be filled after the group
-                return Refusal.SCALAR_CHANGES
-        for task in tasks:
-            if (refusal := refuse(self.group, task)) is not None:
-                return refusal
-        return None
+    def takes(self, tasks: Sequence[IndexTask]) -> bool:
+        """Whether tasks may join, of which all but the last are fills for it."""
+        group = self.group
+        # what it has touched would have to be filled after the group
+        return (
+            group is not None
+            and all(group.replicated.isdisjoint(fill.stores) for fill in tasks[:-1])
+            and all(refuse(group, task) is None for task in tasks)
+        )
 
 
 def group_window(
@@ -76,28 +72,26 @@ def group_window(
     groups: list[_Open] = []
     fills = _Fills()
     for position, task in window.running:
-        alone = None if covered(task) else Refusal.NOT_COVERED
-        alone = alone or refuse_alone(task)
-        if alone is None and fills.take(position, task):
+        fuses = covered(task) and refuse_alone(task) is None
+        if fuses and fills.take(position, task):
             continue
-        used = fills.used_by(task) if alone is None else fills.all()
-        if alone is None and not is_scalar_work(task) and is_single(task):
+        used = fills.used_by(task) if fuses else fills.all()
+        if fuses and not is_scalar_work(task) and is_single(task):
             # What a loop reduces to is filled where the loop is. Points combine their
             # results when the task has ended, so there nothing is gained.
             _place(groups, window, [*used, position])
             continue
         for fill in used:
             _place(groups, window, [fill])
-        if alone is None:
+        if fuses:
             _place(groups, window, [position])
         else:
-            groups.append(_Open(refusal=alone if groups else None))
+            groups.append(_Open())
             groups[-1].add(position, task)
     for fill in fills.all():
         _place(groups, window, [fill])
     return tuple(
-        Grouping(tuple(sorted(g.positions)), g.group is not None, g.refusal)
-        for g in groups
+        Grouping(tuple(sorted(g.positions)), g.group is not None) for g in groups
     )
 
 
@@ -131,9 +125,9 @@ class _Fills:
 def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> None:
     """Add tasks, of which the others are fills for the last one, to a group."""
     tasks = [window.tasks[position] for position in positions]
-    group = last_to_join(groups, tasks, lambda one: one.refuse(tasks))
-    if not isinstance(group, _Open):
-        group = _Open(group=Group(), refusal=group)
+    group = next((one for one in reachable(groups, tasks) if one.takes(tasks)), None)
+    if group is None:
+        group = _Open(group=Group())
         if not is_scalar_work(tasks[-1]):
             _take_scalar_work(groups, group, tasks)
         groups.append(group)
@@ -158,14 +152,12 @@ def _take_scalar_work(
     taken = _Open(group=Group())
     for member in members[kept:]:
         taken.add(*member)
-    if not taken.members or taken.refuse(tasks) is not None:
+    if not (taken.members and taken.takes(tasks)):
         return
     for member in members[kept:]:
         new.add(*member)
     groups.pop()
-    if not kept:
-        new.refusal = last.refusal
-        return
-    groups.append(_Open(group=Group(), refusal=last.refusal))
+    if kept:
+        groups.append(_Open(group=Group()))
     for member in members[:kept]:
         groups[-1].add(*member)
