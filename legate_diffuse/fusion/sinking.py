@@ -68,10 +68,7 @@ def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
 
 
 def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
-    """Yield tasks of a group that share arrays, if they change no single element.
-
-    What they reduce to is filled where the loop is (``grouping.py``).
-    """
+    """Yield tasks of a group that share arrays, if they change no single element."""
     if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
         return
     rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
