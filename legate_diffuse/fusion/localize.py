@@ -89,7 +89,7 @@ def _without_unneeded(
         place
         for axis, computed, _ in along
         for place, reach in enumerate(computed.nests)
-        if reach is not None or not axis.placements[place].present
+        if reach is not None or axis.placements[place] is None
     }
     nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
     left = place_nests(nests, tiles)
