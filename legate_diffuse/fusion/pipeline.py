@@ -294,7 +294,7 @@ def _unused(window: Window) -> Iterator[int]:
 
 
 def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    nests, scratch, _tiles = each.rewritten
+    nests, scratch = each.rewritten
     if each.launch.partitioned and not each.launch.tiled:
         return replace(each, program=Program(tuple(map(alone, nests))))
     return replace(each, program=schedule(nests, scratch))
