@@ -90,7 +90,7 @@ def _plan_whole(
         users.add(number, nest)
     tiling, again = None, []
     if launch.tiled and nests:
-        tiles = place_nests(nests, rewritten.tiles)
+        tiles = place_nests(nests)
         if tiles is None:
             return None
         tiling = tile(

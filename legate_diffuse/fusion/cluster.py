@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collects what runs together, tasks in a loop nest and loop nests in a launch.
 
-What comes next joins the last cluster that it can reach, and that does not refuse it:
-it may come before clusters with which it does not conflict. So clusters give the
+What comes next joins the last cluster that it can reach, and that takes it in: it may
+come before clusters with which it does not conflict. So clusters give the
 results of the program in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -46,25 +46,11 @@ class Cluster:
 
 
 Some = TypeVar("Some", bound=Cluster)
-Reason = TypeVar("Reason")
 
 
-def last_to_join(
-    clusters: Sequence[Some],
-    tasks: Sequence[IndexTask],
-    refuse: Callable[[Some], Reason | None],
-) -> Some | Reason | None:
-    """Return the last cluster that tasks can reach, and that does not refuse them.
-
-    If there is none, return why the last of all refuses them, as program order suggests
-    that one; None without any.
-    """
-    reason: Reason | None = None
+def reachable(clusters: Sequence[Some], tasks: Sequence[IndexTask]) -> Iterator[Some]:
+    """Yield the clusters that tasks may join, from the last one on."""
     for cluster in reversed(clusters):
-        refusal = refuse(cluster)
-        if refusal is None:
-            return cluster
-        reason = refusal if reason is None else reason
+        yield cluster
         if any(map(cluster.conflicts, tasks)):
-            break
-    return reason
+            return

@@ -7,15 +7,14 @@ that it cannot join, if it does not conflict with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from legate_diffuse.fusion.cluster import Cluster, last_to_join
+from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
     is_scalar_work,
-    is_single,
     refuse,
     refuse_alone,
 )
@@ -26,8 +25,9 @@ from legate_diffuse.ir import IndexTask, Window
 class Grouping:
     """Tasks of a window, by position, in program order.
 
-    ``fused`` is False for a task that runs as it was submitted. ``refusal`` says
-    why the first task did not join the group before, None for the first group.
+    ``fused`` is False for a task that runs as it was submitted. ``refusal`` says why
+    the group is not one with the group before, None for the first one
+    (``refusals.py``).
     """
 
     tasks: tuple[int, ...]
@@ -40,7 +40,6 @@ class _Open(Cluster):
     """A group that may still take in tasks; ``group`` is None if it may not."""
 
     group: Group | None = None
-    refusal: Refusal | None = None
     positions: list[int] = field(default_factory=list)
 
     def add(self, position: int, task: IndexTask) -> None:
@@ -50,19 +49,9 @@ class _Open(Cluster):
         self.positions.append(position)
         self.take(task)
 
-    def refuse(self, tasks: Sequence[IndexTask]) -> Refusal | None:
-        """Return why tasks do not join, of which all but the last are fills for it."""
-        if self.group is None:
-            return Refusal.OTHER_TASK
-        *fills, _ = tasks
-        for fill in fills:
-            if not self.group.replicated.isdisjoint(fill.stores):
-                # what it fills would have to be filled after the group
-                return Refusal.SCALAR_CHANGES
-        for task in tasks:
-            if (refusal := refuse(self.group, task)) is not None:
-                return refusal
-        return None
+    def takes(self, task: IndexTask) -> bool:
+        """Whether a task may join."""
+        return self.group is not None and refuse(self.group, task) is None
 
 
 def group_window(
@@ -74,77 +63,31 @@ def group_window(
     covered stay in program order.
     """
     groups: list[_Open] = []
-    fills = _Fills()
     for position, task in window.running:
-        alone = None if covered(task) else Refusal.NOT_COVERED
-        alone = alone or refuse_alone(task)
-        if alone is None and fills.take(position, task):
-            continue
-        used = fills.used_by(task) if alone is None else fills.all()
-        if alone is None and not is_scalar_work(task) and is_single(task):
-            # What a loop reduces to is filled where the loop is. Points combine their
-            # results when the task has ended, so there nothing is gained.
-            _place(groups, window, [*used, position])
-            continue
-        for fill in used:
-            _place(groups, window, [fill])
-        if alone is None:
-            _place(groups, window, [position])
+        if covered(task) and refuse_alone(task) is None:
+            _place(groups, position, task)
         else:
-            groups.append(_Open(refusal=alone if groups else None))
+            groups.append(_Open())
             groups[-1].add(position, task)
-    for fill in fills.all():
-        _place(groups, window, [fill])
     return tuple(
-        Grouping(tuple(sorted(g.positions)), g.group is not None, g.refusal)
-        for g in groups
+        Grouping(tuple(sorted(g.positions)), g.group is not None) for g in groups
     )
 
 
-@dataclass(slots=True)
-class _Fills:
-    """Fills of single elements that nobody has used yet, by the stores' ids."""
-
-    waiting: dict[int, int] = field(default_factory=dict)
-
-    def take(self, position: int, task: IndexTask) -> bool:
-        """Let a task wait if it only fills a single element."""
-        if not is_scalar_work(task) or len(task.accesses) > 1 or not task.writes:
-            return False
-        (view,) = task.writes
-        if view.store.id in self.waiting:
-            return False
-        self.waiting[view.store.id] = position
-        return True
-
-    def used_by(self, task: IndexTask) -> list[int]:
-        """Return those that a task needs; they do not wait any longer."""
-        return sorted(self.waiting.pop(i) for i in self.waiting.keys() & task.stores)
-
-    def all(self) -> list[int]:
-        """Return all of them, in program order; none waits any longer."""
-        fills = sorted(self.waiting.values())
-        self.waiting.clear()
-        return fills
-
-
-def _place(groups: list[_Open], window: Window, positions: Sequence[int]) -> None:
-    """Add tasks, of which the others are fills for the last one, to a group."""
-    tasks = [window.tasks[position] for position in positions]
-    group = last_to_join(groups, tasks, lambda one: one.refuse(tasks))
-    if not isinstance(group, _Open):
-        group = _Open(group=Group(), refusal=group)
-        if not is_scalar_work(tasks[-1]):
-            _take_scalar_work(groups, group, tasks)
+def _place(groups: list[_Open], position: int, task: IndexTask) -> None:
+    """Add a task to a group."""
+    takers = (one for one in reachable(groups, [task]) if one.takes(task))
+    group = next(takers, None)
+    if group is None:
+        group = _Open(group=Group())
+        if not is_scalar_work(task):
+            _take_scalar_work(groups, group, task)
         groups.append(group)
-    for position, task in zip(positions, tasks, strict=True):
-        group.add(position, task)
+    group.add(position, task)
 
 
-def _take_scalar_work(
-    groups: list[_Open], new: _Open, tasks: Sequence[IndexTask]
-) -> None:
-    """Move scalar work from the end of the last group to the new one, before tasks.
+def _take_scalar_work(groups: list[_Open], new: _Open, task: IndexTask) -> None:
+    """Move scalar work from the end of the last group to the new one, before a task.
 
     Its result is more likely to be used there, and need not be stored then.
     """
@@ -158,14 +101,12 @@ def _take_scalar_work(
     taken = _Open(group=Group())
     for member in members[kept:]:
         taken.add(*member)
-    if not taken.members or taken.refuse(tasks) is not None:
+    if not (taken.members and taken.takes(task)):
         return
     for member in members[kept:]:
         new.add(*member)
     groups.pop()
-    if not kept:
-        new.refusal = last.refusal
-        return
-    groups.append(_Open(group=Group(), refusal=last.refusal))
+    if kept:
+        groups.append(_Open(group=Group()))
     for member in members[:kept]:
         groups[-1].add(*member)

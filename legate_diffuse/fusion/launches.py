@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
-from legate_diffuse.fusion.cluster import Cluster, last_to_join
+from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
@@ -82,9 +81,14 @@ def form_launches(
             continue
         new = _Open(placed=placed, fused=group.fused, partitioned=partitioned)
         joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
-        before = launches if joins else ()
-        launch = last_to_join(before, tasks, partial(_refuses, new, group, tasks))
-        if not isinstance(launch, _Open):
+        before = reachable(launches, tasks) if joins else ()
+        takers = (
+            one
+            for one in before
+            if one.partitioned == partitioned and one.takes(group, tasks)
+        )
+        launch = next(takers, None)
+        if launch is None:
             launches.append(launch := new)
         launch.add(group, tasks)
     _take_fills(launches, cuts, placed)
@@ -281,14 +285,6 @@ class _Open(Cluster):
                 and store.id not in self._written
             },
         )
-
-
-def _refuses(
-    new: _Open, group: Grouping, tasks: Sequence[IndexTask], launch: _Open
-) -> bool | None:
-    """Return True if a launch does not take in the group of a new one, else None."""
-    takes = launch.partitioned == new.partitioned and launch.takes(group, tasks)
-    return None if takes else True
 
 
 def _not_worth_it(launch: _Open) -> bool:

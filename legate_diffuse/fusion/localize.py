@@ -54,7 +54,7 @@ def localize(
     along = _along(rewritten, tiles)
     ways = _crossed(along)
     if not ways:
-        return _without_unneeded(rewritten, tiles, along)
+        return _without_unneeded(rewritten, along)
     for store, way in sorted(ways.items()):
         if store in liveness.last:
             way = _Way(False, True)
@@ -66,11 +66,11 @@ def localize(
             defined=store not in liveness.undefined,
             returns=store not in liveness.last,
         )
-    tiles = place_nests(rewritten.nests, tiles)
+    tiles = place_nests(rewritten.nests)
     if tiles is None:
         return None
     along = _along(rewritten, tiles)
-    return None if _crossed(along) else _without_unneeded(rewritten, tiles, along)
+    return None if _crossed(along) else _without_unneeded(rewritten, along)
 
 
 class _Along(NamedTuple):
@@ -81,21 +81,16 @@ class _Along(NamedTuple):
     results: Mapping[int, Reach]
 
 
-def _without_unneeded(
-    rewritten: Rewritten, tiles: Tiles, along: Sequence[_Along]
-) -> Rewritten:
+def _without_unneeded(rewritten: Rewritten, along: Sequence[_Along]) -> Rewritten:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
         for axis, computed, _ in along
         for place, reach in enumerate(computed.nests)
-        if reach is not None or not axis.placements[place].present
+        if reach is not None or axis.placements[place] is None
     }
     nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
-    left = place_nests(nests, tiles)
-    if left is None:
-        return rewritten._replace(tiles=tiles)
-    return rewritten._replace(nests=nests, tiles=left)
+    return rewritten if place_nests(nests) is None else rewritten._replace(nests=nests)
 
 
 class _Way(NamedTuple):

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from legate_diffuse.fusion.tile_nests import Tiles
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
 from legate_diffuse.ir.nest import Nest, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
@@ -30,12 +29,10 @@ class Rewritten(NamedTuple):
     Attributes:
         nests: the nests; what they use besides the window's stores replaces one.
         scratch: the ids of the stores that live in the task.
-        tiles: where the nests are, if that is known.
     """
 
     nests: tuple[Nest, ...]
     scratch: frozenset[int]
-    tiles: Tiles | None = None
 
 
 class NestRewriter:

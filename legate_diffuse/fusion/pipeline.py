@@ -23,6 +23,7 @@ from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
@@ -52,7 +53,8 @@ def _renaming(draft: Draft) -> Draft:
 
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    return replace(draft, groups=sink(window, group_window(window, known)))
+    groups = sink(window, group_window(window, known))
+    return replace(draft, groups=with_refusals(window, groups, known))
 
 
 def _launches(draft: Draft) -> Draft:
@@ -292,7 +294,7 @@ def _unused(window: Window) -> Iterator[int]:
 
 
 def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    nests, scratch, _tiles = each.rewritten
+    nests, scratch = each.rewritten
     if each.launch.partitioned and not each.launch.tiled:
         return replace(each, program=Program(tuple(map(alone, nests))))
     return replace(each, program=schedule(nests, scratch))

@@ -87,12 +87,14 @@ def reaches(
     of_nests: list[Reach | None] = []
     shared = False
     for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
-        if not placement.present:
+        if placement is None:
             of_nests.append(None)
             continue
         along = [
             (access, distance)
-            for access, distance in zip(nest.accesses, placement.distances, strict=True)
+            for access, distance in zip(
+                nest.accesses, placement.constant_distances, strict=True
+            )
             if distance is not None
         ]
         reach: Reach | None = None

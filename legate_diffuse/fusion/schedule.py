@@ -140,7 +140,7 @@ class BandBuilder:
         ]
         if len(needed) < len(lags):
             return False
-        shift = greatest(needed) if needed else least([*self._wanted(uses)] or [0])
+        shift = greatest(needed) if needed else 0
         margin = self._margin(pairs)
         self._axis = axis
         self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
@@ -188,23 +188,6 @@ class BandBuilder:
             before = greatest((before, margin.before - apart))
             after = greatest((after, margin.after + apart))
         return Margin(before, after)
-
-    def _wanted(self, uses: Sequence[Use]) -> Iterator[Rows]:
-        """Yield the smallest shift for which no more rows of a store are in use."""
-        distances: dict[int, list[Rows]] = {}
-        for use in uses:
-            if use.distance is not None:
-                distances.setdefault(use.view.store.id, []).append(use.distance)
-        for store, own in distances.items():
-            times = [
-                self.turns[use.turn].shift - use.distance
-                for use in self.uses.get(store, ())
-                if use.distance is not None
-            ]
-            if times:
-                yield least(
-                    (least(times) + greatest(own), greatest(times) + least(own))
-                )
 
 
 def _lag(earlier: Use, later: Use) -> Rows | None:

@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import pairwise
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     Group,
-    Refusal,
     conflicts,
     is_single,
     refuse,
@@ -47,43 +45,7 @@ def sink(window: Window, groups: Sequence[Grouping]) -> tuple[Grouping, ...]:
                 sunk[target] = replace(sunk[target], tasks=tuple(joined))
                 arrays[place] = _arrays(_tasks(window, rest))
                 arrays[target] |= _arrays(_tasks(window, moved))
-    return _explained(window, groups, [group for group in sunk if group.tasks])
-
-
-def _explained(
-    window: Window, original: Sequence[Grouping], groups: Sequence[Grouping]
-) -> tuple[Grouping, ...]:
-    """Return groups with the reasons why each is not one with the group before it."""
-    if not groups:
-        return ()
-    told = {
-        (before.tasks, group.tasks): group.refusal
-        for before, group in pairwise(original)
-    }
-    first, *others = groups
-    explained = [replace(first, refusal=None)]
-    for before, group in zip(groups, others, strict=False):
-        refusal = told.get((before.tasks, group.tasks))
-        if refusal is None:
-            refusal = _refusal(window, before, group)
-        explained.append(replace(group, refusal=refusal))
-    return tuple(explained)
-
-
-def _refusal(window: Window, before: Grouping, group: Grouping) -> Refusal | None:
-    """Return why a group's tasks do not join the group before it."""
-    if not group.fused:
-        return group.refusal
-    if not before.fused:
-        return Refusal.OTHER_TASK
-    joined = Group()
-    for task in _tasks(window, before.tasks):
-        joined.add(task)
-    for task in _tasks(window, group.tasks):
-        if (refusal := refuse(joined, task)) is not None:
-            return refusal
-        joined.add(task)
-    return Refusal.MOVED
+    return tuple([group for group in sunk if group.tasks])
 
 
 def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
@@ -106,10 +68,7 @@ def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
 
 
 def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
-    """Yield tasks of a group that share arrays, if they change no single element.
-
-    What they reduce to is filled where the loop is (``grouping.py``).
-    """
+    """Yield tasks of a group that share arrays, if they change no single element."""
     if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
         return
     rest = {n for n in group.tasks if _arrays([window.tasks[n]])}

@@ -14,29 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from legate_diffuse.fusion.axis import Axis, Place, Touched
-from legate_diffuse.ir import Access, Privilege, View
+from legate_diffuse.fusion.axis import Axis, Located, Place, Touched
+from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import BEGIN, END, WHOLE, Endpoint
 
 _BEGIN: Final = Endpoint(BEGIN, 0)
 _END: Final = Endpoint(END, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where a nest is on an axis.
-
-    Attributes:
-        present: whether it is on the axis at all; else every point runs all of it.
-        loop: its loop along the axis, None if it has a single row.
-        distances: for each access how far what it touches is from the row, None if its
-            store does not lie along the axis.
-    """
-
-    present: bool
-    loop: int | None
-    distances: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +31,8 @@ class TileAxis:
         number: the dimension of the first nest's largest store.
         dims: of each store the dimension along the axis, None if it has none.
         axis: the places of stores.
-        placements: of the nests, in their order.
+        placements: where the nests are, in their order; None for one that is not on the
+            axis, all of which every point runs.
         partial: the stores of which each point has a share of a sum, or the like.
         spread: how far apart what the nests touch is, summed; nobody needs rows that
             are farther from a tile.
@@ -56,7 +41,7 @@ class TileAxis:
     number: int
     dims: dict[int, int | None] = field(default_factory=dict)
     axis: Axis = field(default_factory=Axis)
-    placements: tuple[Placement, ...] = ()
+    placements: tuple[Located | None, ...] = ()
     partial: frozenset[int] = frozenset()
     spread: int = 0
 
@@ -64,32 +49,37 @@ class TileAxis:
         """Return the axis with one nest more, None if the nest has no place on it."""
         if nest.image:
             # what it runs is no part of the axis
-            absent = Placement(False, None, (None,) * len(nest.accesses))
-            return replace(self, placements=(*self.placements, absent))
+            return self._beside(self.dims)
         arrays = [a for a in nest.accesses if not (a.whole or a.view.store.replicated)]
-        if any(a.view.store.id in self.partial for a in arrays):
+        views = [access.view for access in arrays]
+        if any(view.store.id in self.partial for view in views):
             return None
-        loop = self._loop(nest, [a.view for a in arrays])
-        if loop == _NOWHERE or (
-            loop == _ABSENT and any(a.whole for a in nest.accesses)
-        ):
+        known = [
+            (view, dim)
+            for view in views
+            if (dim := self.dims.get(view.store.id)) is not None
+        ]
+        loops = {view.dims.index(dim) for view, dim in known if dim in view.dims}
+        # dimensions along the axis at which the nest has a single row
+        standing = [dim for view, dim in known if dim not in view.dims]
+        if not known:
+            loops = self._first_loop(views)
+        if len(loops) > 1 or (loops and standing):
             return None
         dims = dict(self.dims)
-        standing = self._standing(arrays)
-        if loop == _ABSENT:
+        if not (loops or standing):
             # all points would add what one of them is to add
             if any(
-                a.privilege is Privilege.REDUCE and a.view.store.replicated
+                a.whole or (a.privilege is Privilege.REDUCE and a.view.store.replicated)
                 for a in nest.accesses
             ):
                 return None
-            for access in arrays:
-                dims.setdefault(access.view.store.id, None)
-            absent = Placement(False, None, (None,) * len(nest.accesses))
-            return replace(self, dims=dims, placements=(*self.placements, absent))
-        for access in arrays:
-            view = access.view
-            dim = _dim_along(view, loop, standing)
+            for view in views:
+                dims.setdefault(view.store.id, None)
+            return self._beside(dims)
+        loop = next(iter(loops), None)
+        for view in views:
+            dim = _dim_along(view, loop, next(iter(standing), None))
             if dims.setdefault(view.store.id, dim) != dim:
                 return None
         partial = {
@@ -135,29 +125,12 @@ class TileAxis:
     def _place(self, store: int, at: Endpoint) -> Place | None:
         return self.axis.place(store, at)
 
-    def _standing(self, arrays: list[Access]) -> int | None:
-        """Return the dimension along the axis at which a nest stands at one place."""
-        for access in arrays:
-            dim = self.dims.get(access.view.store.id)
-            if dim is not None and dim not in access.view.dims:
-                return dim
-        return None
+    def _beside(self, dims: dict[int, int | None]) -> TileAxis:
+        """Return the axis with a nest that is not on it."""
+        return replace(self, dims=dims, placements=(*self.placements, None))
 
-    def _loop(self, nest: Nest, views: list[View]) -> int | None:
-        """Return the nest's loop along the axis, None if it has a single row there."""
-        known = [v for v in views if self.dims.get(v.store.id) is not None]
-        loops = {
-            v.dims.index(self.dims[v.store.id])
-            for v in known
-            if self.dims[v.store.id] in v.dims
-        }
-        stands = any(self.dims[v.store.id] not in v.dims for v in known)
-        if len(loops) > 1 or (loops and stands):
-            return _NOWHERE
-        if loops:
-            return loops.pop()
-        if stands:
-            return None
+    def _first_loop(self, views: list[View]) -> set[int]:
+        """Return the loop along the axis of a nest that uses nothing on it, if any."""
         new = [v for v in views if v.store.id not in self.dims and v.region]
         largest = max(
             new,
@@ -165,11 +138,11 @@ class TileAxis:
             default=None,
         )
         if largest is None or self.number not in largest.dims:
-            return _ABSENT
+            return set()
         loop = largest.dims.index(self.number)
         if any(v.store.id in self.dims and v.dims[loop] >= 0 for v in views):
-            return _ABSENT
-        return loop
+            return set()
+        return {loop}
 
     def _placed(
         self,
@@ -203,23 +176,17 @@ class TileAxis:
             if extends:
                 axis.lay(extent, located)
             distances = located.constant_distances[: len(nest.accesses)]
-            placement = Placement(True, loop, distances)
             known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
             return replace(
                 self,
                 dims=dims,
                 axis=axis,
-                placements=(*self.placements, placement),
+                placements=(*self.placements, replace(located, distances=distances)),
                 partial=partial,
                 spread=self.spread + spread,
             )
         return None
-
-
-# Instead of a loop: the nest has no place on the axis, or has nothing to do with it.
-_NOWHERE = -1
-_ABSENT = -2
 
 
 def _extent(shape: int) -> Touched:

@@ -35,8 +35,7 @@ class Tiles:
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
     points read elements to which indices point. Those that are both, ``again``, are
     computed again by each point that gathers them (``gathered.py``), if the points of
-    the launch do so at all: ``computes_gathered``. ``before`` are all but the last of
-    the nests, None without any.
+    the launch do so at all: ``computes_gathered``.
     """
 
     nests: tuple[Nest, ...] = ()
@@ -45,7 +44,6 @@ class Tiles:
     gathered: frozenset[int] = frozenset()
     again: frozenset[int] = frozenset()
     computes_gathered: bool = True
-    before: Tiles | None = None
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -73,7 +71,7 @@ class Tiles:
         # Legate makes images along one dimension
         if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
             return None
-        return Tiles(nests, left, *sources, self.computes_gathered, self)
+        return Tiles(nests, left, *sources, self.computes_gathered)
 
     def _with_gathered(
         self, nest: Nest
@@ -196,20 +194,11 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
     return Nest(number, loops[0].shape, like.points, tuple(accesses))
 
 
-def place_nests(nests: tuple[Nest, ...], known: Tiles | None = None) -> Tiles | None:
-    """Return nests with their axes, None if none of these divides them all.
-
-    The first ones that ``known`` begins with as well are not placed again.
-    """
-    tiles = known
-    while tiles is not None and tiles.nests != nests[: len(tiles.nests)]:
-        tiles = tiles.before
-    tiles = tiles or Tiles()
-    for nest in nests[len(tiles.nests) :]:
-        following = tiles.joined(nest)
-        if following is None:
-            return None
-        tiles = following
+def place_nests(nests: Iterable[Nest]) -> Tiles | None:
+    """Return nests with their axes, None if none of these divides them all."""
+    tiles: Tiles | None = Tiles()
+    for nest in nests:
+        tiles = tiles and tiles.joined(nest)
     return tiles
 
 

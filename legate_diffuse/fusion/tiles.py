@@ -248,7 +248,7 @@ def _is_sound(
     """Whether each point finds what it reads, and writes its own tile only."""
     # nests that are needed along one axis must be needed along all
     if any(
-        reach is None and placement.present
+        reach is None and placement is not None
         for reach, placement in zip(along.nests, axis.placements, strict=True)
     ):
         return False
@@ -325,9 +325,9 @@ def _domain(
     """Return what a point runs of a nest along an axis."""
     placement = axis.placements[number]
     reach = along.nests[number]
-    if not placement.present:
+    if placement is None:
         return None
-    accesses = zip(nest.accesses, placement.distances, strict=True)
+    accesses = zip(nest.accesses, placement.constant_distances, strict=True)
     for access, distance in accesses:
         store = access.view.store.id
         dim = axis.dims.get(store)

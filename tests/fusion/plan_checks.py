@@ -14,6 +14,7 @@ from legate_diffuse.fusion.grouping import Grouping, group_window
 from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
+from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -27,6 +28,7 @@ def check(
     one by one.
     """
     groups = sink(program.window, group_window(program.window, covered))
+    groups = with_refusals(program.window, groups, covered)
     check_groups(program, groups)
     made = make_plan(program.window, MEANINGS, watch)
     check_launches(program, made)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the clusters before it a task joins."""
+"""Which of the clusters before it a task may join."""
 
 from __future__ import annotations
 
 from window_reader import parse
 
-from legate_diffuse.fusion.cluster import Cluster, last_to_join
+from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.ir import IndexTask
 
 WINDOW = """
@@ -28,22 +28,11 @@ def cluster(task: IndexTask) -> Cluster:
     return found
 
 
-def test_a_task_joins_the_last_cluster_that_it_can_reach() -> None:
+def test_tasks_reach_the_clusters_behind_the_last_with_which_they_conflict() -> None:
     first, second, again, last = parse(WINDOW).tasks
     clusters = [cluster(first), cluster(second)]
-
-    def refuse(one: Cluster) -> str | None:
-        return None if one is clusters[0] else "it is not the first"
-
-    assert last_to_join(clusters, [again], refuse) is clusters[0]
+    assert list(reachable(clusters, [again])) == [clusters[1], clusters[0]]
     # it reads what the second cluster has written
-    assert last_to_join(clusters, [last], refuse) == "it is not the first"
-    assert last_to_join([], [again], refuse) is None
-
-
-def test_the_last_cluster_says_why_a_task_joins_none() -> None:
-    first, second, again, _ = parse(WINDOW).tasks
-    clusters = [cluster(first), cluster(second)]
-    reasons = dict(zip(map(id, clusters), ("first", "second"), strict=True))
-    joined = last_to_join(clusters, [again], lambda one: reasons[id(one)])
-    assert joined == "second"
+    assert list(reachable(clusters, [last])) == [clusters[1]]
+    assert list(reachable(clusters, [again, last])) == [clusters[1]]
+    assert not list(reachable([], [again]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from window_golden import check_groups, covered, groups_of, window_of
+from window_golden import check_groups, covered, grouped, groups_of, window_of
 from window_reader import parse
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
@@ -516,10 +516,10 @@ def _range(start: int, stop: int) -> tuple[int, ...]:
 
 
 def test_a_group_has_a_limited_number_of_arguments() -> None:
-    groups = group_window(parse(_fills(MAX_ARGUMENTS)), covered)
+    groups = grouped(parse(_fills(MAX_ARGUMENTS)))
     assert groups == (Grouping(_range(0, MAX_ARGUMENTS), fused=True),)
     count = MAX_ARGUMENTS + 2
-    groups = group_window(parse(_fills(count)), covered)
+    groups = grouped(parse(_fills(count)))
     assert groups == (
         Grouping(_range(0, MAX_ARGUMENTS), True),
         Grouping(_range(MAX_ARGUMENTS, count), True, Refusal.TOO_MANY_ARGUMENTS),
@@ -543,7 +543,7 @@ def test_the_futures_of_scalar_work_are_arguments() -> None:
         "view %99.99 shape 0 many [:]",
         "FILL(int8) -> (int8) shape 0: write %99.99",
     ]
-    first, second = group_window(parse("\n".join(lines)), covered)
+    first, second = grouped(parse("\n".join(lines)))
     assert first == Grouping(_range(0, MAX_ARGUMENTS), True)
     assert second.refusal is Refusal.TOO_MANY_ARGUMENTS
 
@@ -562,7 +562,7 @@ def test_constants_and_what_dies_in_the_group_are_no_arguments() -> None:
             f"BINARY_OP.ADD(int8, int8) -> (int8) shape 0: write %{number}.{number}, "
             f"read %{number - 1}.{number - 1}, read %{constant}.{constant}",
         ]
-    (group,) = group_window(parse("\n".join(lines)), covered)
+    (group,) = grouped(parse("\n".join(lines)))
     assert group.fused
 
 
@@ -586,7 +586,7 @@ def test_two_rows_of_a_divided_array_are_two_groups() -> None:
         COPY(float64) -> (float64) shape 0: write %0.0, read %0.1
         COPY(float64) -> (float64) shape 0: write %0.2, read %0.3
     """)
-    assert group_window(window, covered) == (
+    assert grouped(window) == (
         Grouping((0,), True),
         Grouping((1,), True, Refusal.OTHER_PART),
     )
@@ -596,7 +596,7 @@ def test_every_refusal_is_tested_and_says_why() -> None:
     golden = "".join(text for texts in GOLDEN.values() for text in texts.values())
     for refusal in Refusal:
         assert len(refusal.value.split()) > 4
-        # the last one is that of sinking
+        # the last one is for what moves later (sinking.py)
         if refusal not in (
             Refusal.TOO_MANY_ARGUMENTS,
             Refusal.TOO_LONG,

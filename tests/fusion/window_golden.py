@@ -15,6 +15,7 @@ from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.lowering import lower_nest
+from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.verify import verify_window
@@ -138,7 +139,12 @@ def window_of(text: str) -> Window:
 
 def groups_of(text: str) -> tuple[Grouping, ...]:
     """Group the tasks of a text."""
-    return group_window(window_of(text), covered)
+    return grouped(window_of(text))
+
+
+def grouped(window: Window) -> tuple[Grouping, ...]:
+    """Group the tasks of a window, and say what keeps the groups apart."""
+    return with_refusals(window, group_window(window, covered), covered)
 
 
 def launches_of(text: str) -> tuple[Launch, ...]:
@@ -164,8 +170,8 @@ def lowered(text: str) -> Nest | None:
 def check_groups(text: str) -> None:
     """Assert that the tasks form the groups that the comments announce.
 
-    ``# groups: 0 fused; 1 unfused NOT_COVERED`` lists them, with what kept the first
-    task of each from joining the one before. Each task ends with the number of its
+    ``# groups: 0 fused; 1 unfused NOT_COVERED`` lists them, with what keeps each apart
+    from the one before. Each task ends with the number of its
     group.
     """
     (header,) = filter(None, map(_HEADER.search, text.splitlines()))
