@@ -7,7 +7,8 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,9 +38,28 @@ def ordered(function: Function) -> Function:
     return ordered
 
 
+# From so many elements on a stable sort takes several times as long as another.
+_MANY_TO_SORT: Final = 2**14
+# How many of them tell whether most are different.
+_SAMPLE: Final = 1024
+
+
 def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Sort as the original does: on processors it is always stable."""
-    return np.argsort(a, axis, kind="stable")
+    is_long = a.ndim == 1 and a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
+    if not is_long or np.unique(a[:: a.size // _SAMPLE]).size < _SAMPLE:
+        return np.argsort(a, axis, kind="stable")
+    places = np.argsort(a, axis)
+    values = a[places]
+    follows = np.concatenate(([False], values[1:] == values[:-1]))
+    if not follows.any():
+        return places
+    # equal ones come in the order of their places
+    equal = np.flatnonzero(follows | np.append(follows[1:], False))
+    runs = np.cumsum(~follows[equal])
+    found = places[equal]
+    places[equal] = found[np.lexsort((found, runs))]
+    return places
 
 
 def as_type(function: Function, dtype: Any) -> Function:
@@ -109,7 +129,63 @@ def einsum(expression: Any, *operands: Any) -> Any:
     arrays = [isinstance(each, np.ndarray) for each in operands]
     if len(arrays) < 2 or not all(arrays):
         raise UnsuitableError
-    return np.einsum(expression, *operands)
+    is_pair = len(arrays) == 2 and type(expression) is str
+    made = _product(expression, *operands) if is_pair else None
+    return np.einsum(expression, *operands) if made is None else made
+
+
+# From so many elements on a product of BLAS pays for what is rearranged for it.
+_MANY_TO_MULTIPLY: Final = 2**12
+
+
+def _product(expression: Any, a: Any, b: Any) -> Any:
+    """Return what ``einsum`` makes of two arrays by BLAS; None if that is no product.
+
+    Axes are those of both arrays and the result, of one array and the result, or those
+    that are summed over.
+    """
+    names, arrow, made = expression.replace(" ", "").partition("->")
+    of_a, comma, of_b = names.partition(",")
+    every = of_a + of_b
+    if not arrow:
+        made = "".join(sorted(name for name in every if every.count(name) == 1))
+    if (
+        max(a.size, b.size) < _MANY_TO_MULTIPLY
+        or a.dtype != b.dtype
+        or not comma
+        or not all(
+            each.isalpha() and len({*each}) == len(each) for each in (of_a, of_b, made)
+        )
+        or (len(of_a), len(of_b)) != (a.ndim, b.ndim)
+    ):
+        return None
+    extents = dict(zip(of_a, a.shape, strict=True))
+    same = [name for name in made if name in of_a and name in of_b]
+    rows = [name for name in made if name in of_a and name not in of_b]
+    columns = [name for name in made if name in of_b and name not in of_a]
+    summed = [name for name in of_a if name in of_b and name not in made]
+    of_b_here = dict(zip(of_b, b.shape, strict=True))
+    if (
+        not (summed and rows and columns)
+        or {*of_a} != {*same, *rows, *summed}
+        or {*of_b} != {*same, *columns, *summed}
+        or any(extents[name] != of_b_here[name] for name in (*same, *summed))
+    ):
+        return None
+    extents |= of_b_here
+
+    def folded(array: Any, axes: str, *parts: list[str]) -> Any:
+        order = [axes.index(name) for part in parts for name in part]
+        shape = [prod(extents[name] for name in part) for part in parts[1:]]
+        kept = [extents[name] for name in parts[0]]
+        return array.transpose(order).reshape(*kept, *shape)
+
+    found = np.matmul(
+        folded(a, of_a, same, rows, summed), folded(b, of_b, same, summed, columns)
+    )
+    axes = [*same, *rows, *columns]
+    found = found.reshape([extents[name] for name in axes])
+    return found.transpose([axes.index(name) for name in made])
 
 
 def matmul(a: Any, b: Any) -> Any:

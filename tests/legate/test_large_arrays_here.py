@@ -250,3 +250,60 @@ del found
 agree(program)
 """
     )
+
+
+def test_contractions_are_those_of_numpy() -> None:
+    run_fresh(
+        """
+EXPRESSIONS = [
+    "ijk,kl->ijl", "ijk,kl", "ijk,lk->lij", "bij,bjk->bik", "bhqd,bhkd->bhqk",
+    "ij,ij->i", "ij,jk->", "ij,kl->ikjl", "ij,jk->ik", "ijk,jil->kl", "ij,j->i",
+    "ijk,ik->ij", "ij,jk->i", " ij , jk -> ki", "iij,jk->ik", "b...d,bd->b...",
+]
+def operand(n, names, k):
+    extents = {"b": 3, "h": 4, "q": 17, "d": 20, "i": 18, "j": 18, "k": 16, "l": 19}
+    shape = [extents[name] for name in names.strip()]
+    return n.array((np.arange(float(np.prod(shape))) * k % 11 - 4).reshape(shape))
+def outcome(n, expression):
+    names = expression.partition("->")[0].replace("...", "h").split(",")
+    given = [operand(n, each, 3 + k) for k, each in enumerate(names)]
+    try:
+        return np.asarray(n.einsum(expression, *given))
+    except (ValueError, NotImplementedError, TypeError) as error:
+        return type(error).__name__
+before = legate_diffuse.stats()["ran_in_process"]
+agreeing = 0
+for expression in EXPRESSIONS:
+    one, other = outcome(cn, expression), outcome(np, expression)
+    if isinstance(one, str):
+        continue
+    assert one.shape == other.shape and one.dtype == other.dtype, expression
+    np.testing.assert_array_equal(one, other, err_msg=expression)
+    agreeing += 1
+assert agreeing >= 13, agreeing
+assert legate_diffuse.stats()["ran_in_process"] - before >= agreeing
+""",
+        fuses=False,
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_places_of_equal_elements_are_in_order(dtype: str) -> None:
+    run_fresh(
+        f"""
+many = np.random.default_rng(7)
+def differs(x):
+    found = np.asarray(cn.argsort(cn.array(x)))
+    return not np.array_equal(found, np.argsort(x, kind="stable"))
+x = many.random(70000).astype({dtype!r})
+few, zeros = x.copy(), x.copy()
+few[many.integers(0, 70000, 900)] = few[many.integers(0, 70000, 900)]
+zeros[::97], zeros[5::89] = 0.0, -0.0
+before = legate_diffuse.stats()
+assert not any(map(differs, (x, few, zeros, np.floor(x * 90), np.zeros_like(x))))
+after = legate_diffuse.stats()
+assert after["ran_in_process"] - before["ran_in_process"] >= 5
+assert after["tasks_submitted"] == before["tasks_submitted"]
+""",
+        fuses=False,
+    )
