@@ -350,16 +350,10 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
   return layout;
 }
 
-PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
+PyObject* Function::fill(const Signature& signature, PyObject* layout,
+                         const ScalarBlock& value) const {
   LocalOperand target;
-  ScalarBlock value{};
-  const auto* const signature = find({dtype}, 1);
-
-  if (!signature || !convert(number, text_of(dtype), value.bytes.data())) Py_RETURN_NONE;
-
-  NewArray made{*signature, layout};
+  NewArray made{signature, layout};
 
   if (!made.is_here(target)) Py_RETURN_NONE;
 
@@ -396,15 +390,15 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
   return made.array.release().ptr();
 }
 
-const Signature* Function::find(NumberType type) const {
+const Signature* Function::find(std::string_view dtype) const {
   const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
-    return number_type(text_of(each.dtypes[0])) == type;
+    return text_of(each.dtypes[0]) == dtype;
   });
 
   return found == signatures_.end() ? nullptr : &*found;
 }
 
-PyObject* Function::collect(PyObject* sequence) {
+PyObject* Function::collect(PyObject* sequence) const {
   if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
     Py_RETURN_NONE;
   }
@@ -417,7 +411,7 @@ PyObject* Function::collect(PyObject* sequence) {
 
   const auto has_floats =
       std::any_of(numbers, numbers + count, [](auto* each) { return PyFloat_CheckExact(each); });
-  const auto* const signature = find(has_floats ? NumberType::FLOAT64 : NumberType::INT64);
+  const auto* const signature = find(has_floats ? "float64" : "int64");
 
   if (!signature) Py_RETURN_NONE;
 
