@@ -81,6 +81,8 @@ class Submission:
         # what native code knows of operators, by the names of their methods, and of
         # calls: those of which class have shortcuts
         self.operators: dict[str, Any] = {}
+        # and of universal functions of NumPy's
+        self.ufuncs: dict[Any, Any] = {}
         self.called: set[type] = set()
 
     def templates_of(self, ufunc: str) -> Templates:

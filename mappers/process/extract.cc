@@ -152,7 +152,8 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
   auto value = nb::steal(number_from(text_of(operand.dtype), element));
 
   if (!value.is_valid()) throw nb::python_error();
-  if (!value.is_none()) Run{"read"}.done();
+  // that of a single element is no operation, as float() is none
+  if (!value.is_none() && count > 0) Run{"read"}.done();
   return value.release().ptr();
 }
 

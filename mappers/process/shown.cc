@@ -74,6 +74,11 @@ nb::object tuple_of(const std::int64_t* extents, std::int64_t dim) {
   return made;
 }
 
+// Layouts and views have tuples of a class of their own.
+PyObject* plain_tuple(PyObject* shape) {
+  return PyTuple_GetSlice(shape, 0, PyTuple_GET_SIZE(shape));
+}
+
 }  // namespace
 
 PyObject* transposed(PyObject* array, PyObject* axes) {
@@ -199,13 +204,13 @@ PyObject* shape_of(PyObject* array) {
 
     return tuple_of(form.extents, form.dim).release().ptr();
   }
-  if (lazy && !lazy->view) return Py_NewRef(array_fields().layout_shape.of(lazy->layout));
+  if (lazy && !lazy->view) return plain_tuple(array_fields().layout_shape.of(lazy->layout));
 
   auto* const shown = lazy ? lazy->view : view.ptr();
 
   // how many elements others have may not be known yet
   if (store_fields().fusable.of(store_fields().view_root.of(shown)) != Py_True) Py_RETURN_NONE;
-  return Py_NewRef(array_fields().view_shape.of(shown));
+  return plain_tuple(array_fields().view_shape.of(shown));
 }
 
 PyObject* type_of(PyObject* array) {
