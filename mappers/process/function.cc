@@ -437,8 +437,8 @@ PyObject* Function::collect(PyObject* sequence) const {
 }
 
 // No object is made, so that nobody else's code comes in between, once the place is known.
-PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
-  const ElementOfWhole whole{array, key};
+PyObject* Function::get_of_whole(LazyThunk* known, PyObject* key) const {
+  const ElementOfWhole whole{known, key};
   const auto* const signature =
       whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
   auto made = nb::steal(signature && single_ ? take_spare(whole.dtype(), single_) : nullptr);
@@ -457,16 +457,27 @@ PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  return made_or(get_element(array, key), [&] {
-    return made_or(get_part(array, key), [&] { return get_places(array, key); });
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  auto* thunk = seen_thunk(array);
+
+  if (thunk) {
+    if (auto* const made = get_of_whole(thunk, key)) return made;
+  }
+
+  const Behind behind{array};
+
+  if (!thunk && (thunk = behind.thunk_of_whole())) {
+    see(array, thunk);
+    if (auto* const made = get_of_whole(thunk, key)) return made;
+  }
+  return made_or(get_element(behind, key), [&] {
+    return made_or(get_part(array, behind, key), [&] { return get_places(array, key); });
   });
 }
 
-PyObject* Function::get_element(PyObject* array, PyObject* key) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-  if (auto* const made = get_of_whole(array, key)) return made;
-
-  const auto view = view_of(array);
+PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
+  const auto view = behind.view();
   LocalOperand operand;
 
   if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;

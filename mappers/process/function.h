@@ -71,8 +71,8 @@ class Function {
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
-  PyObject* get_element(PyObject* array, PyObject* key);
-  PyObject* get_of_whole(PyObject* array, PyObject* key) const;
+  PyObject* get_element(const Behind& behind, PyObject* key) const;
+  PyObject* get_of_whole(LazyThunk* thunk, PyObject* key) const;
   struct Given;
 
   // Finds operands in this process, after `first` places; null if there are none, or others.

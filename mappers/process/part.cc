@@ -88,17 +88,6 @@ void know_new_arrays(nb::handle function) {
   new_arrays = nb::inst_ptr<Function>(nb::borrow(function).release());
 }
 
-Stores shown_by(PyObject* array) {
-  if (Py_TYPE(array) != array_fields().classes.ndarray) return {};
-
-  const auto found = find_attribute(array, names().lazy_thunk);
-  const auto* const lazy = found.is_valid() ? lazy_thunk(found.ptr()) : nullptr;
-
-  if (!lazy || !lazy->view) return stores_of(array);
-  return {lazy->key ? found : nb::borrow(lazy->view), nb::borrow(lazy->owner),
-          nb::borrow(lazy->dtype)};
-}
-
 nb::object through(const nb::object& view, const nb::object& layout) {
   const auto& fields = store_fields();
   auto* const derived = array_fields().view_derived.of(view.ptr());
@@ -133,10 +122,10 @@ Stores find_part(const Stores& whole, PyObject* key) {
   return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
 }
 
-PyObject* get_part(PyObject* array, PyObject* key) {
+PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  auto whole = shown_by(array);
+  const auto whole = behind.stores();
   LocalOperand operand;
 
   if (!whole.view.is_valid()) Py_RETURN_NONE;
@@ -174,7 +163,7 @@ PyObject* get_places(PyObject* array, PyObject* key) {
 bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
-  const auto whole = shown_by(array);
+  const auto whole = Behind{array}.stores();
   LocalOperand target, source;
 
   // a finalizer may have come while objects were made

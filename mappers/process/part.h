@@ -16,11 +16,7 @@ Stores find_part(const Stores& whole, PyObject* key);
 nanobind::object through(const nanobind::object& view, const nanobind::object& layout);
 
 // array[key] for such a key. A new reference to a new array, or to None if that is left to Python.
-PyObject* get_part(PyObject* array, PyObject* key);
-
-// What an array shows, as far as elements need it: the view may be the lazy thunk of a part. There
-// is none if the array is not a plain one.
-Stores shown_by(PyObject* array);
+PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key);
 
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);

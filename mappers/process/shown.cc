@@ -24,7 +24,7 @@ namespace {
 // What an array in this process shows; false if that is left to Python.
 bool find(PyObject* array, Stores& whole, LocalOperand& operand) {
   if (!arrays_are_ready() || !is_array(array)) return false;
-  whole = shown_by(array);
+  whole = Behind{array}.stores();
   return whole.view.is_valid() && arrays_are_ready() &&
          operand.is_in_process(whole.view.ptr(), false);
 }
