@@ -274,9 +274,6 @@ class Function:
             functions: those that know such operands.
         """
 
-    def fill(self, dtype: str | None, layout: Any, number: float) -> Any:
-        """Return a new array of equal elements."""
-
     def take(self, dtype: str | None, layout: Any, elements: bytes, name: str) -> Any:
         """Return a new array with elements in row-major order.
 
@@ -286,42 +283,11 @@ class Function:
 def apply(function: Function, out: Any, *operands: Any) -> Any:
     """Apply a function to operands; writes to ``out``, or to a new array if None."""
 
-def multiply(
-    arrays: Function,
-    vectors: Function,
-    vectors_of_matrices: Function,
-    narrowest: int,
-    a: Any,
-    b: Any,
-) -> Any:
-    """Return ``a.dot(b)`` of vectors and matrices.
-
-    The functions make arrays of each type, and know products of vectors, and of
-    matrices with vectors; ``narrowest`` is how many rows and columns such a matrix must
-    have, unless the product is of few factors.
-    """
-
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
 
-def reshape(function: Function, array: Any, shape: Any) -> Any:
-    """Return a copy in another shape.
-
-    The function makes arrays. Where the original's result would show the elements of
-    the array itself, all is left to it.
-    """
-
-def copied(function: Function, array: Any) -> Any:
-    """Return a copy in row-major order; None if that is left to Python."""
-
 def gathered(function: Function, array: Any, places: Any) -> Any:
     """Return the elements at an array of places; None if that is left to Python."""
-
-def flipped(function: Function, array: Any, axis: Any) -> Any:
-    """Return a copy with the order of elements reversed along an axis, or all."""
-
-def roll(function: Function, array: Any, shift: Any, axis: Any) -> Any:
-    """Return a copy with the elements moved round along an axis."""
 
 def collect(function: Function, sequence: Any) -> Any:
     """Return an array of the numbers in a list or a tuple.
@@ -346,9 +312,6 @@ def put_elements(array: Any, old: bytes, elements: bytes) -> bool:
 
     False if it does not show the old ones any more, or they are not here.
     """
-
-def value_of(array: Any) -> Any:
-    """Return the element of an array without dimensions as a number of Python's."""
 
 def take_runs() -> tuple[int, int, int]:
     """Return how often something ran at once since the last call.
@@ -395,6 +358,63 @@ def know_arrays(
         library: cuPyNumeric's.
         doctor: the setting that makes cuPyNumeric look at every call.
         warn: the one that makes it warn where a value becomes one of another type.
+    """
+
+class Recipe:
+    """A function that NumPy does.
+
+    Args:
+        function: NumPy's.
+        label: what people call it.
+        kinds: of the types of arrays, as NumPy names them.
+        counts: with fewer arguments the original runs; how many may come by position;
+            how many, the first ones, must be arrays.
+        keywords: the names of those that may come by name.
+        may_warn: whether NumPy may warn of what it computes.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        label: str,
+        kinds: str,
+        counts: tuple[int, int, int],
+        keywords: frozenset[str],
+        may_warn: bool,
+    ) -> None: ...
+
+def front(
+    way: str,
+    arrays: Function,
+    extra: Any,
+    names: tuple[str, ...] | None,
+    learn: Callable[[Any], bool],
+    otherwise: Callable[..., Any],
+) -> Any:
+    """Return what native code is called through before a function of Python's.
+
+    Args:
+        way: what native code does (mappers/process/ways.cc).
+        arrays: makes arrays of each type.
+        extra: what the way needs.
+        names: of all parameters; None if the way takes whatever comes.
+        learn: whether there was more to know of an array, with which the way is tried
+            again.
+        otherwise: does what the way leaves to Python.
+
+    Raises:
+        ValueError: there is no such way.
+    """
+
+def know_numpy(known: tuple[Any, ...]) -> None:
+    """Let native code run functions of NumPy's.
+
+    Args:
+        known: the types of arrays by their names, and the names; a set of classes whose
+            objects mean the same to NumPy, and a tuple of such classes of its own; what
+            it raises of arguments that do not fit; ``asarray``; the context variable
+            that says of what it warns, None without, and its value for nothing; what
+            makes arrays of results that native code does not take, or None.
     """
 
 def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:

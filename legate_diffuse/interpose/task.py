@@ -25,7 +25,18 @@ from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
+# Scalars that Legate has taken, with the tasks: not to be tried again, as that takes as
+# long as to submit one.
+_taken: Final[set[tuple[Any, ...]]] = set()
+_MOST_TAKEN: Final = 1024
 _ADD: Final[dict[int, str]] = {READ: "add_input", WRITE: "add_output"}
+
+
+def _exact(scalar: tuple[Any, Any]) -> tuple[Any, ...]:
+    """Return what is equal for scalars that are, and have the same types."""
+    value, dtype = scalar
+    parts = tuple(map(type, value)) if isinstance(value, tuple) else ()
+    return value, type(value), parts, dtype
 
 
 class AutoTask:
@@ -131,10 +142,23 @@ class AutoTask:
 
         An alignment of different shapes it refuses when the task is executed.
         """
-        trial = real.runtime.create_auto_task(self.library, self.task_id)
-        for value, dtype in self.scalars:
-            if type(value) is not real.Scalar:
+        scalars = [each for each in self.scalars if type(each[0]) is not real.Scalar]
+        key: tuple[Any, ...] | None = (
+            self.library,
+            self.task_id,
+            *map(_exact, scalars),
+        )
+        try:
+            is_known = key in _taken
+        except TypeError:
+            # one of them has no hash
+            key, is_known = None, False
+        if not is_known:
+            trial = real.runtime.create_auto_task(self.library, self.task_id)
+            for value, dtype in scalars:
                 trial.add_scalar_arg(value, dtype)
+            if key is not None and len(_taken) < _MOST_TAKEN:
+                _taken.add(key)
         shapes = ({view.shape for view in views} for views in self._aligned())
         if self.holdable and any(len(each) > 1 for each in shapes):
             self.holdable = False

@@ -96,6 +96,17 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return np.repeat(a, repeats, axis)
 
 
+def diagonal(a: Any, *options: Any, **named: Any) -> Any:
+    """Add the elements to zeros, as the original does: no zero has a sign."""
+    found = np.diagonal(a, *options, **named)
+    return found + a.dtype.type(0)
+
+
+def diag(v: Any, k: Any = 0) -> Any:
+    """Do the same of a matrix; a vector becomes one."""
+    return np.diag(v, k) if v.ndim == 1 else diagonal(v, k)
+
+
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """Refuse modes that the original has not."""
     if mode != "same":

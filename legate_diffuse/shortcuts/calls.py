@@ -402,6 +402,13 @@ def _replace_universal_function(submission: Submission) -> None:
         return original(self, ufunc, method, *inputs, **options)
 
     original = replace(ndarray, "__array_ufunc__", call)
+    submission.ufuncs.update(
+        {
+            getattr(np, ufunc._name): templates.function
+            for ufunc, templates in submission.templates.items()
+            if isinstance(getattr(np, ufunc._name, None), np.ufunc)
+        }
+    )
 
 
 def _replace_binary_functions(submission: Submission) -> None:

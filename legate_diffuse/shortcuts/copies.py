@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.launch.failure import FailureError, attempt
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS
+from legate_diffuse.shortcuts.parts import find_part
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
     CALLED,
@@ -28,8 +28,7 @@ from legate_diffuse.shortcuts.submission import (
     replace,
 )
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import ElementTemplates, NewArrays
-from legate_diffuse.stores.layout import Layout
+from legate_diffuse.shortcuts.templates import ElementTemplates
 from legate_diffuse.stores.view import View
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
@@ -50,70 +49,6 @@ _COPY: Final[tuple[Source, ...]] = (
 _NUMBERS: Final = {float: "float64", int: "int64"}
 
 
-def _plain(part: Any) -> Any:
-    """Return Python's integer in place of one of NumPy's."""
-    return int(part) if isinstance(part, np.integer) else part
-
-
-def _is_bound(part: Any) -> bool:
-    return part is None or type(part) is int
-
-
-def _token(key: Any) -> tuple[Any, ...] | None:
-    """Return a basic index in a form that can be looked up, None for others."""
-    parts: list[Any] = []
-    for part in key if type(key) is tuple else (key,):
-        if type(part) is slice:
-            start, stop = _plain(part.start), _plain(part.stop)
-            if part.step is not None or not (_is_bound(start) and _is_bound(stop)):
-                return None
-            parts.append((start, stop))
-        else:
-            part = _plain(part)
-            if not _is_bound(part) and part is not Ellipsis:
-                return None
-            parts.append(part)
-    return tuple(parts)
-
-
-def _find(thunk: Any, key: Any) -> View | None:
-    """Return what a basic index shows of an array, None for the original."""
-    if type(thunk.base) is not LogicalStore:
-        # within a task, stores are Legate's own
-        return None
-    view: View = thunk.base._view
-    token = _token(key)
-    if token is None or not view.root.fusable or not view.shape:
-        return None
-    layout = view.layout.indexed.get(token)
-    if layout is None:
-        layout = _compute(thunk, key)
-        if layout is None:
-            return None
-        view.layout.index(token, layout)
-    return view.through(layout)
-
-
-def _compute(thunk: Any, key: Any) -> Layout | None:
-    key = key if type(key) is tuple else (key,)
-    try:
-        found = attempt(lambda: thunk._get_view(key).base._view)
-    except FailureError:
-        # the original raises it
-        return None
-    # an empty slice or one that is not affine may be a store of its own
-    whole = found.root is thunk.base._view.root and found.affine and found.volume
-    return found.layout if whole else None
-
-
-def _part_of(thunk: Any, key: Any) -> Any:
-    """Return the view that a basic index shows, of a thunk for which it is right."""
-    found = _find(thunk, key)
-    if found is None:
-        found = thunk._get_view(key if type(key) is tuple else (key,)).base._view
-    return found
-
-
 def _replace_get(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
@@ -123,7 +58,6 @@ def _replace_get(submission: Submission) -> None:
     arrays = hosted.new_arrays
     get_selected = client.legate.native.get_selected
     gathered = client.legate.native.gathered
-    client.legate.native.know_parts(_part_of, arrays.function)
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
@@ -136,7 +70,7 @@ def _replace_get(submission: Submission) -> None:
             if selected is not None:
                 return selected
         thunk = self._thunk
-        view = _find(thunk, key)
+        view = find_part(thunk, key)
         if view is None:
             selected = hosted.index(self, key)
             if selected is None and type(key) is ndarray:
@@ -170,7 +104,7 @@ def _replace_set(submission: Submission) -> None:
     def set_(self: Any, key: Any, value: Any, /) -> None:
         if type(value) in _NUMBERS:
             if self._writeable and not doctor._user_value:
-                target = _find(self._thunk, key)
+                target = find_part(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
             if not hosted.assign(self, key, value):
@@ -182,7 +116,7 @@ def _replace_set(submission: Submission) -> None:
                     return
                 original(self, key, value)
                 return
-            target = _find(self._thunk, key)
+            target = find_part(self._thunk, key)
             if target is not None and value.dtype != self.dtype:
                 value = converted(value, target.root.dtype)
             base = value._thunk.base
@@ -275,13 +209,8 @@ def _replace_copies(submission: Submission) -> None:
 def _replace_copy(submission: Submission, name: str) -> None:
     copies, client = submission.copies, submission.client
     make, doctor = submission.make, client.doctor
-    arrays, copied = NewArrays(client), client.legate.native.copied
 
     def copy(self: Any, *options: Any, **named: Any) -> Any:
-        if not options and not named and not doctor._user_value:
-            made = arrays.make(copied, self)
-            if made is not None:
-                return made
         if type(self._thunk.base) is not LogicalStore:
             return original(self, *options, **named)
         view = self._thunk.base._view
@@ -299,7 +228,8 @@ def _replace_copy(submission: Submission, name: str) -> None:
             return original(self, *options, **named)
         return make(template, view.shape, view)
 
-    original = replace(submission.client.ndarray, name, copy)
+    original = replace(client.ndarray, name, copy)
+    submission.front(client.ndarray, name, "copy", "self")
 
 
 def _replace_astype(submission: Submission) -> None:

@@ -17,66 +17,55 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
+from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
-from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout
 
-# What functions fill new arrays with.
-_VALUES: Final = {"zeros": 0, "ones": 1}
-_TYPES: Final = ("float64", "float32", "int64", "int32")
+# Functions that fill new arrays, and what native code calls those that do the same.
+_VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
 
 
 def _replace_all_creations(submission: Submission) -> None:
-    client = submission.client
-    new = NewArrays(client, _TYPES).function
+    client, hosted = submission.client, submission.hosted
+    new = hosted.new_arrays.function
     # the names of types, by what stands for them
     names: dict[Any, str | None] = {}
-    for name in _TYPES:
+    for name in ALL:
         known = dtype_name(client.to_core_type(np.dtype(name)))
         names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
     names[float], names[int] = names[np.float64], names[np.int64]
-    for name, value in _VALUES.items():
-        _replace_creation(name, value, new.fill, names, submission.hosted)
-    _replace_full(new.fill, names)
+    package = importlib.import_module("cupynumeric")
+    for name in ("zeros", "ones"):
+        _replace_creation(name, hosted)
+    for name, way in _VALUES.items():
+        submission.front(package, name, way, "shape", "dtype", extra=names)
+        submission.front(
+            package, f"{name}_like", f"{way}_like", "a", "dtype", extra=names
+        )
+    submission.front(package, "full", "full", "shape", "value", "dtype")
+    submission.front(package, "full_like", "full_like", "a", "value", "dtype")
+    submission.front(package, "copy", "copy", "a")
     _replace_arange(new.take, names)
     _replace_linspace(new.take, names)
-    _replace_array(client.legate.native, new, submission.hosted)
-    _replace_asarray(submission.hosted)
+    _replace_array(client.legate.native, new, hosted)
+    _replace_asarray(hosted)
+    submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
-def _replace_creation(
-    name: str, value: int, fill: Any, names: dict[Any, str | None], hosted: Hosted
-) -> None:
+def _replace_creation(name: str, hosted: Hosted) -> None:
     package, by_numpy = importlib.import_module("cupynumeric"), getattr(np, name)
 
     def create(shape: Any, dtype: Any = np.float64) -> Any:
-        known = names.get(dtype) if _is_type(dtype) else None
-        layout = _small_layout(shape) if _is_type(dtype) else None
-        if known is not None and layout is not None:
-            made = fill(known, layout, value)
-        elif layout is not None:
+        made = None
+        if _is_type(dtype) and _small_layout(shape) is not None:
             made = hosted.run(by_numpy, (shape, dtype), {}, name, ALL_KINDS)
-        else:
-            made = None
         return original(shape, dtype) if made is None else made
 
     original = replace(package, name, create)
-
-
-def _replace_full(fill: Any, names: dict[Any, str | None]) -> None:
-    package = importlib.import_module("cupynumeric")
-
-    def full(shape: Any, value: Any, dtype: Any = None) -> Any:
-        known = names.get(type(value)) if dtype is None else None
-        layout = None if known is None else _small_layout(shape)
-        made = None if layout is None else fill(known, layout, value)
-        return original(shape, value, dtype) if made is None else made
-
-    original = replace(package, "full", full)
 
 
 # The types of ranges: an int of at most this size is one of their elements.
@@ -196,6 +185,8 @@ def _small_layout(shape: Any) -> Layout | None:
     return dense(extents)
 
 
+_LIKE: Final = ("zeros", "ones", "empty", "full")
+
 SHORTCUTS: Final = (
     Shortcut(
         "new arrays",
@@ -203,7 +194,11 @@ SHORTCUTS: Final = (
             ("_module.creation_shape", "full"),
             ("_module.creation_shape", "zeros"),
             ("_module.creation_shape", "ones"),
+            ("_module.creation_shape", "empty"),
+            *(("_module.creation_shape", f"{name}_like") for name in _LIKE),
+            ("_module.creation_data", "copy"),
             ("_module.creation_shape", "_uninitialized"),
+            ("_module.creation_shape", "_uninitialized_like"),
             ("_module.creation_ranges", "arange"),
             ("_module.creation_ranges", "linspace"),
             ("_module.creation_data", "array"),

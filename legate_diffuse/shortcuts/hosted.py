@@ -12,6 +12,7 @@ original function runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar, copy_context
 from typing import Any, Final
 
 import numpy as np
@@ -49,6 +50,18 @@ class UnsuitableError(ValueError):
     """An argument is not one that NumPy can take here."""
 
 
+def _no_warnings() -> tuple[ContextVar[Any] | None, Any]:
+    """Return the variable that says of what NumPy warns, and its value for nothing.
+
+    None if this version of NumPy keeps that elsewhere.
+    """
+    before = copy_context()
+    with np.errstate(all="ignore"):
+        within = copy_context()
+    changed = [each for each in within if before.get(each) is not within[each]]
+    return (changed[0], within[changed[0]]) if len(changed) == 1 else (None, None)
+
+
 class Hosted:
     """Runs functions by NumPy.
 
@@ -78,6 +91,20 @@ class Hosted:
             dtype: dtype_name(client.to_core_type(dtype))
             for dtype in self._dtypes.values()
         }
+
+        if window.runs_at_once:
+            native.know_numpy(
+                (
+                    {self._names[dtype]: dtype for dtype in self._names},
+                    self._names,
+                    _PLAIN,
+                    (np.generic, np.dtype),
+                    _REFUSALS,
+                    np.asarray,
+                    *_no_warnings(),
+                    self._result,
+                )
+            )
 
     def are_arrays(self, arguments: tuple[Any, ...]) -> bool:
         """Whether arguments are arrays, of cuPyNumeric's or of NumPy's."""
@@ -130,6 +157,10 @@ class Hosted:
         except _REFUSALS:
             # the original raises what it raises
             return None
+        return self._result(made, label)
+
+    def _result(self, made: Any, label: str) -> Any:
+        """Return new arrays of what NumPy has made; None if there are no such."""
         try:
             return self._new_arrays(made, label)
         except UnsuitableError:

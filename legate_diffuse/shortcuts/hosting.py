@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.adjusted import Function, ordered, refuse_nan
 from legate_diffuse.shortcuts.recipes import (
@@ -65,6 +66,16 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
         return original(*arguments, **named) if made is None else made
 
     original = replace(owner, name, call)
+    # native code does not know beforehand how much is made
+    if window.runs_at_once and not spreads:
+        counts = least, most, arrays
+        extra = submission.client.legate.native.Recipe(
+            function, name, kinds, counts, keywords, computes
+        )
+        submission.front(owner, name, "hosted", extra=extra)
+    if name in _NATIVE:
+        way, *names = _NATIVE[name]
+        submission.front(owner, name, way, *names)
 
 
 def _spreads_far(arguments: tuple[Any, ...]) -> bool:
@@ -123,6 +134,7 @@ def _replace_part(name: str, function: Function, submission: Submission) -> None
         return original.__get__(self) if made is None else made
 
     setattr(ndarray, name, property(part, doc=original.__doc__))
+    submission.front(ndarray, name, name, "self")
 
 
 def _replace_reduce(submission: Submission) -> None:
@@ -153,6 +165,14 @@ def _replace_reduce(submission: Submission) -> None:
         return original(self, array, axis, *options, **named) if made is None else made
 
     original = replace(client.binary_ufunc, "reduce", reduce)
+    if not window.runs_at_once:
+        return
+    make = client.legate.native.Recipe
+    recipes = {
+        ufunc: make(function, "reduce", "f", (1, 2, 1), frozenset(), True)
+        for ufunc, function in functions.items()
+    }
+    submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
 
 
 def _replace_assignments(submission: Submission) -> None:
@@ -187,6 +207,7 @@ def _replace_assignments(submission: Submission) -> None:
     original_fill_diagonal = replace(package, "fill_diagonal", fill_diagonal)
     original_sort = replace(ndarray, "sort", sort)
     original_fill = replace(ndarray, "fill", fill)
+    submission.front(ndarray, "fill", "fill", "self", "value")
 
 
 def _sorted(axis: Any) -> Callable[[Any], None]:
@@ -199,6 +220,14 @@ def _sorted(axis: Any) -> Callable[[Any], None]:
 
 # Numbers that diagonals are filled with, and the kinds of arrays that take them.
 _NUMBERS: Final[dict[type, str]] = {int: "if", float: "f"}
+# Functions of which native code does a part, what it calls that, and their parameters.
+_NATIVE: Final = {
+    "argmax": ("argmax", "a", "axis", "out", "keepdims"),
+    "argmin": ("argmin", "a", "axis", "out", "keepdims"),
+    "count_nonzero": ("count_nonzero", "a", "axis"),
+    "diagonal": ("diagonal", "a", "offset", "axis1", "axis2", "extract"),
+    "diag": ("diagonal", "v", "k"),
+}
 _BY_NAME: Final = {recipe.name: recipe for recipe in FUNCTIONS}
 
 SHORTCUTS: Final = (

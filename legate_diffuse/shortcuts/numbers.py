@@ -6,38 +6,18 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
+from legate_diffuse.shortcuts.submission import CALLED, Submission
 
 # What native code does alone.
 _CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
 
 
-def _is_inside(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """Whether an index is one number for each dimension, and leads to an element."""
-    return len(index) == len(shape) and all(
-        [
-            type(number) is int and -extent <= number < extent
-            for number, extent in zip(index, shape, strict=True)
-        ]
-    )
-
-
 def _replace_conversions(submission: Submission) -> None:
     submission.operators.update(dict.fromkeys(_CONVERSIONS))
-    value_of = submission.client.legate.native.value_of
-
-    def item(self: Any, *index: Any) -> Any:
-        value = None
-        if not index:
-            value = value_of(self)
-        elif _is_inside(index, self.shape):
-            value = value_of(self[index])
-        return original(self, *index) if value is None else value
-
-    original = replace(submission.client.ndarray, "item", item)
+    submission.front(submission.client.ndarray, "item", "item")
 
 
 SHORTCUTS: Final = (

@@ -176,17 +176,13 @@ def _replace_products(submission: Submission) -> None:
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
-    multiply = client.legate.native.multiply
     hosted = submission.hosted
-    arrays = hosted.new_arrays.function
-    functions = arrays, vectors.function, matrices.function
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
-        made = multiply(*functions, NARROWEST_PRODUCT, a, b)
-        if made is not None or not window.runs_at_once or doctor._user_value:
-            return made
+        if not window.runs_at_once or doctor._user_value:
+            return None
         one, other = client.view_of(a), client.view_of(b)
         if one is None or other is None or one.root.dtype != other.root.dtype:
             return None
@@ -243,9 +239,20 @@ def _replace_products(submission: Submission) -> None:
         made = None if out is not None else product(a, b)
         return package_dot(a, b, out=out) if made is None else made
 
-    package_dot = replace(importlib.import_module("cupynumeric"), "dot", function)
+    package = importlib.import_module("cupynumeric")
+    package_dot = replace(package, "dot", function)
     method = replace(ndarray, "dot", dot)
     operator = replace(ndarray, "__matmul__", matmul)
+    if not window.runs_at_once:
+        return
+    counts = 2, 2, 2
+    of_matrices_here = client.legate.native.Recipe(
+        np.matmul, _NAME, INEXACT, counts, frozenset(), True
+    )
+    extra = vectors.function, matrices.function, NARROWEST_PRODUCT, of_matrices_here
+    submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
+    submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
+    submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)
 
 
 SHORTCUTS: Final = (

@@ -16,7 +16,6 @@ import numpy as np
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, find
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
-from legate_diffuse.shortcuts.templates import NewArrays
 
 # What ``ravel`` and ``flatten`` pass on.
 _ROW_MAJOR: Final = {"order": "C"}
@@ -35,62 +34,35 @@ def _copy_in_shape(elements: Any, shape: Any) -> Any:
 
 
 def _replace_reshape(submission: Submission) -> None:
-    arrays, hosted = NewArrays(submission.client), submission.hosted
-    native = submission.client.legate.native.reshape
+    hosted, ndarray = submission.hosted, submission.client.ndarray
 
     def reshape(self: Any, *shape: Any, **named: Any) -> Any:
         made = None
         if shape and (not named or named == _ROW_MAJOR):
             wanted = shape[0] if len(shape) == 1 else shape
-            made = arrays.make(native, self, wanted)
-            if made is None:
-                made = hosted.run(
-                    _copy_in_shape,
-                    (self, wanted),
-                    {},
-                    "reshape",
-                    ALL_KINDS,
-                    computes=False,
-                )
+            made = hosted.run(
+                _copy_in_shape, (self, wanted), {}, "reshape", ALL_KINDS, computes=False
+            )
         return original(self, *shape, **named) if made is None else made
 
-    original = replace(submission.client.ndarray, "reshape", reshape)
+    original = replace(ndarray, "reshape", reshape)
+    submission.front(ndarray, "reshape", "reshape")
+    submission.front(ndarray, "flatten", "flatten", "self")
+    package = importlib.import_module("cupynumeric")
+    submission.front(package, "reshape", "reshape")
+    submission.front(package, "ravel", "ravel", "a", "order")
 
 
 def _replace_roll(submission: Submission) -> None:
-    arrays = NewArrays(submission.client)
-    native = submission.client.legate.native.roll
-
-    def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-        made = arrays.make(native, a, shift, axis)
-        return original(a, shift, axis) if made is None else made
-
-    original = replace(importlib.import_module("cupynumeric"), "roll", roll)
+    package = importlib.import_module("cupynumeric")
+    submission.front(package, "roll", "roll", "a", "shift", "axis")
 
 
 def _replace_flips(submission: Submission) -> None:
-    arrays, package = (
-        submission.hosted.new_arrays,
-        importlib.import_module("cupynumeric"),
-    )
-    native = submission.client.legate.native.flipped
-
-    def flip(m: Any, axis: Any = None) -> Any:
-        made = arrays.make(native, m, axis)
-        return originals["flip"](m, axis) if made is None else made
-
-    def flipud(m: Any) -> Any:
-        made = arrays.make(native, m, 0)
-        return originals["flipud"](m) if made is None else made
-
-    def fliplr(m: Any) -> Any:
-        made = arrays.make(native, m, 1)
-        return originals["fliplr"](m) if made is None else made
-
-    originals = {
-        each.__name__: replace(package, each.__name__, each)
-        for each in (flip, flipud, fliplr)
-    }
+    package = importlib.import_module("cupynumeric")
+    submission.front(package, "flip", "flip", "m", "axis")
+    for name in ("flipud", "fliplr"):
+        submission.front(package, name, name, "m")
 
 
 class _Pairs(list[tuple[int, int]]):
@@ -121,6 +93,9 @@ SHORTCUTS: Final = (
         "reshaped arrays",
         (
             ("_array.array", "ndarray.reshape"),
+            ("_array.array", "ndarray.flatten"),
+            ("_module.array_shape", "reshape"),
+            ("_module.array_shape", "ravel"),
             ("_thunk.deferred", "DeferredArray.reshape"),
             *MADE,
         ),

@@ -130,6 +130,8 @@ def source_of(function: Any) -> str:
         OSError: the source cannot be found.
         TypeError: it is nothing that has a source.
     """
+    if isinstance(function, property):
+        function = function.fget
     own = inspect.unwrap(function) if callable(function) else function
     if isinstance(own, FunctionType):
         first = own.__code__.co_firstlineno

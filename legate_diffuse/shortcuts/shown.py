@@ -20,6 +20,10 @@ from legate_diffuse.shortcuts.submission import SHOWN, Submission, replace
 
 _METHODS: Final = ("transpose", "swapaxes", "squeeze", "ravel")
 _FUNCTIONS: Final = ("expand_dims", "transpose", "swapaxes", "squeeze", "moveaxis")
+_PROPERTIES: Final = {
+    **{name: name for name in ("shape", "ndim", "size", "dtype")},
+    "__len__": "len",
+}
 # What stands for the same axes wherever it is equal.
 _PLAIN: Final = frozenset((int, type(None)))
 
@@ -79,10 +83,23 @@ def _replace_all(submission: Submission) -> None:
     shown, ndarray = _Shown(submission), submission.client.ndarray
     for name in _METHODS:
         _replace(shown, ndarray, name)
+    package = importlib.import_module("cupynumeric")
     for name in _FUNCTIONS:
-        _replace(shown, importlib.import_module("cupynumeric"), name)
-    transpose = ndarray.transpose
-    ndarray.T = property(lambda self: transpose(self), doc=ndarray.T.__doc__)
+        _replace(shown, package, name)
+    for owner, array in ((ndarray, "self"), (package, "a")):
+        submission.front(owner, "squeeze", "squeeze", array, "axis")
+        submission.front(owner, "swapaxes", "swapaxes", array, "axis1", "axis2")
+        submission.front(owner, "transpose", "transpose", array, "axes")
+    submission.front(package, "expand_dims", "expand_dims", "a", "axis")
+    submission.front(ndarray, "T", "transpose", "self")
+    submission.front(ndarray, "ravel", "ravel", "self", "order")
+
+
+def _replace_properties(submission: Submission) -> None:
+    """Tell what an array is without its thunk, which few arrays need."""
+    ndarray = submission.client.ndarray
+    for name, way in _PROPERTIES.items():
+        submission.front(ndarray, name, way, "self")
 
 
 def _replace(shown: _Shown, owner: Any, name: str) -> None:
@@ -113,5 +130,15 @@ SHORTCUTS: Final = (
             *SHOWN,
         ),
         _replace_all,
+    ),
+    Shortcut(
+        "what arrays are",
+        (
+            *(("_array.array", f"ndarray.{name}") for name in _PROPERTIES),
+            ("_thunk.deferred", "DeferredArray.shape"),
+            ("_thunk.deferred", "DeferredArray.ndim"),
+            ("_thunk.deferred", "DeferredArray.__init__"),
+        ),
+        _replace_properties,
     ),
 )

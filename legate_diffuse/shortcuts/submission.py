@@ -18,6 +18,7 @@ from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.conversions import Conversions
 from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.masks import Selections
+from legate_diffuse.shortcuts.parts import part_of
 from legate_diffuse.shortcuts.shortcut import Source
 from legate_diffuse.shortcuts.task import TaskTemplate, TemplateTask, submit
 from legate_diffuse.shortcuts.templates import (
@@ -75,14 +76,42 @@ class Submission:
         self.constant = Constants().find
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
+        if window.runs_at_once:
+            client.legate.native.know_parts(part_of, self.hosted.new_arrays.function)
         # what native code knows of operators, by the names of their methods, and of
         # calls: those of which class have shortcuts
         self.operators: dict[str, Any] = {}
+        # and of universal functions of NumPy's
+        self.ufuncs: dict[Any, Any] = {}
         self.called: set[type] = set()
 
     def templates_of(self, ufunc: str) -> Templates:
         """Return the templates of a universal function."""
         return self.templates[getattr(self.client.ufuncs, ufunc)]
+
+    def front(
+        self, owner: Any, name: str, way: str, *names: str, extra: Any = None
+    ) -> None:
+        """Let native code try a function, a method or a property before Python does.
+
+        Args:
+            owner: the module or class that has it.
+            name: its name there.
+            way: what native code calls what it does of it (mappers/process/ways.cc).
+            names: those of all its parameters; none if the way takes whatever comes.
+            extra: what the way needs.
+        """
+        if not window.runs_at_once:
+            return
+        arrays = self.hosted.new_arrays
+        before = getattr(owner, name)
+        is_property = isinstance(before, property)
+        otherwise = before.fget if is_property else before
+        made = self.client.legate.native.front(
+            way, arrays.function, extra, names or None, arrays.learn, otherwise
+        )
+        made = update_wrapper(made, otherwise)
+        setattr(owner, name, before.getter(made) if is_property else made)
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""

@@ -225,3 +225,8 @@ def install(legate: Legate, ndarray: Any, submission: Submission | None) -> None
 
     original = ndarray.__array_ufunc__
     ndarray.__array_ufunc__ = call
+    if submission is not None:
+        # before all others
+        submission.front(
+            ndarray, "__array_ufunc__", "array_ufunc", extra=submission.ufuncs
+        )

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "process/front.h"
 #include "process/guard.h"
 #include "process/lazy_thunk.h"
 #include "process/set_attribute.h"
@@ -109,6 +110,7 @@ void know_arrays(const ArrayClasses& classes) {
   replace_set_attribute<set>(settings);
   look_at_settings();
   know_lazy_thunks();
+  know_fronts();
 }
 
 const ArrayFields& array_fields() {

@@ -74,15 +74,8 @@ char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& op
          (operand.repeats ? 0 : *offset * operand.small->shape().itemsize);
 }
 
-ElementOfWhole::ElementOfWhole(PyObject* array, PyObject* key) {
-  thunk = seen_thunk(array);
-  if (!thunk) {
-    thunk = thunk_of_whole(array);
-    if (!thunk || thunk->elements.shape().extents.empty()) return;
-    see(array, thunk);
-  }
-
-  if (thunk->is_made ||
+ElementOfWhole::ElementOfWhole(LazyThunk* known, PyObject* key) : thunk{known} {
+  if (thunk->is_made || thunk->elements.shape().extents.empty() ||
       static_cast<std::int64_t>(thunk->elements.num_bytes()) > store_fields().most_bytes) {
     return;
   }
@@ -95,28 +88,45 @@ PyObject* ElementOfWhole::dtype() const {
   return array_fields().root_dtype.of(thunk->prototype);
 }
 
+bool put_to_whole(LazyThunk* thunk, PyObject* key, PyObject* value) {
+  const ElementOfWhole whole{thunk, key};
+
+  if (!whole.element) return false;
+
+  auto& elements = thunk->elements;
+  Run run{"write"};
+
+  if (!put_value(whole.element, whole.dtype(), elements.shape().itemsize, value)) return false;
+  elements.set_changed();
+  run.done();
+  return true;
+}
+
 bool put(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
-  if (const ElementOfWhole whole{array, key}; whole.element) {
-    auto& elements = whole.thunk->elements;
-    Run run{"write"};
 
-    if (!put_value(whole.element, whole.dtype(), elements.shape().itemsize, value)) return false;
-    elements.set_changed();
-    run.done();
-  } else {
-    const auto view = view_of(array);
-    LocalOperand target;
-    auto* const element = view.is_valid() ? find_element(view.ptr(), key, true, target) : nullptr;
+  auto* thunk = seen_thunk(array);
 
-    if (!element) return false;
+  if (thunk && put_to_whole(thunk, key, value)) return true;
 
-    Run run{"write"};
+  const Behind behind{array};
 
-    if (!put_value(element, target.dtype, target.small->shape().itemsize, value)) return false;
-    note_change(store_fields(), target);
-    run.done();
+  if (!thunk && (thunk = behind.thunk_of_whole())) {
+    see(array, thunk);
+    if (put_to_whole(thunk, key, value)) return true;
   }
+
+  const auto view = behind.view();
+  LocalOperand target;
+  auto* const element = view.is_valid() ? find_element(view.ptr(), key, true, target) : nullptr;
+
+  if (!element) return false;
+
+  Run run{"write"};
+
+  if (!put_value(element, target.dtype, target.small->shape().itemsize, value)) return false;
+  note_change(store_fields(), target);
+  run.done();
   return true;
 }
 

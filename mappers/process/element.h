@@ -17,7 +17,8 @@ char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& op
 
 // The same for an array that is no part of another one, and has a lazy thunk, which it returns.
 struct ElementOfWhole {
-  ElementOfWhole(PyObject* array, PyObject* key);
+  // `thunk` is that of the array.
+  ElementOfWhole(LazyThunk* thunk, PyObject* key);
 
   [[nodiscard]] PyObject* dtype() const;
 

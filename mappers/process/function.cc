@@ -350,16 +350,10 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
   return layout;
 }
 
-PyObject* Function::fill(PyObject* dtype, PyObject* layout, PyObject* number) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
+PyObject* Function::fill(const Signature& signature, PyObject* layout,
+                         const ScalarBlock& value) const {
   LocalOperand target;
-  ScalarBlock value{};
-  const auto* const signature = find({dtype}, 1);
-
-  if (!signature || !convert(number, text_of(dtype), value.bytes.data())) Py_RETURN_NONE;
-
-  NewArray made{*signature, layout};
+  NewArray made{signature, layout};
 
   if (!made.is_here(target)) Py_RETURN_NONE;
 
@@ -396,15 +390,15 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
   return made.array.release().ptr();
 }
 
-const Signature* Function::find(NumberType type) const {
+const Signature* Function::find(std::string_view dtype) const {
   const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
-    return number_type(text_of(each.dtypes[0])) == type;
+    return text_of(each.dtypes[0]) == dtype;
   });
 
   return found == signatures_.end() ? nullptr : &*found;
 }
 
-PyObject* Function::collect(PyObject* sequence) {
+PyObject* Function::collect(PyObject* sequence) const {
   if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
     Py_RETURN_NONE;
   }
@@ -417,7 +411,7 @@ PyObject* Function::collect(PyObject* sequence) {
 
   const auto has_floats =
       std::any_of(numbers, numbers + count, [](auto* each) { return PyFloat_CheckExact(each); });
-  const auto* const signature = find(has_floats ? NumberType::FLOAT64 : NumberType::INT64);
+  const auto* const signature = find(has_floats ? "float64" : "int64");
 
   if (!signature) Py_RETURN_NONE;
 
@@ -443,8 +437,8 @@ PyObject* Function::collect(PyObject* sequence) {
 }
 
 // No object is made, so that nobody else's code comes in between, once the place is known.
-PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
-  const ElementOfWhole whole{array, key};
+PyObject* Function::get_of_whole(LazyThunk* known, PyObject* key) const {
+  const ElementOfWhole whole{known, key};
   const auto* const signature =
       whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
   auto made = nb::steal(signature && single_ ? take_spare(whole.dtype(), single_) : nullptr);
@@ -463,16 +457,27 @@ PyObject* Function::get_of_whole(PyObject* array, PyObject* key) const {
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  return made_or(get_element(array, key), [&] {
-    return made_or(get_part(array, key), [&] { return get_places(array, key); });
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  auto* thunk = seen_thunk(array);
+
+  if (thunk) {
+    if (auto* const made = get_of_whole(thunk, key)) return made;
+  }
+
+  const Behind behind{array};
+
+  if (!thunk && (thunk = behind.thunk_of_whole())) {
+    see(array, thunk);
+    if (auto* const made = get_of_whole(thunk, key)) return made;
+  }
+  return made_or(get_element(behind, key), [&] {
+    return made_or(get_part(array, behind, key), [&] { return get_places(array, key); });
   });
 }
 
-PyObject* Function::get_element(PyObject* array, PyObject* key) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-  if (auto* const made = get_of_whole(array, key)) return made;
-
-  const auto view = view_of(array);
+PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
+  const auto view = behind.view();
   LocalOperand operand;
 
   if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;

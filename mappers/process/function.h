@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,19 +44,22 @@ class Function {
   // first how they run on such operands.
   PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
-  // A new array of a type and a layout with all elements equal to a number.
-  PyObject* fill(PyObject* dtype, PyObject* layout, PyObject* number);
+  // A new array with a layout and with all elements equal to a value.
+  PyObject* fill(const Signature& signature, PyObject* layout, const ScalarBlock& value) const;
 
   // A new array of a type and a layout with elements in row-major order, which `bytes` holds. It is
   // the result of an operation, unless the name is empty.
   PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
 
   // A new array of the numbers in a list or a tuple. Numbers of one type stay what they are.
-  PyObject* collect(PyObject* sequence);
+  PyObject* collect(PyObject* sequence) const;
 
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
                                       std::size_t count) const;
+
+  // The one for arrays of a type, by NumPy's name of it.
+  [[nodiscard]] const Signature* find(std::string_view dtype) const;
 
   // The layout of a new array.
   [[nodiscard]] nanobind::object new_layout(const std::int64_t* extents, std::int64_t dim) const;
@@ -67,9 +71,8 @@ class Function {
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
-  [[nodiscard]] const Signature* find(NumberType type) const;
-  PyObject* get_element(PyObject* array, PyObject* key);
-  PyObject* get_of_whole(PyObject* array, PyObject* key) const;
+  PyObject* get_element(const Behind& behind, PyObject* key) const;
+  PyObject* get_of_whole(LazyThunk* thunk, PyObject* key) const;
   struct Given;
 
   // Finds operands in this process, after `first` places; null if there are none, or others.

@@ -63,6 +63,18 @@ nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
   return nb::steal(reinterpret_cast<PyObject*>(lazy));
 }
 
+std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
+  auto array = new_object(array_fields().classes.ndarray);
+  const auto thunk = new_lazy_thunk(part.dtype.ptr(), {{}, 1});
+  auto* const lazy = lazy_thunk(thunk.ptr());
+
+  Py_INCREF(lazy->dtype);
+  lazy->view = nb::object{part.view}.release().ptr();
+  lazy->owner = nb::object{part.owner}.release().ptr();
+  give_lazy_thunk(array, thunk);
+  return {std::move(array), lazy};
+}
+
 // The native part of a root, to which nothing was written yet.
 nb::object new_small_array(const RootShape& shape) {
   auto made = nb::inst_alloc(nb::type<SmallArray>());
@@ -201,26 +213,55 @@ Stores stores_of(PyObject* array) {
           find_attribute(thunk.ptr(), names().dtype)};
 }
 
-nb::object new_array(const Stores& part) {
-  auto array = new_object(array_fields().classes.ndarray);
-  const auto thunk = new_lazy_thunk(part.dtype.ptr(), {{}, 1});
-  auto& lazy = *lazy_thunk(thunk.ptr());
+Behind::Behind(PyObject* array) : array_{array} {
+  if (!is_array(array)) return;
+  if (auto* const kept = kept_thunk(array)) {
+    lazy_ = nb::borrow(reinterpret_cast<PyObject*>(kept));
+    return;
+  }
+  lazy_ = find_attribute(array, names().lazy_thunk);
+  if (lazy_.is_valid()) return;
 
-  Py_INCREF(lazy.dtype);
-  lazy.view = nb::object{part.view}.release().ptr();
-  lazy.owner = nb::object{part.owner}.release().ptr();
-  give_lazy_thunk(array, thunk);
-  return array;
+  auto plain = find_plain(array);
+
+  thunk_ = std::move(plain.thunk);
+  store_ = std::move(plain.store);
+}
+
+LazyThunk* Behind::thunk_of_whole() const {
+  auto* const lazy = lazy_.is_valid() ? lazy_thunk(lazy_.ptr()) : nullptr;
+
+  return lazy && !lazy->view ? lazy : nullptr;
+}
+
+nb::object Behind::view() const {
+  if (lazy_.is_valid()) return lazy_;
+  return store_.is_valid() ? nb::borrow(array_fields().store_view.of(store_.ptr())) : nb::object{};
+}
+
+Stores Behind::stores() const {
+  if (lazy_.is_valid()) {
+    const auto* const lazy = lazy_thunk(lazy_.ptr());
+
+    if (!lazy->view) return stores_of(array_);
+    return {lazy->key ? lazy_ : nb::borrow(lazy->view), nb::borrow(lazy->owner),
+            nb::borrow(lazy->dtype)};
+  }
+  if (!store_.is_valid()) return {};
+  return {view(), nb::borrow(array_fields().store_owner.of(store_.ptr())),
+          find_attribute(thunk_.ptr(), names().dtype)};
+}
+
+nb::object new_array(const Stores& part) {
+  return new_part(part).first;
 }
 
 nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown) {
-  auto array = new_array(part);
-  const auto found = find_attribute(array.ptr(), names().lazy_thunk);
-  auto& lazy = *lazy_thunk(found.ptr());
+  auto [array, lazy] = new_part(part);
 
-  lazy.words = shown.form.words();
-  lazy.key = Py_NewRef(key);
-  return array;
+  lazy->words = shown.form.words();
+  lazy->key = Py_NewRef(key);
+  return std::move(array);
 }
 
 void know_part(PyObject* part_of) {

@@ -63,6 +63,27 @@ struct Stores {
 // Without a view if the array is not a plain one, or is none.
 Stores stores_of(PyObject* array);
 
+// What is behind an array, each attribute of which is looked up once: to look takes a good part of
+// the time of operations on few elements.
+class Behind {
+ public:
+  explicit Behind(PyObject* array);
+
+  // The lazy thunk of an array that is no part of another one; else null.
+  [[nodiscard]] LazyThunk* thunk_of_whole() const;
+
+  // The view, or a lazy thunk; empty if the array is not a plain one, or is none.
+  [[nodiscard]] nanobind::object view() const;
+
+  // The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
+  [[nodiscard]] Stores stores() const;
+
+ private:
+  PyObject* array_;
+  nanobind::object lazy_;
+  nanobind::object thunk_, store_;
+};
+
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
 

@@ -8,6 +8,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/disjoint.h"
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
@@ -34,7 +35,7 @@ bool is_bound(PyObject* object) {
   return object == Py_None || PyLong_CheckExact(object);
 }
 
-// A part of an index as layouts remember it (`_token` in shortcuts/copies.py); empty for others.
+// A part of an index as layouts remember it (`_token` in shortcuts/parts.py); empty for others.
 nb::object token_of_part(PyObject* part) {
   if (part == Py_None || PyLong_CheckExact(part)) return nb::borrow(part);
   if (!PySlice_Check(part)) return {};
@@ -58,18 +59,6 @@ nb::object token_of(PyObject* key) {
     PyTuple_SET_ITEM(token.ptr(), d, part.release().ptr());
   }
   return token;
-}
-
-// What an array shows, as far as elements need it: the view may be the lazy thunk of a part.
-Stores shown_by(PyObject* array) {
-  if (Py_TYPE(array) != array_fields().classes.ndarray) return {};
-
-  const auto found = find_attribute(array, names().lazy_thunk);
-  const auto* const lazy = found.is_valid() ? lazy_thunk(found.ptr()) : nullptr;
-
-  if (!lazy || !lazy->view) return stores_of(array);
-  return {lazy->key ? found : nb::borrow(lazy->view), nb::borrow(lazy->owner),
-          nb::borrow(lazy->dtype)};
 }
 
 void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
@@ -133,10 +122,10 @@ Stores find_part(const Stores& whole, PyObject* key) {
   return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
 }
 
-PyObject* get_part(PyObject* array, PyObject* key) {
+PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  auto whole = shown_by(array);
+  const auto whole = behind.stores();
   LocalOperand operand;
 
   if (!whole.view.is_valid()) Py_RETURN_NONE;
@@ -158,7 +147,15 @@ PyObject* get_part(PyObject* array, PyObject* key) {
 }
 
 PyObject* get_places(PyObject* array, PyObject* key) {
-  if (!new_arrays || !is_array(key)) Py_RETURN_NONE;
+  if (!new_arrays) Py_RETURN_NONE;
+  if (PyList_CheckExact(key)) {
+    const auto places = nb::steal(new_arrays->collect(key));
+
+    if (!places.is_valid()) throw nb::python_error();
+    if (places.is_none()) Py_RETURN_NONE;
+    return gathered(*new_arrays, array, places.ptr());
+  }
+  if (!is_array(key)) Py_RETURN_NONE;
   return made_or(get_selected(*new_arrays, array, key),
                  [&] { return gathered(*new_arrays, array, key); });
 }
@@ -166,7 +163,7 @@ PyObject* get_places(PyObject* array, PyObject* key) {
 bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
-  const auto whole = shown_by(array);
+  const auto whole = Behind{array}.stores();
   LocalOperand target, source;
 
   // a finalizer may have come while objects were made
@@ -187,7 +184,7 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
       source.form.dim > most_dims) {
     return false;
   }
-  if (source.root == target.root) return source.is_same(target);
+  if (source.root == target.root && !are_disjoint(source, target)) return source.is_same(target);
   if (!source.form.has_shape_of(target.form) &&
       !source.broadcast(target.form.extents, target.form.dim)) {
     return false;

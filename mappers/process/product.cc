@@ -13,6 +13,7 @@
 
 #include "process/arrays.h"
 #include "process/guard.h"
+#include "process/hosted.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -215,14 +216,26 @@ PyObject* product_by_kernel(const Products& products, Views views) {
 
 }  // namespace
 
-PyObject* multiply(const Products& products, PyObject* a, PyObject* b) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+PyObject* product(const Arguments& arguments) {
+  if (!arrays_are_ready() || !arguments[1] || !arguments.end_at(2)) Py_RETURN_NONE;
 
-  const Views views{view_of(a), view_of(b)};
+  const auto extra = [&](Py_ssize_t place) { return PyTuple_GET_ITEM(arguments.extra, place); };
+  const Products products{&arguments.arrays, nb::inst_ptr<Function>(extra(0)),
+                          nb::inst_ptr<Function>(extra(1)), PyLong_AsLongLong(extra(2))};
+  const Views views{view_of(arguments[0]), view_of(arguments[1])};
 
   if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
-  return made_or(product_by_kernel(products, views),
-                 [&] { return product_of_few(products, views); });
+  return made_or(product_by_kernel(products, views), [&] {
+    return made_or(product_of_few(products, views), [&]() -> PyObject* {
+      LocalOperand one, other;
+
+      if (!look(views, one, other) || one.form.dim != 2 || other.form.dim != 2 ||
+          one.dtype != other.dtype) {
+        Py_RETURN_NONE;
+      }
+      return hosted({arguments.arrays, extra(3), arguments.given, 2, nullptr});
+    });
+  });
 }
 
 }  // namespace legate_diffuse

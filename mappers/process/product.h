@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "process/front.h"
 #include "process/function.h"
 
 namespace legate_diffuse {
@@ -20,7 +21,8 @@ struct Products {
   std::int64_t narrowest;
 };
 
-// a.dot(b), a new reference to a new array, or to None if that is left to Python.
-PyObject* multiply(const Products& products, PyObject* a, PyObject* b);
+// a.dot(b) of the first two arguments. `extra` has the functions of vectors, and of matrices and
+// vectors, `narrowest`, and the recipe of matrices.
+PyObject* product(const Arguments& arguments);
 
 }  // namespace legate_diffuse

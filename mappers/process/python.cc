@@ -3,6 +3,7 @@
 #include "process/python.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -19,11 +20,12 @@
 #include "process/at_once.h"
 #include "process/contents.h"
 #include "process/element.h"
+#include "process/front.h"
 #include "process/function.h"
 #include "process/guard.h"
+#include "process/hosted.h"
 #include "process/mask.h"
 #include "process/part.h"
-#include "process/product.h"
 #include "process/rearrange.h"
 #include "process/reduction.h"
 #include "process/runs.h"
@@ -89,31 +91,10 @@ PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
 
-// new arrays, vectors, vectors of matrices, narrowest, a, b
-PyObject* multiply_arrays(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    const Products products{nb::inst_ptr<Function>(arguments[0]),
-                            nb::inst_ptr<Function>(arguments[1]),
-                            nb::inst_ptr<Function>(arguments[2]), PyLong_AsLongLong(arguments[3])};
-
-    return multiply(products, arguments[4], arguments[5]);
-  });
-}
-
 template <PyObject* (*make)(const Function&, PyObject* array, PyObject* argument)>
 PyObject* make_from(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard(
       [&] { return make(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2]); });
-}
-
-PyObject* copy_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] { return copied(*nb::inst_ptr<Function>(arguments[0]), arguments[1]); });
-}
-
-PyObject* roll_array(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    return roll(*nb::inst_ptr<Function>(arguments[0]), arguments[1], arguments[2], arguments[3]);
-  });
 }
 
 PyObject* copy_of_elements(PyObject*, PyObject* array) {
@@ -133,29 +114,19 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-PyObject* find_value(PyObject*, PyObject* array) {
-  return guard([&] { return value_of(array); });
-}
-
 PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
 }
 
-std::array<PyMethodDef, 14> fast_functions{{
+std::array<PyMethodDef, 8> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
-    {"copied", fast(copy_array), METH_FASTCALL, nullptr},
-    {"flipped", fast(make_from<flipped>), METH_FASTCALL, nullptr},
     {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
     {"elements_of", copy_of_elements, METH_O, nullptr},
     {"let_wait", fast(let_task_wait), METH_FASTCALL, nullptr},
-    {"multiply", fast(multiply_arrays), METH_FASTCALL, nullptr},
     {"get_selected", fast(make_from<get_selected>), METH_FASTCALL, nullptr},
     {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
-    {"reshape", fast(make_from<reshape>), METH_FASTCALL, nullptr},
-    {"roll", fast(roll_array), METH_FASTCALL, nullptr},
-    {"value_of", find_value, METH_O, nullptr},
 }};
 
 void know(const nb::tuple& classes, nb::handle library, nb::handle doctor, nb::handle warn) {
@@ -215,11 +186,6 @@ void add_operations(nb::module_& module) {
             new (function) Function{dense.inc_ref().ptr(), takes_numbers, reduces};
           },
           nb::arg("dense"), nb::arg("takes_numbers"), nb::arg("reduces"))
-      .def("fill",
-           [](Function& function, nb::handle dtype, nb::handle layout, nb::handle number) {
-             return nb::steal(
-                 located([&] { return function.fill(dtype.ptr(), layout.ptr(), number.ptr()); }));
-           })
       .def("take",
            [](Function& function, nb::handle dtype, nb::handle layout, const nb::bytes& bytes,
               const std::string& name) {
@@ -239,6 +205,26 @@ void add_operations(nb::module_& module) {
   });
   module.def("watch_runs", &watch_runs, nb::arg("locate"));
   module.def("run_times", &run_times);
+  nb::class_<Recipe>(module, "Recipe")
+      .def(
+          "__init__",
+          [](Recipe* recipe, nb::handle function, const std::string& label,
+             const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
+             nb::handle keywords, bool may_warn) {
+            const auto [least, most, arrays] = counts;
+
+            new (recipe) Recipe{function.inc_ref().ptr(), label,   kinds, least, most, arrays,
+                                keywords.inc_ref().ptr(), may_warn};
+          },
+          nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
+          nb::arg("keywords"), nb::arg("may_warn"));
+  module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
+             nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
+  module.def("know_numpy", [](const nb::tuple& known) {
+    const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
+
+    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
+  });
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"),
              nb::arg("warn"));
   module.def(

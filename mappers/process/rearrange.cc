@@ -12,8 +12,10 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/copying.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "process/shown.h"
 #include "program/elements.h"
 
 namespace nb = nanobind;
@@ -21,74 +23,6 @@ namespace nb = nanobind;
 namespace legate_diffuse {
 
 namespace {
-
-using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
-
-struct NewShape {
-  std::int64_t dim{};
-  Extents extents{};
-};
-
-// A source and a new array for its elements in some shape.
-class Copying {
- public:
-  explicit Copying(const char* name) : name_{name} {}
-
-  // False if the elements of the array, at a basic index if one is given, are not here, or there
-  // are none.
-  bool look_at(PyObject* array, PyObject* key = nullptr) {
-    view_ = view_of(array);
-    key_ = key;
-    return view_.is_valid() && look() && source.form.volume > 0;
-  }
-
-  // False if that is left to Python.
-  bool make(const Function& function, const NewShape& shape) {
-    const auto* const signature = function.find({source.dtype}, 1);
-
-    if (!signature) return false;
-
-    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
-
-    if (!made.is_here(target) || !look()) return false;
-    array_ = std::move(made.array);
-    strides = source.byte_strides();
-    run_.emplace(name_);
-    target.small->reserve();
-    return true;
-  }
-
-  [[nodiscard]] std::int64_t itemsize() const { return source.small->shape().itemsize; }
-
-  [[nodiscard]] const char* from() const { return first_element(source); }
-
-  // Copies all elements in row-major order of the source, the first of which is at `from`.
-  [[nodiscard]] PyObject* all_from(const char* from) {
-    const auto& form = source.form;
-
-    copy_elements(target.small->elements(),
-                  row_major_strides(form.dim, form.extents, itemsize()).data(), from,
-                  strides.data(), form.dim, form.extents, itemsize());
-    return done();
-  }
-
-  [[nodiscard]] PyObject* done() {
-    target.small->set_changed();
-    run_->done();
-    return array_.release().ptr();
-  }
-
-  LocalOperand source, target;
-  Strides strides{};  // of the source, in bytes
-
- private:
-  bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
-
-  const char* name_;
-  PyObject* key_{};
-  nb::object view_, array_;
-  std::optional<Run> run_;
-};
 
 // Without the extents of 1.
 NewShape squeezed(const std::int64_t* extents, std::int64_t dim) {
@@ -133,6 +67,15 @@ void for_each_place_of(const LocalOperand& places, const Visit& visit) {
   std::array<std::int64_t, LEGATE_MAX_DIM> index{};
   const auto* from = first_element(places);
 
+  if (form.dim == 1) {
+    for (std::int64_t count = 0; count < form.volume; ++count, from += strides[0]) {
+      T place{};
+
+      std::memcpy(&place, from, sizeof(place));
+      visit(static_cast<std::int64_t>(place));
+    }
+    return;
+  }
   for (std::int64_t count = 0; count < form.volume; ++count) {
     T place{};
 
@@ -203,7 +146,9 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   const auto after = squeezed(found->extents.data(), found->dim);
 
   // then the original shows the same elements
-  if (before.dim == after.dim && before.extents == after.extents) Py_RETURN_NONE;
+  if (before.dim == after.dim && before.extents == after.extents) {
+    return shown_in_shape(array, found->extents.data(), found->dim);
+  }
   if (!copying.make(function, *found)) Py_RETURN_NONE;
   return copying.all_from(copying.from());
 }

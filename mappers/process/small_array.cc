@@ -113,7 +113,10 @@ void SmallArray::fill(const char* element) {
   auto* const to = elements();
   const auto itemsize = static_cast<std::size_t>(shape_.itemsize);
 
-  for (std::size_t at = 0; at < num_bytes_; at += itemsize) std::memcpy(to + at, element, itemsize);
+  if (num_bytes_ > 0) std::memcpy(to, element, itemsize);
+  for (auto done = itemsize; done < num_bytes_; done *= 2) {
+    std::memcpy(to + done, to, std::min(done, num_bytes_ - done));
+  }
   set_changed();
 }
 

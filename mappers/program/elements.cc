@@ -19,6 +19,21 @@ char* zero_dim_pointer(const legate::PhysicalStore& store) {
   return const_cast<char*>(reinterpret_cast<const char*>(pointer));
 }
 
+// Copies elements of SIZE bytes along one dimension.
+template <std::int64_t SIZE>
+void copy_row(char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride,
+              std::int64_t count) {
+  // a store of known distance is one instruction, and several of them one of a vector's
+  if (to_stride == SIZE) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::memcpy(to + i * SIZE, from + i * from_stride, SIZE);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(to + i * to_stride, from + i * from_stride, SIZE);
+    }
+  }
+}
+
 }  // namespace
 
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
@@ -30,10 +45,14 @@ void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
     std::memcpy(to, from, itemsize);
   } else if (dim == 1 && *to_strides == size && *from_strides == size) {
     std::memcpy(to, from, itemsize * *extents);
-  } else if (dim == 1 && itemsize == sizeof(std::int64_t)) {
-    for (std::int64_t i = 0; i < *extents; ++i) {
-      std::memcpy(to + i * *to_strides, from + i * *from_strides, sizeof(std::int64_t));
-    }
+  } else if (dim == 1 && itemsize == 8) {
+    copy_row<8>(to, *to_strides, from, *from_strides, *extents);
+  } else if (dim == 1 && itemsize == 1) {
+    copy_row<1>(to, *to_strides, from, *from_strides, *extents);
+  } else if (dim == 1 && itemsize == 4) {
+    copy_row<4>(to, *to_strides, from, *from_strides, *extents);
+  } else if (dim == 1 && itemsize == 16) {
+    copy_row<16>(to, *to_strides, from, *from_strides, *extents);
   } else {
     for (std::int64_t i = 0; i < *extents; ++i) {
       copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,

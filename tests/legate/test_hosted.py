@@ -348,15 +348,10 @@ def refused(call):
         return call()
     except Exception as error:
         return type(error), str(error)
-from legate_diffuse.shortcuts import numbers
-kept = numbers._is_inside
+original = cn.ndarray.item.__wrapped__
 for index in ((6,), (-7,), (0, 0), ("a",), (2.0,), ()):
     found = refused(lambda: x.item(*index))
-    numbers._is_inside = lambda *_: False
-    try:
-        assert found == refused(lambda: x.item(*index)), index
-    finally:
-        numbers._is_inside = kept
+    assert found == refused(lambda: original(x, *index)), index
 before = legate_diffuse.stats()["tasks_submitted"]
 for _ in range(5):
     x[1:3], x[4] = True, False

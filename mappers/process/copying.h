@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/function.h"
+#include "process/runs.h"
+#include "program/elements.h"
+
+namespace legate_diffuse {
+
+using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
+
+struct NewShape {
+  std::int64_t dim{};
+  Extents extents{};
+};
+
+// A source and a new array for its elements in some shape.
+class Copying {
+ public:
+  explicit Copying(const char* name) : name_{name} {}
+
+  // False if the elements of the array, at a basic index if one is given, are not here, or there
+  // are none.
+  bool look_at(PyObject* array, PyObject* key = nullptr) {
+    view_ = view_of(array);
+    key_ = key;
+    return view_.is_valid() && look() && source.form.volume > 0;
+  }
+
+  // False if that is left to Python. `dtype` is the type of the new array, if it is another one.
+  bool make(const Function& function, const NewShape& shape, std::string_view dtype = {}) {
+    const auto* const signature =
+        dtype.empty() ? function.find({source.dtype}, 1) : function.find(dtype);
+
+    if (!signature) return false;
+
+    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
+
+    if (!made.is_here(target) || !look()) return false;
+    array_ = std::move(made.array);
+    strides = source.byte_strides();
+    run_.emplace(name_);
+    target.small->reserve();
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t itemsize() const { return source.small->shape().itemsize; }
+
+  [[nodiscard]] const char* from() const { return first_element(source); }
+
+  // Copies all elements in row-major order of the source, the first of which is at `from`.
+  [[nodiscard]] PyObject* all_from(const char* from) {
+    const auto& form = source.form;
+
+    copy_elements(target.small->elements(),
+                  row_major_strides(form.dim, form.extents, itemsize()).data(), from,
+                  strides.data(), form.dim, form.extents, itemsize());
+    return done();
+  }
+
+  [[nodiscard]] PyObject* done() {
+    target.small->set_changed();
+    run_->done();
+    return array_.release().ptr();
+  }
+
+  LocalOperand source, target;
+  Strides strides{};  // of the source, in bytes
+
+ private:
+  bool look() { return source.is_in_process(view_.ptr(), false) && (!key_ || source.index(key_)); }
+
+  const char* name_;
+  PyObject* key_{};
+  nanobind::object view_, array_;
+  std::optional<Run> run_;
+};
+
+}  // namespace legate_diffuse

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/extract.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/copying.h"
+#include "process/element.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+#include "process/shown.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Adds zero to floating-point numbers, which changes those alone that are -0.
+template <typename T>
+void add_zero(char* elements, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    T value;
+
+    std::memcpy(&value, elements + i * sizeof(value), sizeof(value));
+    value += T{0};
+    std::memcpy(elements + i * sizeof(value), &value, sizeof(value));
+  }
+}
+
+// The bytes of a number in an array of a type: any type has a zero. False if it is left to Python.
+bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
+  value = {};
+  if (integer_from(number) == 0) return true;
+  if (!is_number(number)) return false;
+  if (dtype == "bool") return integer_from(number) == 1 && (value.bytes[0] = 1);
+  if (dtype == "complex128") dtype = "float64";
+  if (dtype == "complex64") dtype = "float32";
+  return convert(number, dtype, value.bytes.data());
+}
+
+PyObject* filled(const Function& function, const Signature* signature, PyObject* layout,
+                 PyObject* number) {
+  ScalarBlock value;
+
+  if (!signature || !read_number(number, text_of(signature->dtypes[0]), value)) Py_RETURN_NONE;
+  return function.fill(*signature, layout, value);
+}
+
+}  // namespace
+
+PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"diagonal"};
+  const auto shift = offset ? integer_from(offset) : 0;
+
+  if (!shift || !copying.look_at(array) || copying.source.form.dim != 2) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  const auto kind = text_of(copying.source.dtype);
+  const auto down = std::max<std::int64_t>(-*shift, 0);
+  const auto right = std::max<std::int64_t>(*shift, 0);
+
+  if (down >= form.extents[0] || right >= form.extents[1] || kind == "float16") Py_RETURN_NONE;
+
+  const NewShape shape{1, {std::min(form.extents[0] - down, form.extents[1] - right)}};
+
+  if (!copying.make(function, shape)) Py_RETURN_NONE;
+
+  const auto itemsize = copying.itemsize();
+  const auto& strides = copying.strides;
+  const auto step = strides[0] + strides[1];
+  auto* const to = copying.target.small->elements();
+
+  copy_elements(to, &itemsize, copying.from() + down * strides[0] + right * strides[1], &step, 1,
+                shape.extents.data(), itemsize);
+  if (kind == "float64" || kind == "complex128") {
+    add_zero<double>(to, shape.extents[0] * itemsize / static_cast<std::int64_t>(sizeof(double)));
+  } else if (kind == "float32" || kind == "complex64") {
+    add_zero<float>(to, shape.extents[0] * itemsize / static_cast<std::int64_t>(sizeof(float)));
+  }
+  return copying.done();
+}
+
+PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{imaginary ? "imag" : "real"};
+
+  if (!copying.look_at(array)) Py_RETURN_NONE;
+
+  const auto& form = copying.source.form;
+  const auto kind = text_of(copying.source.dtype);
+  NewShape shape{form.dim, {}};
+
+  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
+  if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS ||
+      !copying.make(function, shape, kind == "complex64" ? "float32" : "float64")) {
+    Py_RETURN_NONE;
+  }
+
+  const auto itemsize = copying.itemsize() / 2;
+
+  copy_elements(copying.target.small->elements(),
+                row_major_strides(form.dim, form.extents, itemsize).data(),
+                copying.from() + (imaginary ? itemsize : 0), copying.strides.data(), form.dim,
+                form.extents, itemsize);
+  return copying.done();
+}
+
+PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto view = view_of(array);
+  LocalOperand operand;
+
+  if (!view.is_valid() || !operand.is_in_process(view.ptr(), false) || !operand.small->is_valid() ||
+      operand.form.volume == 0 || (count == 0 && operand.form.volume != 1)) {
+    Py_RETURN_NONE;
+  }
+
+  const auto& form = operand.form;
+  const auto strides = operand.byte_strides();
+  const auto* element = first_element(operand);
+
+  if (count == form.dim) {
+    for (std::int64_t d = 0; d < form.dim; ++d) {
+      const auto place = integer_from(index[d]);
+
+      if (!place || *place < -form.extents[d] || *place >= form.extents[d]) Py_RETURN_NONE;
+      element += (*place < 0 ? *place + form.extents[d] : *place) * strides[d];
+    }
+  } else if (count == 1) {
+    auto place = integer_from(index[0]);
+
+    // the original knows what others are
+    if (!place || *place < 0 || *place >= form.volume) Py_RETURN_NONE;
+    for (auto d = form.dim; d-- > 0; *place /= form.extents[d]) {
+      element += (*place % form.extents[d]) * strides[d];
+    }
+  } else if (count > 0) {
+    Py_RETURN_NONE;
+  }
+
+  auto value = nb::steal(number_from(text_of(operand.dtype), element));
+
+  if (!value.is_valid()) throw nb::python_error();
+  // that of a single element is no operation, as float() is none
+  if (!value.is_none() && count > 0) Run{"read"}.done();
+  return value.release().ptr();
+}
+
+bool fill(PyObject* array, PyObject* number) {
+  if (!arrays_are_ready() || !is_array(array) || !is_writeable(array)) return false;
+
+  const auto view = view_of(array);
+  LocalOperand target;
+  ScalarBlock value;
+
+  if (!view.is_valid() || !target.is_here(view.ptr(), true) ||
+      !read_number(number, text_of(target.dtype), value)) {
+    return false;
+  }
+
+  Run run{"fill"};
+
+  copy_elements(first_element(target), target.byte_strides().data(), value.bytes.data(),
+                Strides{}.data(), target.form.dim, target.form.extents,
+                target.small->shape().itemsize);
+  note_change(store_fields(), target);
+  run.done(1, 1);
+  return true;
+}
+
+PyObject* filled(const Function& function, PyObject* shape, std::string_view dtype,
+                 PyObject* number) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto is_tuple = PyTuple_CheckExact(shape);
+  const auto dim = is_tuple ? PyTuple_GET_SIZE(shape) : 1;
+  Extents extents{};
+  auto volume = std::int64_t{1};
+
+  if (dim > LEGATE_MAX_DIM) Py_RETURN_NONE;
+  for (std::int64_t d = 0; d < dim; ++d) {
+    const auto extent = integer_from(is_tuple ? PyTuple_GET_ITEM(shape, d) : shape);
+
+    if (!extent || *extent < 0 || __builtin_mul_overflow(volume, *extent, &volume)) {
+      Py_RETURN_NONE;
+    }
+    extents[d] = *extent;
+  }
+  if (volume > store_fields().most_bytes) Py_RETURN_NONE;
+  return filled(function, function.find(dtype), function.new_layout(extents.data(), dim).ptr(),
+                number);
+}
+
+PyObject* filled_like(const Function& function, PyObject* array, std::string_view dtype,
+                      PyObject* number) {
+  if (!arrays_are_ready() || !is_array(array)) Py_RETURN_NONE;
+
+  const auto view = view_of(array);
+  LocalOperand like;
+
+  if (!view.is_valid() || !like.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  return filled(function, dtype.empty() ? function.find({like.dtype}, 1) : function.find(dtype),
+                function.new_layout(like.form.extents, like.form.dim).ptr(), number);
+}
+
+}  // namespace legate_diffuse

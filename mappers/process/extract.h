@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include <string_view>
+
+#include "process/function.h"
+
+namespace legate_diffuse {
+
+// Each returns a new reference to a new array, or to None if that is left to Python. `function`
+// makes arrays of each type.
+
+// The diagonal of a matrix. cuPyNumeric adds its elements to zeros.
+PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset);
+
+// The real or the imaginary parts of a complex array.
+PyObject* parts_of_complex(const Function& function, PyObject* array, bool imaginary);
+
+// array.item(*index) as a number of Python's, with one index for all elements or one of each axis.
+PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count);
+
+// array.fill(number); false if that is left to Python.
+bool fill(PyObject* array, PyObject* number);
+
+// A new array of a shape, an int or a tuple of them, and of a type, by NumPy's name of it, with all
+// elements equal to a number.
+PyObject* filled(const Function& function, PyObject* shape, std::string_view dtype,
+                 PyObject* number);
+
+// One of the shape of another one, and of its type, unless a name is given.
+PyObject* filled_like(const Function& function, PyObject* array, std::string_view dtype,
+                      PyObject* number);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/hosted.h"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/contents.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+#include "program/elements.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// The kinds of all types, where halves are only moved.
+constexpr std::string_view ALL_KINDS{"biufc"};
+
+// Never destroyed: arrays may outlive the interpreter.
+const NumPy* known_numpy = nullptr;
+
+const NumPy& numpy() {
+  return *known_numpy;
+}
+
+PyTypeObject* type_of_arrays() {
+  static auto* const found = reinterpret_cast<PyTypeObject*>(
+      nb::object{nb::module_::import_("numpy").attr("ndarray")}.release().ptr());
+
+  return found;
+}
+
+bool contains(PyObject* set, PyObject* object) {
+  const auto found = PySet_Contains(set, object);
+
+  if (found < 0) throw nb::python_error();
+  return found == 1;
+}
+
+// Arguments as NumPy takes them; empty if one is not here, or is not one of those.
+class Given {
+ public:
+  explicit Given(std::string_view kinds) : kinds_{kinds} {}
+
+  [[nodiscard]] nb::object plain(PyObject* argument) const {
+    if (is_array(argument)) return elements(argument);
+    if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
+      return nb::borrow(argument);
+    }
+    if (PyTuple_CheckExact(argument) || PyList_CheckExact(argument)) return all(argument);
+    // they are classes: no code of Python's is called
+    return PyObject_IsInstance(argument, numpy().numbers) == 1 ? nb::borrow(argument)
+                                                               : nb::object{};
+  }
+
+ private:
+  [[nodiscard]] nb::object elements(PyObject* array) const {
+    const auto found = nb::steal(elements_of(array));
+
+    if (!found.is_valid()) throw nb::python_error();
+    if (found.is_none()) return {};
+
+    auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
+    const auto name = text_of(parts[2]);
+    auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, parts[2]);
+
+    if (!dtype || kinds_.find(name[0]) == std::string_view::npos ||
+        (name == "float16" && kinds_ != ALL_KINDS)) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      return {};
+    }
+
+    PyObject* const arguments[]{parts[1], dtype, parts[0]};
+    auto made = nb::steal(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()),
+                                              arguments, std::size(arguments), nullptr));
+
+    if (!made.is_valid()) throw nb::python_error();
+    return made;
+  }
+
+  [[nodiscard]] nb::object all(PyObject* sequence) const {
+    const auto parts = nb::steal(PySequence_Tuple(sequence));
+
+    if (!parts.is_valid()) throw nb::python_error();
+
+    const auto count = PyTuple_GET_SIZE(parts.ptr());
+    auto made = nb::steal(PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count));
+
+    if (!made.is_valid()) throw nb::python_error();
+    for (Py_ssize_t at = 0; at < count; ++at) {
+      auto part = plain(PyTuple_GET_ITEM(parts.ptr(), at));
+
+      if (!part.is_valid()) return {};
+      if (PyTuple_CheckExact(sequence)) {
+        PyTuple_SET_ITEM(made.ptr(), at, part.release().ptr());
+      } else {
+        PyList_SET_ITEM(made.ptr(), at, part.release().ptr());
+      }
+    }
+    return count > 0 ? made : nb::object{};
+  }
+
+  std::string_view kinds_;
+};
+
+// As long as it lives, NumPy does not warn of what it computes.
+class NoWarnings {
+ public:
+  NoWarnings() : token_{nb::steal(PyContextVar_Set(numpy().warnings, numpy().ignored))} {
+    if (!token_.is_valid()) throw nb::python_error();
+  }
+
+  NoWarnings(const NoWarnings&) = delete;
+  NoWarnings& operator=(const NoWarnings&) = delete;
+
+  ~NoWarnings() {
+    const nb::error_scope raised;
+
+    if (PyContextVar_Reset(numpy().warnings, token_.ptr()) != 0) PyErr_Clear();
+  }
+
+ private:
+  nb::object token_;
+};
+
+// Empty if NumPy refuses.
+nb::object called(const Recipe& recipe, const std::vector<PyObject*>& given, std::size_t count,
+                  PyObject* names) {
+  const auto call = [&] {
+    return nb::steal(PyObject_Vectorcall(recipe.function, given.data(), count, names));
+  };
+  nb::object made;
+
+  if (recipe.may_warn) {
+    const NoWarnings quiet;
+
+    made = call();
+  } else {
+    made = call();
+  }
+  if (made.is_valid()) return made;
+  // the original raises what it raises
+  if (!PyErr_ExceptionMatches(numpy().refusals)) throw nb::python_error();
+  PyErr_Clear();
+  return {};
+}
+
+// The memory of an array of NumPy's.
+class Memory {
+ public:
+  explicit Memory(PyObject* array) {
+    if (PyObject_GetBuffer(array, &buffer, PyBUF_STRIDED_RO) != 0) throw nb::python_error();
+  }
+
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { PyBuffer_Release(&buffer); }
+
+  Py_buffer buffer{};
+};
+
+// A new array of NumPy's elements; empty if there is no such array.
+nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+  const auto dtype = nb::steal(PyObject_GetAttr(found, names().dtype));
+
+  if (!dtype.is_valid()) throw nb::python_error();
+
+  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
+
+  if (!name) {
+    if (PyErr_Occurred()) throw nb::python_error();
+    return {};
+  }
+
+  const auto* const signature = arrays.find({name}, 1);
+  const Memory memory{found};
+  const auto& buffer = memory.buffer;
+
+  if (!signature || buffer.ndim > LEGATE_MAX_DIM || buffer.len > store_fields().most_bytes) {
+    return {};
+  }
+
+  const std::vector<std::int64_t> extents(buffer.shape, buffer.shape + buffer.ndim);
+  const std::vector<std::int64_t> strides(buffer.strides, buffer.strides + buffer.ndim);
+  NewArray made{*signature, arrays.new_layout(extents.data(), buffer.ndim).ptr()};
+  LocalOperand target;
+
+  if (!made.is_here(target)) return {};
+
+  Run run{label.c_str()};
+
+  target.small->reserve();
+  if (buffer.len > 0) {
+    copy_elements(target.small->elements(),
+                  row_major_strides(buffer.ndim, extents.data(), buffer.itemsize).data(),
+                  static_cast<const char*>(buffer.buf), strides.data(), buffer.ndim, extents.data(),
+                  static_cast<std::size_t>(buffer.itemsize));
+  }
+  target.small->set_changed();
+  run.done();
+  return std::move(made.array);
+}
+
+// What NumPy has made with new arrays; empty if there is something else.
+nb::object new_arrays_of(const Function& arrays, PyObject* made, const std::string& label) {
+  if (Py_TYPE(made) == type_of_arrays()) return new_array_of(arrays, made, label);
+  if (PyObject_IsInstance(made, numpy().numbers) == 1) {
+    const auto element = nb::steal(PyObject_CallOneArg(numpy().as_array, made));
+
+    if (!element.is_valid()) throw nb::python_error();
+    return new_array_of(arrays, element.ptr(), label);
+  }
+  if (!PyTuple_Check(made) && !PyList_CheckExact(made)) return {};
+
+  const auto parts = nb::steal(PySequence_Tuple(made));
+
+  if (!parts.is_valid()) throw nb::python_error();
+
+  auto results = nb::steal(PyList_New(0));
+
+  if (!results.is_valid()) throw nb::python_error();
+  for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(parts.ptr()); ++at) {
+    const auto part = new_arrays_of(arrays, PyTuple_GET_ITEM(parts.ptr(), at), label);
+
+    if (!part.is_valid()) return {};
+    if (PyList_Append(results.ptr(), part.ptr()) != 0) throw nb::python_error();
+  }
+  return PyList_CheckExact(made) ? results : nb::steal(PySequence_Tuple(results.ptr()));
+}
+
+// Whether a recipe takes so many arguments, and these names.
+bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
+  if (arguments.count > recipe.most || arguments.count < recipe.arrays ||
+      arguments.count + named < recipe.least) {
+    return false;
+  }
+  for (std::size_t at = 0; at < recipe.arrays; ++at) {
+    if (!is_array(arguments[at])) return false;
+  }
+  for (std::size_t at = 0; at < named; ++at) {
+    if (!contains(recipe.keywords, PyTuple_GET_ITEM(arguments.names, at))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void know_numpy(const NumPy& known) {
+  for (auto* const each : {known.dtypes, known.names, known.plain, known.numbers, known.refusals,
+                           known.as_array, known.warnings, known.ignored, known.others}) {
+    Py_INCREF(each);
+  }
+  known_numpy = new NumPy{known};
+}
+
+PyObject* hosted(const Arguments& arguments) {
+  const auto& recipe = *nb::inst_ptr<Recipe>(arguments.extra);
+  const auto named = arguments.names ? static_cast<std::size_t>(PyTuple_GET_SIZE(arguments.names))
+                                     : std::size_t{0};
+
+  if (!arrays_are_ready() || (recipe.may_warn && numpy().warnings == Py_None) ||
+      !fits(recipe, arguments, named)) {
+    Py_RETURN_NONE;
+  }
+
+  const Given given{recipe.kinds};
+  std::vector<nb::object> kept;
+  std::vector<PyObject*> plain;
+
+  for (std::size_t at = 0; at < arguments.count + named; ++at) {
+    kept.push_back(given.plain(arguments[at]));
+    if (!kept.back().is_valid()) Py_RETURN_NONE;
+    plain.push_back(kept.back().ptr());
+  }
+
+  const auto made = called(recipe, plain, arguments.count, arguments.names);
+
+  if (!made.is_valid()) Py_RETURN_NONE;
+  if (auto results = new_arrays_of(arguments.arrays, made.ptr(), recipe.label);
+      results.is_valid()) {
+    return results.release().ptr();
+  }
+  // many elements may come of few, and are not computed twice
+  return nb::handle{numpy().others}(made, recipe.label).release().ptr();
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/search.h"
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+#include "program/elements.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Elements that are compared at a time, in lanes that do not wait for each other.
+constexpr std::size_t LANES = 8;
+
+// Calls `visit` with the type of an array's elements; false if there is none for it.
+template <typename Visit>
+bool with_type_of(std::string_view dtype, const Visit& visit) {
+  if (dtype == "bool") return visit(std::uint8_t{}), true;
+  switch (number_type(dtype)) {
+    case NumberType::FLOAT64:
+      return visit(double{}), true;
+    case NumberType::FLOAT32:
+      return visit(float{}), true;
+    case NumberType::INT64:
+      return visit(std::int64_t{}), true;
+    case NumberType::INT32:
+      return visit(std::int32_t{}), true;
+    case NumberType::UINT8:
+      return visit(std::uint8_t{}), true;
+    default:
+      return false;
+  }
+}
+
+// Elements in row-major order: those of the array, or a copy.
+template <typename T>
+class InOrder {
+ public:
+  explicit InOrder(const LocalOperand& operand) : count{operand.form.volume} {
+    const auto& form = operand.form;
+    const auto in_order = row_major_strides(form.dim, form.extents, sizeof(T));
+    const auto strides = operand.byte_strides();
+    bool is_dense = !operand.repeats || count == 1;
+
+    for (std::int64_t d = 0; d < form.dim; ++d) {
+      is_dense = is_dense && (form.extents[d] == 1 || strides[d] == in_order[d]);
+    }
+    elements = reinterpret_cast<const T*>(first_element(operand));
+    if (is_dense) return;
+    copy_.resize(static_cast<std::size_t>(count));
+    copy_elements(reinterpret_cast<char*>(copy_.data()), in_order.data(), first_element(operand),
+                  strides.data(), form.dim, form.extents, sizeof(T));
+    elements = copy_.data();
+  }
+
+  const T* elements;
+  std::int64_t count;
+
+ private:
+  std::vector<T> copy_;
+};
+
+// Whether one element is to be taken rather than another one.
+template <bool LARGEST, typename T>
+bool is_better(T one, T other) {
+  return LARGEST ? one > other : one < other;
+}
+
+// The place of the first extreme; none if there is NaN.
+template <bool LARGEST, typename T>
+std::optional<std::int64_t> place_of_extreme(const T* elements, std::int64_t count) {
+  std::array<T, LANES> best;
+  std::array<bool, LANES> has_nan{};
+  std::int64_t at = 0;
+
+  best.fill(elements[0]);
+  for (; at + static_cast<std::int64_t>(LANES) <= count; at += LANES) {
+    for (std::size_t lane = 0; lane < LANES; ++lane) {
+      const auto value = elements[at + static_cast<std::int64_t>(lane)];
+
+      best[lane] = is_better<LARGEST>(value, best[lane]) ? value : best[lane];
+      has_nan[lane] |= value != value;
+    }
+  }
+  for (; at < count; ++at) {
+    best[0] = is_better<LARGEST>(elements[at], best[0]) ? elements[at] : best[0];
+    has_nan[0] |= elements[at] != elements[at];
+  }
+  for (std::size_t lane = 0; lane < LANES; ++lane) {
+    if (has_nan[lane]) return {};
+    if (is_better<LARGEST>(best[lane], best[0])) best[0] = best[lane];
+  }
+  for (at = 0; elements[at] != best[0];) ++at;
+  return at;
+}
+
+// A new array of one number.
+template <typename T>
+PyObject* single(const Function& function, std::string_view dtype, T value, const char* name) {
+  const auto* const signature = function.find(dtype);
+  LocalOperand target;
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, function.new_layout(nullptr, 0).ptr()};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{name};
+
+  std::memcpy(target.small->elements(), &value, sizeof(value));
+  target.small->set_changed();
+  run.done();
+  return made.array.release().ptr();
+}
+
+// The elements of an array in this process; false if there are none here.
+bool find(PyObject* array, LocalOperand& operand) {
+  if (!arrays_are_ready()) return false;
+
+  const auto view = view_of(array);
+
+  return view.is_valid() && operand.is_here(view.ptr(), false) && operand.form.volume > 0;
+}
+
+}  // namespace
+
+PyObject* extreme(const Function& function, PyObject* array, bool largest) {
+  LocalOperand operand;
+  std::optional<std::int64_t> place;
+
+  if (!find(array, operand)) Py_RETURN_NONE;
+  if (!with_type_of(text_of(operand.dtype),
+                    [&](auto like) {
+                      const InOrder<decltype(like)> found{operand};
+
+                      place = largest ? place_of_extreme<true>(found.elements, found.count)
+                                      : place_of_extreme<false>(found.elements, found.count);
+                    }) ||
+      !place) {
+    Py_RETURN_NONE;
+  }
+  return single(function, "int64", *place, largest ? "argmax" : "argmin");
+}
+
+PyObject* count_of_others(const Function& function, PyObject* array) {
+  LocalOperand operand;
+  std::uint64_t count = 0;
+
+  if (!find(array, operand)) Py_RETURN_NONE;
+  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
+        const InOrder<decltype(like)> found{operand};
+
+        for (std::int64_t at = 0; at < found.count; ++at) count += found.elements[at] != 0;
+      })) {
+    Py_RETURN_NONE;
+  }
+  return single(function, "uint64", count, "count_nonzero");
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include "process/function.h"
+
+namespace legate_diffuse {
+
+// Each returns a new reference to a new array without dimensions, or to None if that is left to
+// Python. `function` makes arrays of each type.
+
+// The place of the first of the largest elements in row-major order, or of the smallest; left to
+// Python if there is NaN.
+PyObject* extreme(const Function& function, PyObject* array, bool largest);
+
+// How many elements are not zero.
+PyObject* count_of_others(const Function& function, PyObject* array);
+
+}  // namespace legate_diffuse

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/shown.h"
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/lazy_thunk.h"
+#include "process/numbers.h"
+#include "process/part.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// What an array in this process shows; false if that is left to Python.
+bool find(PyObject* array, Stores& whole, LocalOperand& operand) {
+  if (!arrays_are_ready() || !is_array(array)) return false;
+  whole = Behind{array}.stores();
+  return whole.view.is_valid() && arrays_are_ready() &&
+         operand.is_in_process(whole.view.ptr(), false);
+}
+
+// A list of axes is the index of a transpose (`part_of` in shortcuts/parts.py).
+PyObject* in_order(const Stores& whole, LocalOperand& operand,
+                   const std::array<std::int64_t, LEGATE_MAX_DIM>& axes) {
+  const auto form = operand.form;
+  auto key = nb::steal(PyList_New(form.dim));
+  Strides extents{}, strides{};
+
+  if (!key.is_valid()) throw nb::python_error();
+  for (std::int64_t d = 0; d < form.dim; ++d) {
+    auto* const axis = PyLong_FromLongLong(axes[d]);
+
+    if (!axis) throw nb::python_error();
+    PyList_SET_ITEM(key.ptr(), d, axis);
+    extents[d] = form.extents[axes[d]];
+    strides[d] = form.strides[axes[d]];
+  }
+  operand.show(form.dim, extents.data(), strides.data());
+  return new_array(whole, key.ptr(), operand).release().ptr();
+}
+
+// One element, and none, are the original's affair, and so is what must not be written to.
+bool is_shown_natively(PyObject* array, const LocalOperand& operand) {
+  return !operand.repeats && operand.form.volume > 1 && is_writeable(array);
+}
+
+std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim) {
+  const auto axis = integer_from(object);
+
+  if (!axis || *axis < -dim || *axis >= dim) return {};
+  return *axis < 0 ? *axis + dim : *axis;
+}
+
+nb::object tuple_of(const std::int64_t* extents, std::int64_t dim) {
+  auto made = nb::steal(PyTuple_New(dim));
+
+  if (!made.is_valid()) throw nb::python_error();
+  for (std::int64_t d = 0; d < dim; ++d) {
+    auto* const extent = PyLong_FromLongLong(extents[d]);
+
+    if (!extent) throw nb::python_error();
+    PyTuple_SET_ITEM(made.ptr(), d, extent);
+  }
+  return made;
+}
+
+// Layouts and views have tuples of a class of their own.
+PyObject* plain_tuple(PyObject* shape) {
+  return PyTuple_GetSlice(shape, 0, PyTuple_GET_SIZE(shape));
+}
+
+}  // namespace
+
+PyObject* transposed(PyObject* array, PyObject* axes) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand)) Py_RETURN_NONE;
+
+  const auto dim = operand.form.dim;
+  std::array<std::int64_t, LEGATE_MAX_DIM> order{};
+  std::array<bool, LEGATE_MAX_DIM> has_come{};
+
+  if (dim == 1) return Py_NewRef(array);
+  if (!is_shown_natively(array, operand)) Py_RETURN_NONE;
+  if (axes && (!PyTuple_CheckExact(axes) || PyTuple_GET_SIZE(axes) != dim)) Py_RETURN_NONE;
+  for (std::int64_t d = 0; d < dim; ++d) {
+    const auto axis =
+        axes ? axis_from(PyTuple_GET_ITEM(axes, d), dim) : std::optional<std::int64_t>{dim - 1 - d};
+
+    // the original knows what negative ones are
+    if (!axis || (axes && *integer_from(PyTuple_GET_ITEM(axes, d)) < 0) ||
+        std::exchange(has_come[*axis], true)) {
+      Py_RETURN_NONE;
+    }
+    order[d] = *axis;
+  }
+  return in_order(whole, operand, order);
+}
+
+PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand) || !is_shown_natively(array, operand)) Py_RETURN_NONE;
+
+  const auto dim = operand.form.dim;
+  const auto first = axis_from(one, dim);
+  const auto second = axis_from(other, dim);
+  std::array<std::int64_t, LEGATE_MAX_DIM> order{};
+
+  if (!first || !second || *first == *second) Py_RETURN_NONE;
+  for (std::int64_t d = 0; d < dim; ++d) order[d] = d;
+  std::swap(order[*first], order[*second]);
+  return in_order(whole, operand, order);
+}
+
+PyObject* squeezed(PyObject* array) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand) || !is_shown_natively(array, operand)) Py_RETURN_NONE;
+
+  const auto& form = operand.form;
+  std::vector<std::int64_t> kept;
+
+  std::copy_if(form.extents, form.extents + form.dim, std::back_inserter(kept),
+               [](auto extent) { return extent != 1; });
+  return shown_in_shape(array, kept.data(), static_cast<std::int64_t>(kept.size()));
+}
+
+PyObject* expanded(PyObject* array, PyObject* axis) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand) || !is_shown_natively(array, operand)) Py_RETURN_NONE;
+
+  const auto& form = operand.form;
+  const auto at = axis_from(axis, form.dim + 1);
+  std::vector<std::int64_t> extents(form.extents, form.extents + form.dim);
+
+  if (!at || form.dim == LEGATE_MAX_DIM) Py_RETURN_NONE;
+  extents.insert(extents.begin() + *at, 1);
+  return shown_in_shape(array, extents.data(), static_cast<std::int64_t>(extents.size()));
+}
+
+PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int64_t dim) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand)) Py_RETURN_NONE;
+
+  const auto form = operand.form;
+
+  if (form.dim == dim && std::equal(extents, extents + dim, form.extents)) return Py_NewRef(array);
+  if (!is_shown_natively(array, operand)) Py_RETURN_NONE;
+
+  static auto* const all = PySlice_New(nullptr, nullptr, nullptr);
+  static auto* const first = PyLong_FromLong(0);
+  std::vector<PyObject*> parts;
+  std::int64_t from = 0;
+
+  for (std::int64_t d = 0; d < dim; ++d) {
+    if (extents[d] == 1) {
+      parts.push_back(Py_None);
+      continue;
+    }
+    for (; from < form.dim && form.extents[from] == 1; ++from) parts.push_back(first);
+    if (from == form.dim || form.extents[from++] != extents[d]) Py_RETURN_NONE;
+    parts.push_back(all);
+  }
+  for (; from < form.dim && form.extents[from] == 1; ++from) parts.push_back(first);
+  if (from < form.dim) Py_RETURN_NONE;
+
+  const auto key = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(parts.size())));
+
+  if (!key.is_valid()) throw nb::python_error();
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    PyTuple_SET_ITEM(key.ptr(), static_cast<Py_ssize_t>(at), Py_NewRef(parts[at]));
+  }
+  if (!operand.index(key.ptr())) Py_RETURN_NONE;
+  return new_array(whole, key.ptr(), operand).release().ptr();
+}
+
+PyObject* shape_of(PyObject* array) {
+  const auto view = view_of(array);
+
+  if (!view.is_valid()) Py_RETURN_NONE;
+
+  const auto* const lazy = lazy_thunk(view.ptr());
+
+  if (lazy && lazy->key) {
+    const Form form{lazy->words.data()};
+
+    return tuple_of(form.extents, form.dim).release().ptr();
+  }
+  if (lazy && !lazy->view) return plain_tuple(array_fields().layout_shape.of(lazy->layout));
+
+  auto* const shown = lazy ? lazy->view : view.ptr();
+
+  // how many elements others have may not be known yet
+  if (store_fields().fusable.of(store_fields().view_root.of(shown)) != Py_True) Py_RETURN_NONE;
+  return plain_tuple(array_fields().view_shape.of(shown));
+}
+
+PyObject* type_of(PyObject* array) {
+  const auto view = view_of(array);
+
+  if (!view.is_valid()) Py_RETURN_NONE;
+  if (const auto* const lazy = lazy_thunk(view.ptr())) return Py_NewRef(lazy->dtype);
+
+  auto found = find_attribute(find_plain(array).thunk.ptr(), names().dtype);
+
+  return found.is_valid() ? found.release().ptr() : Py_NewRef(Py_None);
+}
+
+std::optional<std::int64_t> length_of(PyObject* array) {
+  const auto shape = nb::steal(shape_of(array));
+
+  if (!shape.is_valid() || !PyTuple_CheckExact(shape.ptr()) || PyTuple_GET_SIZE(shape.ptr()) == 0) {
+    return {};
+  }
+  return integer_from(PyTuple_GET_ITEM(shape.ptr(), 0));
+}
+
+}  // namespace legate_diffuse

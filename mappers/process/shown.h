@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace legate_diffuse {
+
+// What shows the elements of an array in this process in another shape, without a view until Python
+// asks for one. Each returns a new reference to an array, the array itself where cuPyNumeric
+// returns that, or to None if that is left to Python.
+
+// `axes` is a tuple of all axes, or null for those in reverse order.
+PyObject* transposed(PyObject* array, PyObject* axes);
+
+PyObject* with_swapped_axes(PyObject* array, PyObject* one, PyObject* other);
+
+// Without extents of 1.
+PyObject* squeezed(PyObject* array);
+
+// With a new extent of 1.
+PyObject* expanded(PyObject* array, PyObject* axis);
+
+// In a shape that differs in extents of 1 alone.
+PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int64_t dim);
+
+// What Python knows of any plain array: its extents as a tuple, and NumPy's type.
+PyObject* shape_of(PyObject* array);
+PyObject* type_of(PyObject* array);
+
+// The first extent; none if that is left to Python.
+std::optional<std::int64_t> length_of(PyObject* array);
+
+}  // namespace legate_diffuse

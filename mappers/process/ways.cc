@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/ways.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "process/arrays.h"
+#include "process/extract.h"
+#include "process/hosted.h"
+#include "process/numbers.h"
+#include "process/product.h"
+#include "process/rearrange.h"
+#include "process/search.h"
+#include "process/shown.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+struct NamedWay {
+  std::string_view name;
+  Way way;
+};
+
+PyObject* number_of(std::int64_t value) {
+  static const auto* const numbers = [] {
+    auto* const made = new std::array<PyObject*, 2>;
+
+    for (std::size_t at = 0; at < made->size(); ++at) (*made)[at] = PyLong_FromLong(at);
+    return made;
+  }();
+
+  return (*numbers)[static_cast<std::size_t>(value)];
+}
+
+// What stands for all elements in one row.
+PyObject* one_row() {
+  static auto* const number = PyLong_FromLong(-1);
+
+  return number;
+}
+
+// The name of a type; empty if it is not known what stands for it.
+std::string_view type_from(PyObject* known, PyObject* object, std::string_view default_type) {
+  if (!object) return default_type;
+
+  auto* const found = PyDict_GetItemWithError(known, object);
+
+  // the original refuses what has no hash
+  if (!found) PyErr_Clear();
+  return found ? text_of(found) : std::string_view{};
+}
+
+// What is left to Python.
+PyObject* none() {
+  return Py_NewRef(Py_None);
+}
+
+PyObject* filled_with(const Arguments& given, std::int64_t number) {
+  const auto dtype = type_from(given.extra, given[1], "float64");
+
+  if (dtype.empty()) Py_RETURN_NONE;
+  return filled(given.arrays, given[0], dtype, number_of(number));
+}
+
+PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
+  const auto dtype = type_from(given.extra, given[1] == Py_None ? nullptr : given[1], {});
+
+  if (!given.end_at(2) || (given[1] && given[1] != Py_None && dtype.empty())) return none();
+  return filled_like(given.arrays, given[0], dtype, number_of(number));
+}
+
+// array.__array_ufunc__(ufunc, method, *operands), where `extra` has the function of a ufunc.
+PyObject* array_ufunc(const Arguments& given) {
+  static auto* const call = PyUnicode_InternFromString("__call__");
+
+  if (given.names || given.count < 4 || PyUnicode_Compare(given[2], call) != 0) return none();
+
+  auto* const function = PyDict_GetItemWithError(given.extra, given[1]);
+
+  if (!function && PyErr_Occurred()) throw nb::python_error();
+  if (!function) return none();
+  return nb::inst_ptr<Function>(function)->apply(Py_None, given.given + 3, given.count - 3);
+}
+
+PyObject* flattened(const Arguments& given) {
+  const auto dim = nb::steal(shape_of(given[0]));
+
+  if (!dim.is_valid() || dim.is_none()) return nb::object{dim}.release().ptr();
+  return PyTuple_GET_SIZE(dim.ptr()) == 1 ? copied(given.arrays, given[0])
+                                          : reshape(given.arrays, given[0], one_row());
+}
+
+PyObject* size_of(const Arguments& given) {
+  const auto shape = nb::steal(shape_of(given[0]));
+  std::int64_t size = 1;
+
+  if (!shape.is_valid() || shape.is_none()) return nb::object{shape}.release().ptr();
+  for (Py_ssize_t d = 0; d < PyTuple_GET_SIZE(shape.ptr()); ++d) {
+    size *= integer_from(PyTuple_GET_ITEM(shape.ptr(), d)).value_or(0);
+  }
+  return PyLong_FromLongLong(size);
+}
+
+constexpr std::array WAYS{
+    NamedWay{"argmax",
+             [](const Arguments& given) {
+               return given.end_at(1) ? extreme(given.arrays, given[0], true) : none();
+             }},
+    NamedWay{"argmin",
+             [](const Arguments& given) {
+               return given.end_at(1) ? extreme(given.arrays, given[0], false) : none();
+             }},
+    NamedWay{"array_ufunc", array_ufunc},
+    NamedWay{"asarray",
+             [](const Arguments& given) {
+               return Py_NewRef(is_array(given[0]) && given.end_at(1) ? given[0] : Py_None);
+             }},
+    NamedWay{"copy", [](const Arguments& given) { return copied(given.arrays, given[0]); }},
+    NamedWay{"count_nonzero",
+             [](const Arguments& given) {
+               return given.end_at(1) ? count_of_others(given.arrays, given[0]) : none();
+             }},
+    NamedWay{"diagonal",
+             [](const Arguments& given) {
+               return given.end_at(2) ? diagonal(given.arrays, given[0], given[1]) : none();
+             }},
+    NamedWay{"dtype", [](const Arguments& given) { return type_of(given[0]); }},
+    NamedWay{
+        "expand_dims",
+        [](const Arguments& given) { return given[1] ? expanded(given[0], given[1]) : none(); }},
+    NamedWay{"fill",
+             [](const Arguments& given) {
+               return Py_NewRef(given[1] && fill(given[0], given[1]) ? Py_NotImplemented : Py_None);
+             }},
+    NamedWay{"flatten", flattened},
+    NamedWay{"flip",
+             [](const Arguments& given) {
+               return flipped(given.arrays, given[0], given[1] ? given[1] : Py_None);
+             }},
+    NamedWay{"fliplr",
+             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(1)); }},
+    NamedWay{"flipud",
+             [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(0)); }},
+    NamedWay{"full",
+             [](const Arguments& given) {
+               if (!given[1] || !given.end_at(2) || !is_number(given[1])) Py_RETURN_NONE;
+               return filled(given.arrays, given[0],
+                             PyFloat_CheckExact(given[1]) ? "float64" : "int64", given[1]);
+             }},
+    NamedWay{"full_like",
+             [](const Arguments& given) {
+               return given[1] && given.end_at(2)
+                          ? filled_like(given.arrays, given[0], {}, given[1])
+                          : none();
+             }},
+    NamedWay{"hosted", hosted},
+    NamedWay{"hosted_by",
+             [](const Arguments& given) {
+               auto* const recipe =
+                   given.count > 0 ? PyDict_GetItemWithError(given.extra, given[0]) : nullptr;
+
+               if (!recipe && PyErr_Occurred()) throw nb::python_error();
+               if (!recipe) return none();
+               return hosted({given.arrays, recipe, given.given + 1, given.count - 1, given.names});
+             }},
+    NamedWay{"imag",
+             [](const Arguments& given) { return parts_of_complex(given.arrays, given[0], true); }},
+    NamedWay{"item",
+             [](const Arguments& given) {
+               return !given.names && given.count > 0
+                          ? item(given[0], given.given + 1,
+                                 static_cast<Py_ssize_t>(given.count) - 1)
+                          : none();
+             }},
+    NamedWay{"len",
+             [](const Arguments& given) {
+               const auto length = length_of(given[0]);
+
+               return length ? PyLong_FromLongLong(*length) : none();
+             }},
+    NamedWay{"ndim",
+             [](const Arguments& given) {
+               const auto shape = nb::steal(shape_of(given[0]));
+
+               return shape.is_none() ? none() : PyLong_FromSsize_t(PyTuple_GET_SIZE(shape.ptr()));
+             }},
+    NamedWay{"ones", [](const Arguments& given) { return filled_with(given, 1); }},
+    NamedWay{"ones_like", [](const Arguments& given) { return filled_like_with(given, 1); }},
+    NamedWay{"ravel",
+             [](const Arguments& given) {
+               return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();
+             }},
+    NamedWay{"product", product},
+    NamedWay{
+        "real",
+        [](const Arguments& given) { return parts_of_complex(given.arrays, given[0], false); }},
+    NamedWay{"reshape",
+             [](const Arguments& given) {
+               if (given.names || given.count < 2) Py_RETURN_NONE;
+               if (given.count == 2) return reshape(given.arrays, given[0], given[1]);
+
+               const auto shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(given.count) - 1));
+
+               if (!shape.is_valid()) throw nb::python_error();
+               for (std::size_t at = 1; at < given.count; ++at) {
+                 PyTuple_SET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(at) - 1,
+                                  Py_NewRef(given[at]));
+               }
+               return reshape(given.arrays, given[0], shape.ptr());
+             }},
+    NamedWay{"roll",
+             [](const Arguments& given) {
+               if (!given[1]) Py_RETURN_NONE;
+               return roll(given.arrays, given[0], given[1], given[2] ? given[2] : Py_None);
+             }},
+    NamedWay{"shape", [](const Arguments& given) { return shape_of(given[0]); }},
+    NamedWay{"size", size_of},
+    NamedWay{"squeeze",
+             [](const Arguments& given) { return given.end_at(1) ? squeezed(given[0]) : none(); }},
+    NamedWay{"swapaxes",
+             [](const Arguments& given) {
+               return given[1] && given[2] ? with_swapped_axes(given[0], given[1], given[2])
+                                           : none();
+             }},
+    NamedWay{"transpose", [](const Arguments& given) { return transposed(given[0], given[1]); }},
+    NamedWay{"zeros", [](const Arguments& given) { return filled_with(given, 0); }},
+    NamedWay{"zeros_like", [](const Arguments& given) { return filled_like_with(given, 0); }},
+};
+
+}  // namespace
+
+Way find_way(std::string_view name) {
+  const auto* const found =
+      std::find_if(WAYS.begin(), WAYS.end(), [&](const auto& each) { return each.name == name; });
+
+  return found == WAYS.end() ? nullptr : found->way;
+}
+
+}  // namespace legate_diffuse
