@@ -145,8 +145,10 @@ def einsum(expression: Any, *operands: Any) -> Any:
     return np.einsum(expression, *operands) if made is None else made
 
 
-# From so many elements on a product of BLAS pays for what is rearranged for it.
+# From so many elements, and so many in a sum, on a product of BLAS pays for what is
+# rearranged for it.
 _MANY_TO_MULTIPLY: Final = 2**12
+_MANY_IN_SUM: Final = 8
 
 
 def _product(expression: Any, a: Any, b: Any) -> Any:
@@ -181,6 +183,7 @@ def _product(expression: Any, a: Any, b: Any) -> Any:
         or {*of_a} != {*same, *rows, *summed}
         or {*of_b} != {*same, *columns, *summed}
         or any(extents[name] != of_b_here[name] for name in (*same, *summed))
+        or prod(extents[name] for name in summed) < _MANY_IN_SUM
     ):
         return None
     extents |= of_b_here

@@ -171,7 +171,8 @@ class Hosted:
         if self._doctor._user_value or not self._has_arrays(key):
             return None
         try:
-            plain = self._key(key)
+            is_whole = type(key) is self._ndarray and key.ndim == array.ndim
+            plain = self._key(key, is_whole=is_whole)
             if (
                 type(plain) is np.ndarray
                 and plain.dtype == bool
@@ -214,7 +215,8 @@ class Hosted:
             # the original may be fused, and refuses some
             return False
         try:
-            plain, value = self._key(key), self._plain(value, ALL_KINDS)
+            plain = self._key(key, is_whole=True)
+            value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
             # the original raises what it raises
@@ -286,8 +288,8 @@ class Hosted:
             return argument
         raise UnsuitableError
 
-    def _key(self, key: Any) -> Any:
-        """Return an index as NumPy takes it.
+    def _key(self, key: Any, *, is_whole: bool = False) -> Any:
+        """Return an index as NumPy takes it, which may be of the array's shape.
 
         Raises:
             UnsuitableError: the original refuses it, or takes it in another way.
@@ -300,8 +302,11 @@ class Hosted:
             return key
         if type(key) is bool:
             raise UnsuitableError
-        # what waits for a mask can be fused with what it selects
-        return self._plain(key, "biu", type(key) is not self._ndarray)
+        # what waits for integers, or for a mask of all elements, can be fused with what
+        # is selected
+        is_array = type(key) is self._ndarray
+        brings = not is_array or (key.dtype == bool and not is_whole)
+        return self._plain(key, "biu", brings)
 
     def _has_arrays(self, key: Any) -> bool:
         parts = key if type(key) is tuple else (key,)

@@ -307,3 +307,22 @@ assert after["tasks_submitted"] == before["tasks_submitted"]
 """,
         fuses=False,
     )
+
+
+def test_masks_of_rows_need_no_task() -> None:
+    run_fresh(
+        """
+def program(n):
+    x, y = n.array(np.arange(90000.0).reshape(300, 300) % 83), n.arange(300.0) % 7
+    w, found = n.zeros(300), []
+    for k in range(8):
+        rows = y * (k + 1) < n.floor(x[k] / 9) + 6
+        w = w + (x[rows] * y[rows][:, None]).sum(axis=0) % 11.0
+        found += [x[:, w < 5.0 + k], x[y > 2.0 + k % 3]]
+    return [w, *found]
+program(cn), program(cn)
+found = counts(lambda: float(program(cn)[0][0]))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+agree(program)
+"""
+    )
