@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from legate_diffuse.fusion.few_rows import rows_of
+from legate_diffuse.fusion.few_rows import row_loop, rows_of
 from legate_diffuse.ir import View
 from legate_diffuse.ir.distance import Distance, Rows, is_landmark
 from legate_diffuse.ir.nest import Nest
@@ -110,20 +110,6 @@ class Located:
         return place(store, interval.low), place(store, interval.high)
 
 
-def _row_loop(nest: Nest) -> int | None:
-    """Return the loop of a nest that runs along rows, None if there is none.
-
-    It is that of the view of the store with most dimensions.
-    """
-    loop: int | None = None
-    most = 0
-    for view in nest.views:
-        rank = 0 if view.store.replicated else len(view.region or ())
-        if 0 in view.dims and rank > most:
-            loop, most = view.dims.index(0), rank
-    return loop
-
-
 def _begins_at_landmark(row: Touched) -> bool:
     return row.interval.low.landmark not in (BEGIN, END)
 
@@ -166,7 +152,7 @@ class Axis:
         """
         if nest.rows:
             return
-        loop = _row_loop(nest)
+        loop = row_loop(nest.views)
         others = []
         for alternative in self.laid(loop, [_rows(view, loop) for view in nest.views]):
             if any([isinstance(each, Distance) for each in alternative[0].distances]):

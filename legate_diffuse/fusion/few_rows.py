@@ -29,13 +29,18 @@ def is_short(interval: Interval) -> bool:
     return low.landmark == high.landmark and high.offset - low.offset <= FEW
 
 
-def has_few_rows(views: Iterable[View]) -> bool:
-    """Whether a nest over views is along few rows of its arrays, or a single one."""
-    arrays = [view for view in views if rows_of(view) is not None]
-    rank = max([len(view.region or ()) for view in arrays], default=0)
-    largest = [view for view in arrays if len(view.region or ()) == rank]
-    rows = [rows_of(view) for view in largest if 0 in view.dims]
-    return bool(largest) and (not rows or any(each and is_short(each) for each in rows))
+def row_loop(views: Iterable[View]) -> int | None:
+    """Return the loop over views that runs along rows, None if there is none.
+
+    It is that of the view of the store with most dimensions.
+    """
+    loop: int | None = None
+    most = 0
+    for view in views:
+        rank = 0 if view.store.replicated else len(view.region or ())
+        if 0 in view.dims and rank > most:
+            loop, most = view.dims.index(0), rank
+    return loop
 
 
 def is_short_loop(loop: int | None, views: Iterable[View]) -> bool:

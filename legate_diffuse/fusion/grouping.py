@@ -14,7 +14,6 @@ from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
-    is_scalar_work,
     refuse,
     refuse_alone,
 )
@@ -80,7 +79,7 @@ def _place(groups: list[_Open], position: int, task: IndexTask) -> None:
     group = next(takers, None)
     if group is None:
         group = _Open(group=Group())
-        if not is_scalar_work(task):
+        if not task.scalar:
             _take_scalar_work(groups, group, task)
         groups.append(group)
     group.add(position, task)
@@ -96,7 +95,7 @@ def _take_scalar_work(groups: list[_Open], new: _Open, task: IndexTask) -> None:
     last = groups[-1]
     members = list(zip(last.positions, last.members, strict=True))
     kept = len(members)
-    while kept and is_scalar_work(members[kept - 1][1]):
+    while kept and members[kept - 1][1].scalar:
         kept -= 1
     taken = _Open(group=Group())
     for member in members[kept:]:

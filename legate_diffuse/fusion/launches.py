@@ -20,7 +20,6 @@ from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
     gathers,
     is_late,
-    is_scalar_work,
     is_single,
 )
 from legate_diffuse.fusion.tile_nests import Tiles, nest_of
@@ -112,7 +111,7 @@ def cut(window: Window, launch: Launch, cuts: AbstractSet[int]) -> int:
     numbers = sorted(range(len(launch.groups)), key=lambda n: (n == 0, abs(n - middle)))
     # scalar work may be in several groups
     loops = [
-        [n for n in group.tasks if not is_scalar_work(window.tasks[n])]
+        [n for n in group.tasks if not window.tasks[n].scalar]
         for group in launch.groups
     ]
     return next(loops[n][0] for n in numbers if cuts.isdisjoint(loops[n]))
@@ -257,7 +256,7 @@ class _Open(Cluster):
         """Whether scalar work of a group, run by itself, must come after the launch."""
         touched = set(self.touched)
         for task in tasks:
-            if is_scalar_work(task) and is_late(task, touched, set()):
+            if task.scalar and is_late(task, touched, set()):
                 return True
             touched |= task.stores
         return False
@@ -292,7 +291,7 @@ def _not_worth_it(launch: _Open) -> bool:
     tasks = launch.members
     if all(task.kind.task == "FILL" for task in tasks):
         return True
-    return not launch.partitioned and len(tasks) == 1 and is_scalar_work(tasks[0])
+    return not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
 
 
 def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Grouping]:

@@ -88,8 +88,7 @@ class Group:
         """Take in a task that :func:`refuse` let pass."""
         self.length += 1
         self.arguments |= _arguments(self, task)
-        scalar_work = is_scalar_work(task)
-        if not scalar_work:
+        if not task.scalar:
             self.gathers |= gathers(task)
             self.parts |= _uses_parts(task)
             self.shape = task.shape
@@ -108,17 +107,12 @@ class Group:
             if view.store.replicated:
                 self.replicated.add(store)
             if access.privilege is Privilege.WRITE:
-                if scalar_work:
+                if task.scalar:
                     self.computed.add(store)
                 else:
                     self.written.setdefault(store, set()).add(view)
             elif not view.store.replicated:
                 self.read.setdefault(store, set()).add(access.touched)
-
-
-def is_scalar_work(task: IndexTask) -> bool:
-    """Whether a task computes a replicated one-element store from such stores."""
-    return task.scalar
 
 
 def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:
@@ -188,7 +182,7 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
     if any(v.store.replicated and v.points is Points.NONE for v in task.writes):
         # a loop writes a replicated store as a whole
         return Refusal.FEW_POINTS
-    if is_scalar_work(task):
+    if task.scalar:
         return None
     if gathers(task) and not is_single(task) and _uses_parts(task):
         return Refusal.GATHERS
@@ -227,8 +221,7 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     """
     if group.length >= MAX_TASKS:
         return Refusal.TOO_LONG
-    scalar_work = is_scalar_work(task)
-    if not scalar_work:
+    if not task.scalar:
         if group.shape not in (None, task.shape):
             return Refusal.LAUNCH_DOMAIN
         if group.single not in (None, is_single(task)):
@@ -243,7 +236,7 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
         return Refusal.TOO_MANY_ARGUMENTS
     if not group.reduced.isdisjoint(task.stores):
         return Refusal.REDUCTION
-    if scalar_work:
+    if task.scalar:
         return _refuse_scalar_work(group, task)
     return _refuse_accesses(group, task)
 

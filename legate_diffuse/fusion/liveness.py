@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.launches import Launch
-from legate_diffuse.fusion.legality import is_late, is_scalar_work, value_key
+from legate_diffuse.fusion.legality import is_late, value_key
 from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import Uncovered, covers_store
@@ -111,7 +111,7 @@ def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     for position in positions:
         task = window.tasks[position]
         read_first |= task.read - computed
-        if is_scalar_work(task):
+        if task.scalar:
             computed |= {v.store.id for v in task.writes if not v.store.live}
     return computed - read_first
 
@@ -140,7 +140,7 @@ class _Later:
     def can_wait(self, task: IndexTask) -> bool:
         """Whether a scalar task may run after all later launches."""
         return (
-            is_scalar_work(task)
+            task.scalar
             and task.written.isdisjoint(self.touched)
             and task.stores.isdisjoint(self.changed)
         )
@@ -217,7 +217,7 @@ def _analyse_nest(
     alone: set[int] = set()
     for position in reversed(positions):
         task = tasks[position]
-        if is_scalar_work(task) and any(v.store.id in needed for v in task.writes):
+        if task.scalar and any(v.store.id in needed for v in task.writes):
             alone.add(position)
             needed |= task.read
     dropped = frozenset(changed - needed - read)

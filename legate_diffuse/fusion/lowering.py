@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.fusion.legality import is_scalar_work, value_key
+from legate_diffuse.fusion.legality import value_key
 from legate_diffuse.ir import Access, IndexTask, OperationKind, Points, Privilege, View
 from legate_diffuse.ir.nest import (
     ConstantSource,
@@ -92,7 +92,7 @@ def lower_nest(
         builder.store(positions[key], values[key])
     for key in reductions:
         builder.reduce(positions[key], values[key])
-    shapes = {task.shape for task in needed.values() if not is_scalar_work(task)}
+    shapes = {task.shape for task in needed.values() if not task.scalar}
     (shape,) = shapes or {next(iter(needed.values())).shape}
     # one-element stores may have another shape
     like = next((each for each in views.values() if each.shape == shape), None)
@@ -229,7 +229,7 @@ class _Tasks:
 
     def _outlives(self, task: IndexTask, view: View) -> bool:
         """Whether the kernel writes a result; folded scalar work is hoisted instead."""
-        if is_scalar_work(task) and not self.scalar:
+        if task.scalar and not self.scalar:
             return False
         return view.store.id not in self.dropped
 

@@ -16,7 +16,6 @@ from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, LaunchDraft, Memo
 from legate_diffuse.fusion.grouping import group_window
 from legate_diffuse.fusion.launches import Launch, Placed, cut, form_launches
-from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.liveness import analyse_liveness
 from legate_diffuse.fusion.localize import localize
 from legate_diffuse.fusion.lowering import lower_nest
@@ -203,7 +202,7 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
 
     Scalar work may be folded into a nest of any shape, where it has no index.
     """
-    if meanings.depends_on_index(task.kind) and is_scalar_work(task):
+    if meanings.depends_on_index(task.kind) and task.scalar:
         return False
     return meanings.covers(task.kind)
 

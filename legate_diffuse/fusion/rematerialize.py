@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
-from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.task import read_before_changed
 
@@ -60,7 +59,7 @@ class _Known:
                 store = view.store.id
                 self.versions[store] = self.versions.get(store, 0) + 1
                 self.makers.pop(store, None)
-                if group.fused and is_scalar_work(task) and not view.store.live:
+                if group.fused and task.scalar and not view.store.live:
                     self.makers[store] = position, read
 
     def with_scalars(

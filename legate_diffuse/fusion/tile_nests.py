@@ -13,8 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
-from legate_diffuse.fusion.few_rows import FEW, has_few_rows
-from legate_diffuse.fusion.legality import is_scalar_work
+from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
 from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
@@ -113,7 +112,7 @@ class Tiles:
     @property
     def has_few_rows(self) -> bool:
         """Whether all nests are along few rows."""
-        return all(has_few_rows(nest.views) for nest in self.nests)
+        return all(is_short_loop(row_loop(n.views), n.views) for n in self.nests)
 
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
@@ -173,7 +172,7 @@ def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
 
 def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
     """Return the nest that a group of tasks becomes, None if it is scalar work."""
-    loops = [task for task in tasks if not is_scalar_work(task)]
+    loops = [task for task in tasks if not task.scalar]
     if not loops:
         return None
     like = next(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.legality import conflicts, is_scalar_work, is_single
+from legate_diffuse.fusion.legality import conflicts, is_single
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Access, Points, Privilege, Window
 from legate_diffuse.ir.nest import Nest, Program
@@ -96,7 +96,7 @@ def launches(draft: Draft) -> None:
     for position in again:
         task = window.tasks[position]
         _require(
-            is_scalar_work(task) and not any(view.store.live for view in task.changes),
+            task.scalar and not any(view.store.live for view in task.changes),
             f"task {position} is in several launches",
         )
     _verify_order(

@@ -14,7 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.ir import IndexTask, View, Window
 
 Extents = tuple[int, ...]
@@ -159,12 +158,12 @@ class Footprint:
             own.setdefault(element, set()).add(point)
             if self._changed(element) - {point}:
                 return True
-        written = task.writes if not is_scalar_work(task) else ()
+        written = task.writes if not task.scalar else ()
         for element, point in self._touched(program, task, written):
             others = self._changed(element) | self._read.get(element, set())
             if (others | own.get(element, set())) - {point}:
                 return True
-        if is_scalar_work(task):
+        if task.scalar:
             stores = {view.store.id for view in task.writes}
             if any(self._changed((store, 0)) for store in stores):
                 return True
@@ -180,7 +179,7 @@ class Footprint:
         """Take in a task."""
         for element, point in self._touched(program, task, task.reads):
             self._read.setdefault(element, set()).add(point)
-        if is_scalar_work(task):
+        if task.scalar:
             self._copied |= {view.store.id for view in task.writes}
         else:
             for element, point in self._touched(program, task, task.writes):
@@ -203,7 +202,7 @@ class Footprint:
     def _touched(
         self, program: Program, task: IndexTask, views: Sequence[View]
     ) -> Iterator[tuple[Element, int]]:
-        scalar = is_scalar_work(task)
+        scalar = task.scalar
         for view in views:
             store = view.store.id
             if store in self._copied:

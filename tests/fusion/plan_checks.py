@@ -11,7 +11,6 @@ from proven import refuted
 from window_golden import covered
 
 from legate_diffuse.fusion.grouping import Grouping, group_window
-from legate_diffuse.fusion.legality import is_scalar_work
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.refusals import with_refusals
@@ -49,7 +48,7 @@ def check_groups(program: Program, groups: Sequence[Grouping]) -> None:
             assert len(group.tasks) == 1
             continue
         own = [tasks[position] for position in group.tasks]
-        domains = {task.shape for task in own if not is_scalar_work(task)}
+        domains = {task.shape for task in own if not task.scalar}
         assert len(domains) <= 1, "a group has one launch domain"
         footprint = Footprint()
         for task in own:
@@ -63,7 +62,7 @@ def check_missing(program: Program, found: Sequence[int]) -> None:
     tasks = program.window.tasks
     for position in set(range(len(tasks))).difference(found):
         task = tasks[position]
-        assert is_scalar_work(task) or task.reductions
+        assert task.scalar or task.reductions
         assert not any(view.store.live for view in task.changes)
 
 
@@ -77,7 +76,7 @@ def check_launches(program: Program, made: Plan) -> None:
     check_missing(program, sorted(times))
     for position, count in times.items():
         live = any(view.store.live for view in tasks[position].changes)
-        assert count == 1 or (is_scalar_work(tasks[position]) and not live)
+        assert count == 1 or (tasks[position].scalar and not live)
     for launch in made.launches:
         several = launch.partitioned and len(launch.nests) > 1
         assert not several or launch.tiling is not None

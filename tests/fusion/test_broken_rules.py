@@ -31,7 +31,6 @@ from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
-    is_scalar_work,
     refuse,
     refuse_alone,
 )
@@ -125,7 +124,11 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "every view covers its store": (liveness, "covers_store", _always),
     "every view covers its store in privileges": (root_users, "covers_store", _always),
     "partitioned tasks run in programs": (launches, "is_single", _always),
-    "no task is scalar work for liveness": (liveness, "is_scalar_work", _never),
+    "no scalar work runs by itself": (
+        liveness,
+        "_before_and_after",
+        lambda tasks, alone: ((), ()),
+    ),
     "only one direction is a conflict": (
         cluster,
         "conflicts",
@@ -257,7 +260,7 @@ def _last_although_used(found: Liveness, window: Window, launch: Launch) -> Live
 def _defer_everything(found: Liveness, window: Window, launch: Launch) -> Liveness:
     if launch.fused and not launch.partitioned:
         return found
-    work = [n for n in launch.tasks if is_scalar_work(window.tasks[n])]
+    work = [n for n in launch.tasks if window.tasks[n].scalar]
     if launch.partitioned:
         work = [n for n in work if n in found.nests[0].hoisted]
     return replace(found, deferrable=tuple(work))
@@ -295,7 +298,7 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
 ) -> None:
     def computed(window: Window, positions: Sequence[int]) -> set[int]:
         tasks = [window.tasks[position] for position in positions]
-        views = [v for t in tasks if is_scalar_work(t) for v in t.writes]
+        views = [v for t in tasks if t.scalar for v in t.writes]
         return {view.store.id for view in views if not view.store.live}
 
     monkeypatch.setattr(liveness, "_computed", computed)
@@ -378,11 +381,11 @@ def test_wrong_liveness_is_noticed(
 
 def _writes_are_disjoint(later: Any, task: IndexTask) -> bool:
     writes = {view.store.id for view in task.writes}
-    return is_scalar_work(task) and writes.isdisjoint(later.touched)
+    return task.scalar and writes.isdisjoint(later.touched)
 
 
 def _unchanged(later: Any, task: IndexTask) -> bool:
-    return is_scalar_work(task) and task.stores.isdisjoint(later.changed)
+    return task.scalar and task.stores.isdisjoint(later.changed)
 
 
 @pytest.mark.parametrize(

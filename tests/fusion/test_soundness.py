@@ -15,7 +15,7 @@ from window_golden import covered
 from window_reader import parse
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import Refusal, is_scalar_work, refuse_alone
+from legate_diffuse.fusion.legality import Refusal, refuse_alone
 from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.ir.text import render
 
@@ -69,7 +69,7 @@ def could_join(program: Program, groups: Sequence[Grouping], number: int) -> boo
     before = [tasks[n] for n in groups[number - 1].tasks if n < position]
     if not before or not all(map(covered, [*before, task])):
         return False
-    shapes = {t.shape for t in [*before, task] if not is_scalar_work(t)}
+    shapes = {t.shape for t in [*before, task] if not t.scalar}
     footprint = Footprint()
     for earlier in before:
         footprint.add(program, earlier)
