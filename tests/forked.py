@@ -11,17 +11,19 @@ order of sets does, needs a process that is started. With ``--all`` all of them 
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import select
+import selectors
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from fork_server import BYTES_OF_NUMBERS, UNFUSED
 
@@ -175,30 +177,54 @@ def run(
     pass_fds: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run Python with arguments, nothing to read; return what it has printed."""
-    # not read by threads: Python looks for cycles in each, and Legate's arrays that are
-    # in one may go in its own thread only
-    with (
-        tempfile.TemporaryFile("w+") as stdout,
-        tempfile.TemporaryFile("w+") as stderr,
-        Path(os.devnull).open() as nothing,
-    ):
-        process = start(
-            arguments,
-            environment,
-            stdin=nothing.fileno(),
-            stdout=stdout.fileno(),
-            stderr=stderr.fileno(),
-            pass_fds=pass_fds,
-        )
+    (stdout, write), (stderr, write_errors) = os.pipe(), os.pipe()
+    with Path(os.devnull).open() as nothing:
         try:
-            status = process.wait(timeout)
+            process = start(
+                arguments,
+                environment,
+                stdin=nothing.fileno(),
+                stdout=write,
+                stderr=write_errors,
+                pass_fds=pass_fds,
+            )
+        finally:
+            os.close(write)
+            os.close(write_errors)
+    end = None if timeout is None else time.monotonic() + timeout
+    with os.fdopen(stdout) as output, os.fdopen(stderr) as errors:
+        try:
+            printed = _read((output, errors), end)
+            status = process.wait(_left(end))
         finally:
             process.kill()
-        printed = []
-        for file in (stdout, stderr):
-            file.seek(0)
-            printed.append(file.read())
     return subprocess.CompletedProcess([sys.executable, *arguments], status, *printed)
+
+
+def _left(end: float | None) -> float | None:
+    return None if end is None else max(end - time.monotonic(), 0.0)
+
+
+def _read(files: tuple[IO[str], IO[str]], end: float | None) -> list[str]:
+    """Return what comes until a time, or until nobody can write any more.
+
+    Not by threads: Python looks for cycles in each, and Legate's arrays that are in one
+    may go in its own thread only.
+    """
+    found = {file.fileno(): b"" for file in files}
+    with selectors.DefaultSelector() as selector:
+        for file in files:
+            selector.register(file, selectors.EVENT_READ)
+        while selector.get_map() and (ready := selector.select(_left(end))):
+            for key, _ in ready:
+                more = os.read(key.fd, 1 << 16)
+                found[key.fd] += more
+                if not more:
+                    selector.unregister(key.fileobj)
+    return [
+        io.TextIOWrapper(io.BytesIO(each), file.encoding).read()
+        for file, each in zip(files, found.values(), strict=True)
+    ]
 
 
 def end_all() -> None:

@@ -290,7 +290,7 @@ PyObject* hosted(const Arguments& arguments) {
     return results.release().ptr();
   }
   // many elements may come of few, and are not computed twice
-  return nb::handle{numpy().others}(made, recipe.label).release().ptr();
+  return nb::handle{numpy().others}(made, nb::str{recipe.label.c_str()}).release().ptr();
 }
 
 }  // namespace legate_diffuse
