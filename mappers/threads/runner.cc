@@ -132,7 +132,9 @@ void Runner::prepare(const ParsedNest& nest, const Kernel& kernel, const Rows& r
 
 const char* Runner::scalars(const NestHead& head) {
   scalars_.resize(head.num_scalars);
-  std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
+  if (!scalars_.empty()) {
+    std::memcpy(scalars_.data(), head.scalars, scalars_.size() * sizeof(ScalarBlock));
+  }
   return reinterpret_cast<const char*>(scalars_.data());
 }
 
