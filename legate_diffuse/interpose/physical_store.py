@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.stores.form import form, seen
+from legate_diffuse.stores.form import seen
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -100,8 +100,8 @@ class ShownPhysicalStore:
     def __init__(self, view: View) -> None:
         self._view = view
         root = view.root
-        form(view.layout, root.shape)
-        self._elements = seen(view.layout, root.show().view(root.dtype))
+        elements = root.show().view(root.dtype)
+        self._elements = seen(view.layout, root.shape, elements)
         self._real: Any = None
 
     @property  # type: ignore[misc]

@@ -24,7 +24,7 @@ from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense, form, seen
+from legate_diffuse.stores.form import dense, seen
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -390,8 +390,7 @@ class Hosted:
             whole = root.small.lend().view(self._dtypes[str(root.dtype)])
         else:
             whole = np.asarray(root.mapped.get_inline_allocation())
-        form(view.layout, root.shape)
-        found = seen(view.layout, whole)
+        found = seen(view.layout, root.shape, whole)
         found.flags.writeable = False
         return found
 

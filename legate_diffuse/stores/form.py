@@ -39,19 +39,22 @@ def dense(shape: tuple[int, ...]) -> Layout:
     return layout
 
 
-def seen(layout: Layout, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def seen(
+    layout: Layout, extents: tuple[int, ...], elements: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
     """Return what a layout that is affine shows of the elements of a root.
 
     Args:
-        layout: the layout, which has a form.
+        layout: the layout.
+        extents: those of the root.
         elements: the root's, in row-major order.
     """
     size = elements.itemsize
-    words = np.frombuffer(layout.form or b"", np.int64)
+    words = np.frombuffer(form(layout, extents), np.int64)
     # is_affine volume end dim offset extents[dim] strides[dim]
     dim, offset = words[3], words[4]
-    extents, strides = words[5 : 5 + dim], words[5 + dim :]
-    return np.ndarray(extents, elements.dtype, elements, offset * size, strides * size)
+    shape, strides = words[5 : 5 + dim], words[5 + dim :]
+    return np.ndarray(shape, elements.dtype, elements, offset * size, strides * size)
 
 
 def _form(layout: Layout, extents: tuple[int, ...]) -> bytes:

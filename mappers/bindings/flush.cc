@@ -116,16 +116,16 @@ struct DroppedHere {
   destructor dealloc;
 };
 
-constexpr std::size_t kMostTypes = 8;
-DroppedHere dropped_here[kMostTypes];
+constexpr std::size_t MOST_TYPES = 8;
+DroppedHere dropped_here[MOST_TYPES];
 
 // Legate allows no other thread to drop its stores, but Python drops objects that are in a cycle
 // on whichever thread it looks for cycles. One that goes on another thread stays, as no part of it
 // is gone yet. Python lets its main thread know of it; another one looks when it drops an object
 // itself, and where Legate is called.
-template <std::size_t kPlace>
+template <std::size_t PLACE>
 void drop(PyObject* object) {
-  const auto& [type, dealloc] = dropped_here[kPlace];
+  const auto& [type, dealloc] = dropped_here[PLACE];
 
   // What is derived from the type has lost its own part when it comes here.
   if (is_on_window_thread() || Py_TYPE(object) != type) {
@@ -139,12 +139,12 @@ void drop(PyObject* object) {
   Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
 }
 
-template <std::size_t... kPlaces>
+template <std::size_t... PLACES>
 void drop_on_window_thread(const std::vector<nb::type_object>& types,
-                           std::index_sequence<kPlaces...>) {
-  constexpr destructor drops[] = {drop<kPlaces>...};
+                           std::index_sequence<PLACES...>) {
+  constexpr destructor drops[] = {drop<PLACES>...};
 
-  if (types.size() > kMostTypes) throw std::length_error{"types to drop on the window's thread"};
+  if (types.size() > MOST_TYPES) throw std::length_error{"types to drop on the window's thread"};
   for (std::size_t place = 0; place < types.size(); ++place) {
     auto* const type = reinterpret_cast<PyTypeObject*>(types[place].ptr());
     if (type->tp_dealloc == drops[place]) continue;
@@ -210,7 +210,7 @@ void bind_flush(nb::module_& module) {
   module.def(
       "drop_on_window_thread",
       [](const std::vector<nb::type_object>& types) {
-        drop_on_window_thread(types, std::make_index_sequence<kMostTypes>{});
+        drop_on_window_thread(types, std::make_index_sequence<MOST_TYPES>{});
       },
       nb::arg("types"));
   module.def("missing_symbol", &missing_symbol);

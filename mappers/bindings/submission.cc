@@ -212,18 +212,18 @@ void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
 }
 
 // The elements as bytes, for as long as somebody refers to what is returned.
-template <void (SmallArray::*kGive)(), void (SmallArray::*kTakeBack)()>
+template <void (SmallArray::*GIVE)(), void (SmallArray::*TAKE_BACK)()>
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> bytes_of(nb::handle self) {
   auto* const array = nb::inst_ptr<SmallArray>(self);
   auto* const elements = array->elements();
   const nb::capsule owner{self.inc_ref().ptr(), [](void* given) noexcept {
                             auto* const back = static_cast<PyObject*>(given);
 
-                            (nb::inst_ptr<SmallArray>(back)->*kTakeBack)();
+                            (nb::inst_ptr<SmallArray>(back)->*TAKE_BACK)();
                             Py_DECREF(back);
                           }};
 
-  (array->*kGive)();
+  (array->*GIVE)();
   return {elements, {array->num_bytes()}, owner};
 }
 
