@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import time
 from html import unescape
 from pathlib import Path
 
@@ -170,7 +171,7 @@ import legate.core
 start = time.perf_counter()
 import cupynumeric as cn
 x = cn.ones((600, 600))
-while time.perf_counter() - start < 4.0:
+while time.perf_counter() - start < 2.0:
     x[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])
     float(x.sum())
 print(time.perf_counter() - start)
@@ -182,7 +183,9 @@ def test_times_add_up_to_the_programs(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(TIMED)
     target = tmp_path / "report.html"
     command = (DIFFUSE, "explain", "--html", str(target))
+    start = time.perf_counter()
     done = run_forked(*command, *LEGATE_OPTIONS, str(tmp_path / "app.py"))
+    whole = time.perf_counter() - start
     assert done.returncode == 0, done.stderr
     page = target.read_text()
     (took,) = re.findall(r"the program took</dt><dd>([\d.]+) s<", page)
@@ -191,7 +194,9 @@ def test_times_add_up_to_the_programs(tmp_path: Path) -> None:
     seconds = [float(value) * UNITS[unit] for value, unit in times]
     # those of the program's own thread come first, then those of the processors
     assert sum(seconds[:-3]) == pytest.approx(float(took), rel=0.02)
-    assert float(took) == pytest.approx(float(done.stdout.split()[-1]), rel=0.1)
+    # between the program's clock and one around its process, whose start and end take
+    # as long as they like on a busy machine
+    assert float(done.stdout.split()[-1]) * 0.99 <= float(took) <= whole
 
 
 ITERATIONS = """\
