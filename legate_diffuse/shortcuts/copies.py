@@ -78,8 +78,8 @@ def _replace_get(submission: Submission) -> None:
                 if selected is None:
                     selected = selections.select(self, key)
             return original(self, key) if selected is None else selected
-        if not view.shape:
-            # the original copies a single element
+        if not view.shape and (type(key) is not tuple or Ellipsis not in key):
+            # the original copies a single element, unless there is an ellipsis
             template = reads[view.root.dtype]
             return original(self, key) if template is None else make(template, (), view)
         return show(thunk.base._owner, view, thunk.dtype)

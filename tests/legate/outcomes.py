@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What statements of ``hosted_statements`` give or raise, and where that differs."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import cupynumeric as cn
+import numpy as np
+from hosted_statements import CACHED, CHANGES, CRASHING, ROUNDED, arrays
+
+
+def outcomes(statements: Iterable[str], dtype: str) -> dict[str, Any]:
+    """Return what statements give on arrays of a type, but for those that end it."""
+    return {each: outcome(each, dtype) for each in statements if _runs(each, dtype)}
+
+
+def _runs(statement: str, dtype: str) -> bool:
+    if statement.startswith(CRASHING):
+        return dtype in ("float32", "float64")
+    # its task leaves garbage where all are True or False
+    return dtype != "bool" or "argm" not in statement
+
+
+def outcome(statement: str, dtype: str) -> Any:
+    """Return what a statement gives, shows, changes or raises, as arrays of NumPy's."""
+    functions = {name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}
+    names = {**functions, **arrays(cn, dtype)}
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            if statement in CHANGES:
+                exec(statement, names)
+                return _plain([names[name] for name in "xAT"])
+            found = eval(statement, names)
+            # whether it shows the elements of another array, and changes them
+            for name in "xATP":
+                names[name][...] = names[name] * 0
+            shown = _plain(found)
+            if isinstance(found, cn.ndarray) and statement not in CACHED:
+                found[...] = 1
+            return "tuple", [shown, *[_plain(names[name]) for name in "xATPoz"]]
+    except Exception as error:
+        return "error", f"{type(error).__name__}: {error}"
+
+
+def _plain(found: Any) -> Any:
+    if isinstance(found, cn.ndarray):
+        return "array", np.array(found.__array__())
+    if isinstance(found, (list, tuple)):
+        return type(found).__name__, [_plain(each) for each in found]
+    return type(found).__name__, found
+
+
+def keep(found: dict[str, Any], path: str) -> None:
+    """Write what statements gave."""
+    Path(path).write_bytes(pickle.dumps(found))
+
+
+def different(found: dict[str, Any], path: str, dtype: str) -> list[Any]:
+    """Return the statements that gave something else than what was kept.
+
+    What is rounded on arrays of a type may become another one.
+    """
+    kept = pickle.loads(Path(path).read_bytes())
+    assert found.keys() == kept.keys()
+    return [
+        (statement, one, kept[statement])
+        for statement, one in found.items()
+        if _differs(one, kept[statement], statement.startswith(ROUNDED), dtype)
+    ]
+
+
+def _differs(one: Any, other: Any, rounds: bool, dtype: str) -> bool:
+    if one[0] != other[0]:
+        return True
+    a, b = one[1], other[1]
+    if one[0] in ("list", "tuple"):
+        return len(a) != len(b) or any(
+            _differs(*each, rounds, dtype) for each in zip(a, b, strict=True)
+        )
+    if one[0] != "array":
+        return bool(a != b)
+    if (a.dtype, a.shape) != (b.dtype, b.shape):
+        return True
+    if a.tobytes() == b.tobytes():
+        return False
+    if not rounds:
+        return True
+    eps = np.finfo("float32" if dtype == "float32" else a.dtype).eps
+    size = max(np.abs(a).max(), 1.0) * 1024 * eps
+    return not np.allclose(a, b, rtol=0, atol=size, equal_nan=True)
