@@ -62,6 +62,31 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return places
 
 
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """Sort all elements, as the original does."""
+    refuse_nan(a)
+    return np.sort(a, _one_axis(axis))
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """Sort all elements, as the original does."""
+    refuse_nan(a)
+    return argsort(a, _one_axis(axis))
+
+
+def _one_axis(axis: Any) -> int:
+    if type(axis) is not int:
+        raise UnsuitableError
+    return axis
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """Refuse keys of several types, which the original makes one of, and no numbers."""
+    if len({np.asarray(key).dtype for key in keys}) != 1 or not np.isfinite(keys).all():
+        raise UnsuitableError
+    return np.lexsort(keys, axis)
+
+
 def as_type(function: Function, dtype: Any) -> Function:
     """Return a function whose result is of another type."""
 
@@ -136,13 +161,36 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
 
 
 def einsum(expression: Any, *operands: Any) -> Any:
-    """Refuse one operand, which may be shown, and operands that are no arrays."""
+    """Refuse one operand that is shown, and operands that are no arrays."""
     arrays = [isinstance(each, np.ndarray) for each in operands]
-    if len(arrays) < 2 or not all(arrays):
+    if not (arrays and all(arrays)):
         raise UnsuitableError
     is_pair = len(arrays) == 2 and type(expression) is str
     made = _product(expression, *operands) if is_pair else None
-    return np.einsum(expression, *operands) if made is None else made
+    made = np.einsum(expression, *operands) if made is None else made
+    if len(arrays) == 1 and np.may_share_memory(made, *operands):
+        raise UnsuitableError
+    return made
+
+
+def without_nan(function: Function) -> Function:
+    """Return a function that refuses NaN in its result: all elements were NaN."""
+
+    def checked(*arguments: Any, **named: Any) -> Any:
+        found = np.asarray(function(*arguments, **named))
+        if (found != found).any():
+            raise UnsuitableError
+        return found
+
+    return checked
+
+
+def raveled(multi_index: Any, dims: Any, *options: Any, **named: Any) -> Any:
+    """Refuse integers that are not those of the result."""
+    each = multi_index if type(multi_index) is tuple else (multi_index,)
+    if any(np.asarray(one).dtype != np.int64 for one in each):
+        raise UnsuitableError
+    return np.ravel_multi_index(multi_index, dims, *options, **named)
 
 
 # From so many elements, and so many in a sum, on a product of BLAS pays for what is
@@ -210,9 +258,8 @@ def matmul(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
-def in_doubles(function: Function) -> Function:
-    """Refuse NaN, and what becomes a float64 that it was not."""
-    checked = ordered(function)
+def in_doubles(checked: Function) -> Function:
+    """Refuse what becomes a float64 that it was not."""
 
     def of_doubles(a: Any, *options: Any, **named: Any) -> Any:
         if a.dtype.itemsize != 8:
@@ -231,3 +278,66 @@ def along_one(function: Function) -> Function:
         return function(a, axis, **named)
 
     return reduced
+
+
+# Kinds of arrays whose elements a number of Python's becomes as NumPy has it.
+TAKES: Final[dict[type, str]] = {int: "if", float: "f"}
+
+
+def _values(array: Any, values: Any) -> Any:
+    """Return values of an array's type; others are converted by the original."""
+    if array.dtype.kind in TAKES.get(type(values), ""):
+        return array.dtype.type(values)
+    if not isinstance(values, np.ndarray) or values.dtype != array.dtype:
+        raise UnsuitableError
+    return values
+
+
+def put(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
+    """Put values of its type to an array's elements."""
+    np.put(a, indices, _values(a, values), mode)
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Refuse numbers, as the original does, and masks of other types or shapes."""
+    _check_mask(arr, mask)
+    if np.ndim(vals) != 1:
+        raise UnsuitableError
+    np.place(arr, mask, _values(arr, vals))
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Refuse values that are repeated along another axis than the last one."""
+    _check_mask(a, mask)
+    if np.ndim(values) > 1 and np.shape(values) != a.shape:
+        raise UnsuitableError
+    np.putmask(a, mask, _values(a, values))
+
+
+def _check_mask(array: Any, mask: Any) -> None:
+    is_mask = isinstance(mask, np.ndarray) and mask.dtype == bool
+    if not is_mask or mask.shape != array.shape:
+        raise UnsuitableError
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """Put values of its type to places along one of an array's axes."""
+    np.put_along_axis(arr, indices, _values(arr, values), _one_axis(axis))
+
+
+def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
+    """Sort all elements, as the original does."""
+    a[...] = partition(a, kth, axis)
+
+
+def sort_in_place(a: Any, axis: Any = -1) -> None:
+    """Sort elements that have an order."""
+    refuse_nan(a)
+    a.sort(axis)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    """Refuse NaN, other types and other dimensions, as the original does."""
+    if a.ndim != 2 or val != val or a.dtype.kind not in TAKES.get(type(val), ""):
+        raise UnsuitableError
+    np.fill_diagonal(a, val, wrap)

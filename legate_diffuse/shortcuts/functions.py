@@ -14,13 +14,14 @@ import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
-from legate_diffuse.shortcuts.reductions import AXIS
+from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
     CALLED,
     CONVERTED,
     MADE,
     Submission,
+    may_overlap,
     replace,
 )
 from legate_diffuse.shortcuts.templates import Template, new_function
@@ -46,15 +47,37 @@ def _replace_function(name: str, submission: Submission) -> None:
     def function(a: Any, *options: Any, **named: Any) -> Any:
         if (
             type(a) is ndarray
-            and named.keys() <= AXIS
+            and named.keys() <= ARGUMENTS
             and len(options) + ("axis" in named) < 2
         ):
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
 
     original = replace(package, name, function)
-    if method != name:
-        setattr(package, method, getattr(package, name))
+
+
+def _replace_copyto(submission: Submission) -> None:
+    ndarray, view_of = submission.client.ndarray, submission.client.view_of
+
+    def are_apart(dst: Any, src: Any) -> bool:
+        target, source = view_of(dst), view_of(src)
+        if target is None or source is None:
+            return False
+        return not may_overlap(source.root, target.root)
+
+    def copyto(dst: Any, src: Any, *options: Any, **named: Any) -> None:
+        if (
+            type(dst) is type(src) is ndarray
+            and dst._writeable
+            and not (options or named)
+            and (dst.dtype, dst.shape) == (src.dtype, src.shape)
+            and are_apart(dst, src)
+        ):
+            dst[...] = src
+        else:
+            original(dst, src, *options, **named)
+
+    original = replace(importlib.import_module("cupynumeric"), "copyto", copyto)
 
 
 # What ``where`` chooses from, and the numbers that become such an element.
@@ -133,6 +156,15 @@ SHORTCUTS: Final = (
             partial(_replace_function, name),
         )
         for name, module in _FUNCTIONS.items()
+    ),
+    Shortcut(
+        "the function copyto",
+        (
+            ("_module.creation_data", "copyto"),
+            ("_thunk.deferred", "DeferredArray.copy"),
+            *CALLED,
+        ),
+        _replace_copyto,
     ),
     Shortcut(
         "the function where",

@@ -236,6 +236,26 @@ class Hosted:
 
         return self.change(array, change)
 
+    def assign_by(
+        self,
+        function: Callable[..., None],
+        array: Any,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> bool:
+        """Let a function of an array and arguments change it; False as above."""
+        if type(array) is not self._ndarray or not array._writeable:
+            return False
+        if self._warn._user_value:
+            # the original warns of conversions
+            return False
+        try:
+            given = [self._plain(each, ALL_KINDS) for each in arguments]
+            options = {key: self._plain(named[key], ALL_KINDS) for key in named}
+        except UnsuitableError:
+            return False
+        return self.change(array, lambda each: function(each, *given, **options))
+
     def change(self, array: Any, change: Callable[[Any], None]) -> bool:
         """Let a function change an array's elements; False if the original must."""
         if self._doctor._user_value:

@@ -7,7 +7,6 @@ Follows: cuPyNumeric (cupynumeric/_array, _module, _ufunc)
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import partial
 from math import prod
 from typing import Any, Final
@@ -16,7 +15,8 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
-from legate_diffuse.shortcuts.adjusted import Function, ordered, refuse_nan
+from legate_diffuse.shortcuts import adjusted
+from legate_diffuse.shortcuts.adjusted import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -80,7 +80,8 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
 
 def _spreads_far(arguments: tuple[Any, ...]) -> bool:
     """Whether there are many combinations of the elements, or of what is counted."""
-    extents = [getattr(each, "size", each) for each in arguments]
+    parts = arguments[0] if arguments and type(arguments[0]) is tuple else arguments
+    extents = [getattr(each, "size", each) for each in parts]
     # a square is made of one number
     counts = [each for each in extents if type(each) is int]
     return prod(counts * 2 if len(counts) == 1 else counts) > MOST_POINTS
@@ -175,51 +176,48 @@ def _replace_reduce(submission: Submission) -> None:
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
 
 
-def _replace_assignments(submission: Submission) -> None:
-    """Let methods that change all elements do so by NumPy."""
-    hosted, ndarray = submission.hosted, submission.client.ndarray
+def _replace_assignment(
+    name: str, function: Function, owner: Any, submission: Submission
+) -> None:
+    """Let a function or a method that changes elements do so by NumPy."""
+    assign_by = submission.hosted.assign_by
 
-    def sort(self: Any, axis: Any = -1, *options: Any, **named: Any) -> None:
-        if not options and not named and hosted.change(self, _sorted(axis)):
-            return
-        original_sort(self, axis, *options, **named)
+    def assign(a: Any, *arguments: Any, **named: Any) -> None:
+        if not assign_by(function, a, arguments, named):
+            original(a, *arguments, **named)
+
+    original = replace(owner, name, assign)
+
+
+def _replace_assignments(submission: Submission) -> None:
+    hosted, ndarray = submission.hosted, submission.client.ndarray
+    package = importlib.import_module("cupynumeric")
+    for name, function in _ASSIGNMENTS.items():
+        _replace_assignment(name, function, package, submission)
+    for name, function in _ASSIGNING_METHODS.items():
+        _replace_assignment(name, function, ndarray, submission)
 
     def fill(self: Any, value: Any) -> None:
         if not hosted.assign(self, Ellipsis, value):
-            original_fill(self, value)
+            original(self, value)
 
-    def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
-        # the original refuses NaN, and knows what other types become
-        if (
-            type(a) is ndarray
-            and a._writeable
-            and a.ndim == 2
-            and type(val) in _NUMBERS
-            and val == val
-            and a.dtype.kind in _NUMBERS[type(val)]
-            and type(wrap) is bool
-            and hosted.change(a, lambda found: np.fill_diagonal(found, val, wrap))
-        ):
-            return
-        original_fill_diagonal(a, val, wrap)
-
-    package = importlib.import_module("cupynumeric")
-    original_fill_diagonal = replace(package, "fill_diagonal", fill_diagonal)
-    original_sort = replace(ndarray, "sort", sort)
-    original_fill = replace(ndarray, "fill", fill)
+    original = replace(ndarray, "fill", fill)
     submission.front(ndarray, "fill", "fill", "self", "value")
 
 
-def _sorted(axis: Any) -> Callable[[Any], None]:
-    def sort(elements: Any) -> None:
-        refuse_nan(elements)
-        elements.sort(axis)
-
-    return sort
-
-
-# Numbers that diagonals are filled with, and the kinds of arrays that take them.
-_NUMBERS: Final[dict[type, str]] = {int: "if", float: "f"}
+# What changes elements of its first argument.
+_ASSIGNMENTS: Final[dict[str, Function]] = {
+    "fill_diagonal": adjusted.fill_diagonal,
+    "put": adjusted.put,
+    "place": adjusted.place,
+    "putmask": adjusted.putmask,
+    "put_along_axis": adjusted.put_along_axis,
+}
+_ASSIGNING_METHODS: Final[dict[str, Function]] = {
+    "sort": adjusted.sort_in_place,
+    "partition": adjusted.partition_in_place,
+    "put": adjusted.put,
+}
 # Functions of which native code does a part, what it calls that, and their parameters.
 _NATIVE: Final = {
     "argmax": ("argmax", "a", "axis", "out", "keepdims"),
@@ -275,12 +273,13 @@ SHORTCUTS: Final = (
         _replace_reduce,
     ),
     Shortcut(
-        "what changes all elements of small arrays, or a diagonal",
+        "what changes elements of small arrays",
         (
-            ("_array.array", "ndarray.sort"),
+            *(("_module.indexing", name) for name in _ASSIGNMENTS),
+            *(("_array.array", f"ndarray.{name}") for name in _ASSIGNING_METHODS),
             ("_array.array", "ndarray.fill"),
-            ("_module.indexing", "fill_diagonal"),
             *CALLED,
+            *CONVERTED,
         ),
         _replace_assignments,
     ),

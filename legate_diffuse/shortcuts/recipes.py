@@ -18,6 +18,7 @@ import numpy as np
 
 from legate_diffuse.shortcuts.adjusted import (
     Function,
+    argpartition,
     argsort,
     array_equal,
     as_type,
@@ -28,11 +29,15 @@ from legate_diffuse.shortcuts.adjusted import (
     gradient,
     in_doubles,
     in_own_type,
+    lexsort,
     matmul,
     ordered,
+    partition,
+    raveled,
     repeat,
     rot90,
     unravel_index,
+    without_nan,
 )
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 
@@ -128,6 +133,7 @@ FUNCTIONS: Final = (
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2", function=diagonal),
     Recipe("diag", _MATRICES, 2, "k", function=diag),
+    Recipe("diagflat", _MATRICES, 2, "k"),
     Recipe("tril", _MATRICES, 2, "k", is_loop=True),
     Recipe("triu", _MATRICES, 2, "k", is_loop=True),
     Recipe("tri", _MATRICES, 3, "M k", is_loop=True, spreads=True, arrays=0),
@@ -147,6 +153,16 @@ FUNCTIONS: Final = (
         2,
         function=unravel_index,
         is_loop=True,
+        arrays=0,
+    ),
+    Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", raveled, arrays=0),
+    Recipe(
+        "indices",
+        _INDEXING,
+        2,
+        "dtype sparse",
+        is_loop=True,
+        spreads=True,
         arrays=0,
     ),
     Recipe("tril_indices", _INDEXING, 3, "k m", arrays=0),
@@ -205,6 +221,14 @@ FUNCTIONS: Final = (
         "axis kind",
         function=ordered(argsort),
     ),
+    Recipe("partition", _SORTING, 3, "axis", _ORDERED, partition, least=2),
+    Recipe("argpartition", _SORTING, 3, "axis", _ORDERED, argpartition, least=2),
+    Recipe("lexsort", _SORTING, 2, "axis", _ORDERED, lexsort, arrays=0),
+    Recipe("sort_complex", _SORTING, function=ordered(np.sort_complex)),
+    *(
+        Recipe(name, _SUMS, 2, "axis keepdims", _REAL, getattr(np, name))
+        for name in ("nanargmax", "nanargmin")
+    ),
     Recipe(
         "unique",
         "_module.sets_making",
@@ -221,7 +245,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _REAL,
-        in_doubles(np.median),
+        in_doubles(ordered(np.median)),
     ),
     Recipe(
         "percentile",
@@ -229,7 +253,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        in_doubles(np.percentile),
+        in_doubles(ordered(np.percentile)),
     ),
     Recipe(
         "quantile",
@@ -237,7 +261,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        in_doubles(np.quantile),
+        in_doubles(ordered(np.quantile)),
     ),
     # what scans and sums
     Recipe(
@@ -272,6 +296,29 @@ FUNCTIONS: Final = (
         _NUMBERS,
         in_own_type(np.nancumprod, "u"),
     ),
+    Recipe("nansum", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
+    *(
+        Recipe(
+            name,
+            _SUMS,
+            2,
+            "axis keepdims",
+            _REAL,
+            without_nan(getattr(np, name)),
+            is_loop=True,
+        )
+        for name in ("nanmax", "nanmin")
+    ),
+    Recipe("nanprod", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
+    Recipe("nanmean", _AVERAGES, 2, "axis", "f", without_nan(np.nanmean), is_loop=True),
+    Recipe(
+        "nanmedian",
+        _AVERAGES,
+        2,
+        "axis",
+        "f",
+        in_doubles(without_nan(np.nanmedian)),
+    ),
     Recipe(
         "gradient",
         _SUMS,
@@ -297,8 +344,9 @@ FUNCTIONS: Final = (
     Recipe(
         "cov",
         "_module.stats_correlating",
-        1,
-        kinds=_REAL,
+        2,
+        "rowvar bias ddof",
+        _REAL,
         is_loop=True,
     ),
     # what is close, or stays within bounds
@@ -418,7 +466,9 @@ FUNCTIONS: Final = (
 METHODS: Final = (
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
+    "choose",
     "clip",
     "compress",
     "cumprod",

@@ -59,11 +59,12 @@ _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "prod": (np.prod, "iuf"),
     "max": (ordered(np.max), "iuf"),
     "min": (ordered(np.min), "iuf"),
-    "any": (along_one(np.any), "b"),
-    "all": (along_one(np.all), "b"),
+    "any": (along_one(np.any), "biuf"),
+    "all": (along_one(np.all), "biuf"),
 }
-# The arguments that these take.
+# The arguments that say along which axes, and all that NumPy takes.
 AXIS: Final = frozenset(("axis", "keepdims"))
+ARGUMENTS: Final = AXIS | {"dtype", "initial", "where"}
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -155,6 +156,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         elif not options and all(
             [named[each] is _DEFAULTS.get(each, ...) for each in named]
         ):
+            named = {}
             made = reduce_all(self)
         elif len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
@@ -165,12 +167,27 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                     made = reduce_along(self, axis)
                 if keeps and made is not None:
                     made = made[_with_axis(axis, made.ndim + 1)]
-            if made is None:
-                arguments = (self, *options)
-                made = hosted.run(by_numpy, arguments, named, name, kinds, brings=False)
+        if made is None and len(options) < 2 and named.keys() <= ARGUMENTS:
+            made = reduce_here(self, *options, **named)
+            axis = options[0] if options else named.get("axis")
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
+
+    def reduce_here(array: Any, *options: Any, **named: Any) -> Any:
+        """Let NumPy reduce, where types stay as they are."""
+        view = client.view_of(array)
+        if view is None:
+            return None
+        given = {each: named[each] for each in named if named[each] is not None}
+        kind, initial = np.dtype(view.root.dtype).kind, given.get("initial", 0)
+        if type(initial) not in (int, float) or (
+            type(initial) is float and kind != "f"
+        ):
+            return None
+        if "dtype" in given and not _is_alike(given["dtype"], kind):
+            return None
+        return hosted.run(by_numpy, (array, *options), given, name, kinds, brings=False)
 
     def reduce_all(array: Any) -> Any:
         view = client.view_of(array)
@@ -178,7 +195,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         # the original refuses empty arrays, and copies single elements
         if view.volume < 2 or view.root.scalar_storage:
-            return hosted.run(by_numpy, (array,), {}, name, kinds, brings=False)
+            return None
         root = view.root
         if sums and root.dtype in _WIDER:
             wider = convert(array, _WIDER[root.dtype])
@@ -238,6 +255,15 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return made
 
     original = replace(client.ndarray, name, reduce)
+
+
+def _is_alike(dtype: Any, kind: str) -> bool:
+    """Whether a type is of a kind, and its sums are not rounded as those of halves."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        return False
+    return bool(found.kind == kind and found.itemsize > 2)
 
 
 @lru_cache

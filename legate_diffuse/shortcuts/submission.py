@@ -6,8 +6,9 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 
 from __future__ import annotations
 
-from functools import update_wrapper
-from types import FunctionType
+import sys
+from functools import cache, update_wrapper
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from legate_diffuse.interpose.originals import real
@@ -111,7 +112,7 @@ class Submission:
             way, arrays.function, extra, names or None, arrays.learn, otherwise
         )
         made = update_wrapper(made, otherwise)
-        setattr(owner, name, before.getter(made) if is_property else made)
+        _put(owner, name, before.getter(made) if is_property else made)
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""
@@ -234,5 +235,35 @@ def replace(owner: Any, name: str, function: Any) -> Any:
         function.__closure__,
     )
     shortcut.__kwdefaults__ = function.__kwdefaults__
-    setattr(owner, name, update_wrapper(shortcut, original))
+    _put(owner, name, update_wrapper(shortcut, original))
     return original
+
+
+def _put(owner: Any, name: str, made: Any) -> None:
+    """Put what was made in the place of what an owner has.
+
+    A function of the package is replaced wherever cuPyNumeric has it: its own functions
+    call it, and some have two names.
+    """
+    found = [(owner, name)]
+    if isinstance(owner, ModuleType):
+        places = _places()
+        found = places.pop(id(getattr(owner, name)), found)
+        places[id(made)] = found
+    for place in found:
+        setattr(*place, made)
+
+
+@cache
+def _places() -> dict[int, list[tuple[Any, str]]]:
+    """Return which modules of cuPyNumeric have a function, and its names there.
+
+    By what ``id`` says of functions, which modules or shortcuts keep.
+    """
+    places: dict[int, list[tuple[Any, str]]] = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "cupynumeric":
+            for own, value in vars(module).items():
+                if isinstance(value, FunctionType):
+                    places.setdefault(id(value), []).append((module, own))
+    return places

@@ -100,6 +100,9 @@ ASIDE = ("take(e", "x[x > 2]", "A[A", "x[(x", "nan_to_num(x", "convolve(x, x4)",
          "A.T", "count_nonzero(A, ", "ravel_", "unravel", "diag_", "lexsort", "tri",
          "array_equal(x, A", "A.flatten", "roll(", "A[A[:, 0]", "unique(A)",
          "repeat(x, r", "dot(A, x4", "linalg.pinv", "einsum('ii", "einsum('ij->",
+         "partition(A, 2, N", "partition(f", "nanmedian(f[1", "nanarg", "all(z",
+         "logspace", "histogram2d", "roots", "put(x, [30]", "put(x, i, i)",
+         "place(x, r", "putmask(x, x > 2, i4", "copyto(A, A.T", "x.sort(kind",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]

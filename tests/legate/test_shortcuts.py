@@ -54,7 +54,13 @@ def outcome(call: Callable[[], Any]) -> tuple[Any, ...]:
 
 
 def original(owner: Any, name: str) -> Any:
-    return getattr(owner, name).__wrapped__
+    """Return cuPyNumeric's own function: shortcuts and native code wrap it in turn."""
+    found = getattr(owner, name)
+    while not hasattr(found, "__code__") or "legate_diffuse" in (
+        found.__code__.co_filename
+    ):
+        found = found.__wrapped__
+    return found
 
 
 @pytest.fixture
@@ -369,7 +375,7 @@ def test_universal_functions_do_what_the_originals_do(data: st.DataObject) -> No
     call = type(function).__call__
     made = outcome(lambda: call(function, *operands, **options()))
     assert made == outcome(
-        lambda: call.__wrapped__(function, *operands, **options())  # type: ignore[attr-defined]
+        lambda: original(type(function), "__call__")(function, *operands, **options())
     )
 
 
