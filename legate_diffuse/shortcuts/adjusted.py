@@ -17,6 +17,20 @@ from legate_diffuse.shortcuts.hosted import UnsuitableError
 Function = Callable[..., Any]
 
 
+def sized(function: Function) -> Function:
+    """Return a function that refuses a first array without axes or elements.
+
+    The two differ in what such an array may be asked for.
+    """
+
+    def sized(a: Any, *options: Any, **named: Any) -> Any:
+        if isinstance(a, np.ndarray) and (not a.size or not a.ndim):
+            raise UnsuitableError
+        return function(a, *options, **named)
+
+    return sized
+
+
 def refuse_nan(values: Any) -> None:
     """Raise where NaN is sorted or compared: its place is another one there."""
     if values.dtype.kind not in "fc":
@@ -144,6 +158,20 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     if type(k) is not int or k % 4 == 0:
         raise UnsuitableError
     return np.rot90(m, k, axes)
+
+
+def histogram(a: Any, *options: Any, **named: Any) -> Any:
+    """Refuse elements that are equal, around which the original puts other bins."""
+    if a.min() == a.max():
+        raise UnsuitableError
+    return np.histogram(a, *options, **named)
+
+
+def bincount(x: Any, *options: Any, **named: Any) -> Any:
+    """Refuse bools, as the original does."""
+    if x.dtype == bool:
+        raise UnsuitableError
+    return np.bincount(x, *options, **named)
 
 
 def unravel_index(indices: Any, shape: Any) -> Any:

@@ -49,6 +49,8 @@ def _replace_function(name: str, submission: Submission) -> None:
             type(a) is ndarray
             and named.keys() <= ARGUMENTS
             and len(options) + ("axis" in named) < 2
+            # other than the method, the function takes 0 for one that is not there
+            and (a.ndim or not (options or "axis" in named))
         ):
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)

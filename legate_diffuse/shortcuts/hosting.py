@@ -43,6 +43,8 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
     numpy = getattr(np, recipe.package) if recipe.package else np
     function = recipe.function or getattr(numpy, name)
+    if not recipe.is_elementwise:
+        function = adjusted.sized(function)
 
     def call(*arguments: Any, **named: Any) -> Any:
         made = None

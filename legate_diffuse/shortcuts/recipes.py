@@ -22,11 +22,13 @@ from legate_diffuse.shortcuts.adjusted import (
     argsort,
     array_equal,
     as_type,
+    bincount,
     convolve,
     diag,
     diagonal,
     einsum,
     gradient,
+    histogram,
     in_doubles,
     in_own_type,
     lexsort,
@@ -69,6 +71,7 @@ class Recipe:
             its arguments, or of numbers of what they count. The original makes many.
         arrays: how many arguments, the first ones, must be arrays: of which type
             another one becomes is the original's affair.
+        is_elementwise: whether arrays without axes or elements are as good as others.
         computes: whether there are sums, products or the like; None if that follows
             from the kinds of types, as it does where all of them are possible.
     """
@@ -85,6 +88,7 @@ class Recipe:
     ends: bool = False
     spreads: bool = False
     arrays: int = 1
+    is_elementwise: bool = False
     computes: bool | None = None
 
     @property
@@ -237,8 +241,8 @@ FUNCTIONS: Final = (
     ),
     Recipe("isin", "_module.sets_making", 2),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
-    Recipe("bincount", _COUNTS, 3, "weights minlength"),
-    Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
+    Recipe("bincount", _COUNTS, 3, "weights minlength", function=bincount),
+    Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL, histogram),
     Recipe(
         "median",
         _AVERAGES,
@@ -357,6 +361,7 @@ FUNCTIONS: Final = (
         "rtol atol equal_nan",
         function=as_type(np.allclose, np.bool_),
         is_loop=True,
+        is_elementwise=True,
     ),
     Recipe(
         "array_equal",
@@ -373,8 +378,11 @@ FUNCTIONS: Final = (
         2,
         "rtol atol equal_nan",
         is_loop=True,
+        is_elementwise=True,
     ),
-    Recipe("clip", "_module.math_misc", 3, kinds="f", is_loop=True),
+    Recipe(
+        "clip", "_module.math_misc", 3, kinds="f", is_loop=True, is_elementwise=True
+    ),
     Recipe(
         "round",
         "_module.math_rounding",
@@ -382,6 +390,7 @@ FUNCTIONS: Final = (
         "decimals",
         _REAL,
         is_loop=True,
+        is_elementwise=True,
     ),
     Recipe(
         "nan_to_num",
@@ -390,6 +399,7 @@ FUNCTIONS: Final = (
         "nan posinf neginf",
         "f",
         is_loop=True,
+        is_elementwise=True,
     ),
     Recipe(
         "convolve",
@@ -492,9 +502,12 @@ OPERATORS: Final = (
         kinds="biu",
         function=np.invert,
         is_loop=True,
+        is_elementwise=True,
     ),
-    Recipe("conj", "", kinds="c", function=np.conj, is_loop=True),
-    Recipe("conjugate", "", kinds="c", function=np.conj, is_loop=True),
+    Recipe("conj", "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True),
+    Recipe(
+        "conjugate", "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True
+    ),
 )
 # Methods that tell what an array holds. cuPyNumeric hands its memory out for them.
 TEXTS: Final[dict[str, Function]] = {

@@ -180,6 +180,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         if view is None:
             return None
         given = {each: named[each] for each in named if named[each] is not None}
+        if not view.shape and (options or "axis" in given):
+            # the original has no axis
+            return None
         kind, initial = np.dtype(view.root.dtype).kind, given.get("initial", 0)
         if type(initial) not in (int, float) or (
             type(initial) is float and kind != "f"

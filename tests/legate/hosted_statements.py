@@ -589,6 +589,67 @@ A[1:3, 1:3]
 A[1:3][1]
 """.strip().split("\n")
 
+# Functions of one array, and what is behind it: "{}" stands for the array again.
+_PLAIN: Final = """
+sort argsort argmax argmin cumsum cumprod nancumsum nansum nanmax nanmin nanprod nanmean
+nanargmax median mean sum prod max min any all amax count_nonzero nonzero flatnonzero
+argwhere where unique diag diagonal trace tril triu diagflat flip flipud fliplr rot90
+ravel squeeze transpose copy round abs sqrt isnan sign square conj real imag ndim shape
+size atleast_1d atleast_2d atleast_3d diff gradient nan_to_num average cov histogram
+bincount sort_complex zeros_like ones_like asarray array linalg.norm
+""".strip()
+_OF_ONE: Final = {
+    **dict.fromkeys(_PLAIN.split(), ""),
+    **dict.fromkeys(("repeat", "tile", "searchsorted"), ", 2"),
+    **dict.fromkeys(("delete", "expand_dims", "partition"), ", 0"),
+    **dict.fromkeys(("append", "pad", "roll"), ", 1"),
+    **dict.fromkeys(("allclose", "isclose", "array_equal", "outer", "dot"), ", {}"),
+    **{"reshape": ", -1", "clip": ", 0, 2", "insert": ", 0, 1", "take": ", [0]"},
+    **{"broadcast_to": ", (3, 4)"},
+}
+# Those that have an axis, and methods.
+_ALONG: Final = """
+sort argsort argmax argmin cumsum sum prod max min any all mean flip nanmax nansum
+count_nonzero unique median squeeze diff
+""".strip()
+_METHODS: Final = """
+sum max min mean prod any all argmax argmin argsort cumsum sort copy flatten ravel
+squeeze tolist item round nonzero trace diagonal conj
+""".strip()
+_REDUCING: Final = "add", "multiply", "maximum", "minimum", "logical_and", "logical_or"
+# Arrays of no axes, one element, and none.
+_SMALLEST: Final = "x[2]", "x[2:3]", "o", "e", "A[2:2]"
+# What functions and methods make of them.
+EDGES: Final = [
+    *(
+        f"{name}({each}{rest.format(each)})"
+        for name, rest in _OF_ONE.items()
+        for each in _SMALLEST
+    ),
+    *(
+        f"{name}({each}, axis={axis})"
+        for name in _ALONG.split()
+        for each in _SMALLEST
+        for axis in (0, -1, 1)
+    ),
+    *(
+        f"{each}.{name}({axis})"
+        for name in _METHODS.split()
+        for each in _SMALLEST
+        for axis in (("", "axis=0", "0") if name in _ALONG.split() else ("",))
+    ),
+    *(
+        f"{name}.reduce({each})"
+        for name in _REDUCING
+        for each in (*_SMALLEST, "x", "A", "r", "A > 2", "A, axis=1")
+    ),
+    *(
+        f"{name}(({each}, {each}))"
+        for name in ("concatenate", "stack", "vstack", "hstack", "column_stack")
+        for each in _SMALLEST
+    ),
+]
+
 # Statements that change some of the arrays.
 CHANGES: Final = """
 x[i] = 1
@@ -721,19 +782,28 @@ ROUNDED: Final = (
         "vdot",
         "dot",
     ),
-    *("einsum", "matmul", "tensordot", "linalg", "convolve", "add.reduce", "trace"),
+    *(
+        "multiply.reduce",
+        "einsum",
+        "matmul",
+        "tensordot",
+        "linalg",
+        "convolve",
+        "add.reduce",
+        "trace",
+    ),
     *("A.trace", "sum", "A.sum", "A[:, :2] @", "A[:2] @", "A[:1] @", "A[0, :1] @"),
     *("x4[:2] @", "x4 @", "A[:, :1] @", "r.mean", "b.mean", "array([x.sum"),
 )
 # What they return is what cuPyNumeric takes for the number from then on.
-CACHED: Final = ("asarray(3)", "array(3)")
+CACHED: Final = ("asarray(3", "array(3")
 # cuPyNumeric ends the process, but for such types: its variance takes a float64 of 4
 # bytes, and complex numbers have no truth along an axis.
 CRASHING: Final = {
     "var": ("float32", "float64"),
     "x.var": ("float32", "float64"),
-    "A.all(": REAL,
-    "A.any(": REAL,
+    **dict.fromkeys(("A.all(", "A.any(", "any(", "all(", "logical_"), REAL),
+    **{f"{each}.{name}": REAL for each in _SMALLEST for name in ("any", "all")},
 }
 
 
