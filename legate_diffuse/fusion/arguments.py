@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from legate_diffuse.fusion.draft import LaunchDraft
@@ -16,7 +16,7 @@ from legate_diffuse.fusion.rows import row_runs
 from legate_diffuse.fusion.tile_nests import place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.distance import Landmark, Rows
+from legate_diffuse.ir.distance import Landmark
 from legate_diffuse.ir.nest import Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
 from legate_diffuse.kernel.ir import RowProgram
@@ -84,6 +84,7 @@ def _plan_whole(
         rewritten.scratch,
         liveness.undefined | replaced,
         {} if launch.tiled else written_in_place(program, rewritten.scratch, circular),
+        circular,
         tiled=launch.tiled,
     )
     for number, nest in enumerate(nests):
@@ -96,7 +97,7 @@ def _plan_whole(
         tiling = tile(
             tiles,
             tuple(users.arguments),
-            [buffer.view.store for buffer in users.scratch.values()],
+            [stores[store] for store in users.scratch],
             stores,
         )
         if tiling is None:
@@ -144,40 +145,22 @@ def _plan_whole(
             if passed.store in replaced
         ),
         privileges=users.privileges(tiling) + bytes((READ,) * len(again)),
-        scratch=tuple(
-            (
-                buffer.view.recorded
-                if buffer.view.store.rows is None
-                else buffer.view.store.rows,
-                buffer.first,
-                buffer.last,
-            )
-            for buffer in users.scratch.values()
-        ),
-        short=tuple(
-            place
-            for place, buffer in enumerate(users.scratch.values())
-            if buffer.view.store.rows is not None
-        ),
-        circular=tuple(circular.get(store) for store in users.scratch),
+        scratch=tuple(users.scratch.values()),
         bands=tuple(len(band.turns) for band in program.bands),
-        runs=tuple(_runs(program, planned, users, circular)) if runs_rows else (),
+        runs=tuple(_runs(program, planned, users)) if runs_rows else (),
         landmarks=tuple(_landmarks(program)),
     )
 
 
 def _runs(
-    program: Program,
-    nests: Sequence[PlannedNest],
-    users: RootUsers,
-    circular: Mapping[int, Rows],
+    program: Program, nests: Sequence[PlannedNest], users: RootUsers
 ) -> Iterator[PlannedRun]:
     """Yield the nests whose rows are independent, with what only they use of a row."""
     for run in row_runs(program):
         local: dict[int, int] = {}
-        for number, (store, buffer) in enumerate(users.scratch.items()):
+        for number, buffer in enumerate(users.scratch.values()):
             used_outside = buffer.first not in run or buffer.last not in run
-            if not used_outside and circular.get(store) == 0:
+            if not used_outside and buffer.spread == 0:
                 local[~number] = len(local)
         yield PlannedRun(
             run.start,

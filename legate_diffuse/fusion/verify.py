@@ -197,8 +197,9 @@ def arguments(draft: Draft) -> None:
                 store = access.view.store
                 where = f"nest {number} of tasks {launch.tasks}, store {store.id}"
                 if place < 0:
-                    _, first, last = launch.scratch[~place]
-                    _require(first <= number <= last, f"{where}: no buffer is left")
+                    buffer = launch.scratch[~place]
+                    used = buffer.first <= number <= buffer.last
+                    _require(used, f"{where}: no buffer is left")
                     continue
                 _require(
                     named[place] == store.origin, f"{where}: the task names another one"

@@ -114,12 +114,10 @@ def _write(
     if tiling is not None:
         parts.append(write_tiling(tiling, views, launch.arguments, moments))
     parts.append(pack("=4q", *counts))
-    for place, ((number, first, last), spread) in enumerate(
-        zip(launch.scratch, launch.circular, strict=True)
-    ):
+    for number, first, last, spread, thin in launch.scratch:
         root = views[number].root
         extents = root.shape
-        if place in launch.short:
+        if thin:
             extents = (views[number].layout.extents[0], *extents[1:])
         parts.append(
             pack(
