@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.legality import conflicts, is_single
+from legate_diffuse.fusion.legality import is_single
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Access, Points, Privilege, Window
 from legate_diffuse.ir.nest import Nest, Program

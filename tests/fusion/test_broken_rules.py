@@ -108,7 +108,7 @@ def _always(*_: Any) -> bool:
 
 BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "a task moves past what it conflicts with": (
-        grouping._Open,
+        Group,
         "conflicts",
         _never,
     ),
@@ -132,12 +132,12 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "only one direction is a conflict": (
         cluster,
         "conflicts",
-        lambda one, other: legality._changes_what(one, other),
+        lambda one, other: cluster._changes_what(one, other),
     ),
     "only the other direction is a conflict": (
         cluster,
         "conflicts",
-        lambda one, other: legality._changes_what(other, one),
+        lambda one, other: cluster._changes_what(other, one),
     ),
 }
 
@@ -285,8 +285,8 @@ def test_what_late_tasks_read_is_not_reduced_to(
 ) -> None:
     add = Group.add
 
-    def forget(group: Group, task: IndexTask) -> None:
-        add(group, task)
+    def forget(group: Group, position: int, task: IndexTask) -> None:
+        add(group, position, task)
         group.read_late.clear()
 
     monkeypatch.setattr(Group, "add", forget)
