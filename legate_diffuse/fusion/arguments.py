@@ -13,7 +13,6 @@ from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
 from legate_diffuse.fusion.rows import row_runs
-from legate_diffuse.fusion.tile_nests import place_nests
 from legate_diffuse.fusion.tiles import tile
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.distance import Landmark
@@ -91,11 +90,8 @@ def _plan_whole(
         users.add(number, nest)
     tiling, again = None, []
     if launch.tiled and nests:
-        tiles = place_nests(nests)
-        if tiles is None:
-            return None
         tiling = tile(
-            tiles,
+            nests,
             tuple(users.arguments),
             [stores[store] for store in users.scratch],
             stores,
