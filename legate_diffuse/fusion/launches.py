@@ -152,10 +152,9 @@ class _Open(Cluster):
     partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
     _written: set[int] = field(default_factory=set)
-    # the stores that the launch names, as far as is known yet: live ones, and dead ones
-    # that it does not write
-    _live: set[int] = field(default_factory=set)
-    _dead: set[int] = field(default_factory=set)
+    # the stores that the launch names, as far as is known yet: live ones, and those
+    # that it uses before it writes them
+    _named: set[int] = field(default_factory=set)
     # whether the launch takes in no more groups
     alone: bool = False
     # the nests of the first groups, which are placed when somebody asks
@@ -174,15 +173,13 @@ class _Open(Cluster):
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
-        written, live, dead = self._names(tasks)
         # each nest is given what single elements were before the launch
         if self.partitioned and self._is_late(tasks):
             self.alone = True
         self.parts.append((group, tasks))
-        self._written |= written
-        self._live |= live
-        self._dead = (self._dead | dead) - written
+        self._named = self._named_with(tasks)
         for task in tasks:
+            self._written |= task.written
             self.take(task)
 
     @property
@@ -265,25 +262,18 @@ class _Open(Cluster):
         """Whether the tasks of one group more would not be too many."""
         if len(self.groups) >= MAX_NESTS:
             return False
-        written, live, dead = self._names(tasks)
-        more = len(live - self._live) + len(dead - self._dead)
-        fewer = len(written & self._dead)
-        return len(self._live) + len(self._dead) + more - fewer <= MAX_ARGUMENTS
+        return len(self._named_with(tasks)) <= MAX_ARGUMENTS
 
-    def _names(self, tasks: Sequence[IndexTask]) -> tuple[set[int], set[int], set[int]]:
-        """Return what tasks write, and the live and the dead stores to be named."""
-        written = {view.store.id for task in tasks for view in task.writes}
-        stores = [access.view.store for task in tasks for access in task.accesses]
-        return (
-            written,
-            {store.id for store in stores if store.live and not store.constant},
-            {
-                store.id
-                for store in stores
-                if not (store.live or store.constant or store.id in written)
-                and store.id not in self._written
-            },
-        )
+    def _named_with(self, tasks: Sequence[IndexTask]) -> set[int]:
+        """Return the stores to be named with the tasks of one group more."""
+        written = self._written.union(*(task.written for task in tasks))
+        return self._named | {
+            store.id
+            for task in tasks
+            for access in task.accesses
+            for store in [access.view.store]
+            if not store.constant and (store.live or store.id not in written)
+        }
 
 
 def _not_worth_it(launch: _Open) -> bool:
