@@ -20,12 +20,11 @@ from legate_diffuse.fusion import (
     launches,
     legality,
     liveness,
-    localize,
     pipeline,
     reach,
     renaming,
     root_users,
-    tiles,
+    tile_nests,
 )
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import (
@@ -308,7 +307,7 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
 def test_results_that_begin_elsewhere_have_tiles_that_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for user in (reach, tiles, localize):
+    for user in (reach, tile_nests):
         monkeypatch.setattr(user, "own_of", lambda *_: reach.OWN)
     assert is_noticed(is_wrong, WINDOWS)
 
@@ -324,7 +323,7 @@ def test_points_reduce_what_they_compute_for_others_once(
     def not_shared(*given: Any) -> reach.Reaches:
         return replace(reach.reaches(*given), shared=False)
 
-    monkeypatch.setattr(tiles, "reaches", not_shared)
+    monkeypatch.setattr(tile_nests, "reaches", not_shared)
     assert is_noticed(is_wrong, WINDOWS)
 
 
