@@ -131,6 +131,9 @@ def _plan_whole(
             if image is not None
         ),
         hoisted=tuple(hoisted) if launch.partitioned else (),
+        late=tuple(sorted({n for nest in liveness.nests for n in nest.late}))
+        if launch.partitioned
+        else (),
         deferrable=liveness.deferrable,
         nests=planned,
         temporaries=_views_of(window, launch, (dropped | renamed) - held),
