@@ -77,7 +77,12 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
         for place, reach in enumerate(computed.nests)
         if reach is not None or axis.placements[place] is None
     }
-    nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
+    left = [nest for place, nest in enumerate(rewritten.nests) if place in needed]
+    # what is computed again for those that gather it
+    gathered = {a.view.store.id for nest in left for a in nest.accesses if a.whole}
+    nests = numbered(
+        [n for n in left if not n.image or n.views[0].store.id in gathered]
+    )
     return rewritten if place_nests(nests) is None else rewritten._replace(nests=nests)
 
 
