@@ -74,8 +74,8 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
     needed = {
         place
         for axis, computed, _ in divided.along
-        for place, reach in enumerate(computed.nests)
-        if reach is not None or axis.placements[place] is None
+        for place, halo in enumerate(computed.nests)
+        if halo is not None or axis.placements[place] is None
     }
     left = [nest for place, nest in enumerate(rewritten.nests) if place in needed]
     # what is computed again for those that gather it

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
+from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
 from legate_diffuse.fusion.passed import INDEX
-from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest, over
@@ -117,10 +117,10 @@ class Tiles:
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
         return all(
-            reach.width <= FEW
+            halo.width <= FEW
             for axis in self.axes
             if axis.spread > FEW
-            for reach in reaches(self.nests, axis, results, leader).stores.values()
+            for halo in halos(self.nests, axis, results, leader).stores.values()
         )
 
 
@@ -239,7 +239,7 @@ def _adds_once(tiles: Tiles, arrays: Iterable[int], leader: int | None) -> bool:
         return True
     changed = tiles.changed.intersection(arrays)
     return not any(
-        reaches(tiles.nests, axis, changed - axis.partial, leader).shared
+        halos(tiles.nests, axis, changed - axis.partial, leader).shared
         for axis in tiles.axes
     )
 
@@ -273,8 +273,8 @@ class Along(NamedTuple):
     """What points compute along an axis, and what they have of results."""
 
     axis: TileAxis
-    reaches: Reaches
-    results: Mapping[int, Reach]
+    halos: Halos
+    results: Mapping[int, Halo]
 
 
 class Divided(NamedTuple):
@@ -304,7 +304,7 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
     along = []
     for axis in tiles.axes:
         results = tiles.changed - axis.partial - scratch
-        computed = reaches(nests, axis, results, leader)
-        own = {store: own_of(axis, store, leader) for store in results}
+        computed = halos(nests, axis, results, leader)
+        own = {store: tile_of(axis, store, leader) for store in results}
         along.append(Along(axis, computed, own))
     return Divided(tiles, leader, tuple(along))

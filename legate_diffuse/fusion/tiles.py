@@ -2,7 +2,7 @@
 """Launches of several nests, each point of which computes what its tile needs.
 
 What lies between the nests lives in the task, and is computed by each point for its
-tile and as far beyond it as others of its nests read (``reach.py``). Which nests may
+tile and as far beyond it as others of its nests read (``halo.py``). Which nests may
 share a launch is in ``tile_nests.py``.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
+from legate_diffuse.fusion.halo import NO_HALO, Halo
 from legate_diffuse.fusion.passed import Passed, indices_of
-from legate_diffuse.fusion.reach import OWN, Reach
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
     Along,
@@ -71,14 +71,14 @@ class TiledArgument(NamedTuple):
 
     Attributes:
         dims: the common dimensions of its root's.
-        reaches: what a point has of it along each axis, beyond its tile.
+        halos: what a point has of it along each axis, beyond its tile.
         image_of: the number of the argument whose image a point has instead, None
             without any.
         everywhere: whether points have all of it.
     """
 
     dims: tuple[int, ...]
-    reaches: tuple[Reach, ...]
+    halos: tuple[Halo, ...]
     image_of: int | None = None
     everywhere: bool = False
 
@@ -141,10 +141,10 @@ def tile(
     ]
     again = None
     leaders = [places[Passed(store)] for store in leaders_of(tiles, arrays, leader)]
-    if any(reach != OWN for place in leaders for reach in tiled[place].reaches):
+    if any(halo != NO_HALO for place in leaders for halo in tiled[place].halos):
         again = places[Passed(leader)]
         leaders = [len(tiled)]
-        tiled.append(TiledArgument(dims[leader], (OWN,) * len(along)))
+        tiled.append(TiledArgument(dims[leader], (NO_HALO,) * len(along)))
     return Tiling(
         tuple(leaders),
         places[Passed(largest)],
@@ -164,15 +164,15 @@ def _argument(
     places: Mapping[Passed, int],
 ) -> TiledArgument:
     """Return what points have of an argument, given the common dimensions."""
-    nothing = (OWN,) * len(divided.along)
+    nothing = (NO_HALO,) * len(divided.along)
     if store.replicated:
         return TiledArgument((), nothing)
     if passed.gathered:
         # Legate makes images along one dimension
         image_of = None if passed.image_of is None else places[passed.image_of]
         return TiledArgument((0,), nothing, image_of, everywhere=passed.everywhere)
-    reaches = [_in_root(divided, each, store.id) for each in divided.along]
-    return TiledArgument(dims[store.id], tuple(reaches))
+    halos = [_in_root(divided, each, store.id) for each in divided.along]
+    return TiledArgument(dims[store.id], tuple(halos))
 
 
 def _is_shared(tiles: Tiles, store: Store) -> bool:
@@ -244,13 +244,13 @@ def _is_sound(along: Along, leader: int) -> bool:
     axis, computed, results = along
     # nests that are needed along one axis must be needed along all
     needed = all(
-        reach is not None or placement is None
-        for reach, placement in zip(computed.nests, axis.placements, strict=True)
+        halo is not None or placement is None
+        for halo, placement in zip(computed.nests, axis.placements, strict=True)
     )
     return (
         needed
         and not computed.shared
-        and all(reach.width <= FEW for reach in computed.stores.values())
+        and all(halo.width <= FEW for halo in computed.stores.values())
         and all(
             axis.begin(store) is not None
             for store, dim in axis.dims.items()
@@ -297,18 +297,18 @@ def _common_dims(
     return dims_of
 
 
-def _in_root(divided: Divided, along: Along, store: int) -> Reach:
+def _in_root(divided: Divided, along: Along, store: int) -> Halo:
     """Return what is used of an array, from the tile's ends in its own positions."""
     if along.axis.dims.get(store) is None:
-        return OWN
-    used = along.reaches.stores.get(store, OWN).moved(_shift(divided, along, store))
-    return Reach(min(used.low, 0), max(used.high, 0))
+        return NO_HALO
+    used = along.halos.stores.get(store, NO_HALO).moved(_shift(divided, along, store))
+    return Halo(min(used.low, 0), max(used.high, 0))
 
 
 def _extent(divided: Divided, along: Along, store: int) -> Extent:
     """Return what a point has of a scratch buffer along an axis."""
     dim = along.axis.dims.get(store)
-    used = along.reaches.stores.get(store)
+    used = along.halos.stores.get(store)
     if dim is None or used is None:
         return None
     return Tile(dim, *used.moved(_shift(divided, along, store)))
@@ -316,7 +316,7 @@ def _extent(divided: Divided, along: Along, store: int) -> Extent:
 
 def _domain(divided: Divided, along: Along, number: int) -> Extent:
     """Return what a point runs of a nest along an axis."""
-    placement, reach = along.axis.placements[number], along.reaches.nests[number]
+    placement, halo = along.axis.placements[number], along.halos.nests[number]
     if placement is None:
         return None
     accesses = divided.tiles.nests[number].accesses
@@ -325,8 +325,8 @@ def _domain(divided: Divided, along: Along, number: int) -> Extent:
         dim = along.axis.dims.get(store)
         if distance is None or dim is None or access.view.store.replicated:
             continue
-        assert reach is not None, "nests that nobody needs are in no tiling"
-        rows = reach.moved(distance + _shift(divided, along, store))
+        assert halo is not None, "nests that nobody needs are in no tiling"
+        rows = halo.moved(distance + _shift(divided, along, store))
         view = None if shows_store(access.view) else access.view.recorded
         return Tile(placement.loop, *rows, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
