@@ -167,7 +167,7 @@ class _Open(Cluster):
         if self.partitioned and self._is_late(tasks):
             self.alone = True
         self.parts.append((group, tasks))
-        self._named = self._named_with(tasks)
+        self._named |= self._names(tasks)
         for task in tasks:
             self._written |= task.written
             self.take(task)
@@ -252,17 +252,18 @@ class _Open(Cluster):
         """Whether the tasks of one group more would not be too many."""
         if len(self.groups) >= MAX_NESTS:
             return False
-        return len(self._named_with(tasks)) <= MAX_ARGUMENTS
+        more = self._names(tasks) - self._named
+        return len(self._named) + len(more) <= MAX_ARGUMENTS
 
-    def _named_with(self, tasks: Sequence[IndexTask]) -> set[int]:
-        """Return the stores to be named with the tasks of one group more."""
-        written = self._written.union(*(task.written for task in tasks))
-        return self._named | {
+    def _names(self, tasks: Sequence[IndexTask]) -> set[int]:
+        """Return the stores to be named for the tasks of one group more."""
+        written = {store for task in tasks for store in task.written}
+        stores = [access.view.store for task in tasks for access in task.accesses]
+        return {
             store.id
-            for task in tasks
-            for access in task.accesses
-            for store in [access.view.store]
-            if not store.constant and (store.live or store.id not in written)
+            for store in stores
+            if not store.constant
+            and (store.live or not (store.id in written or store.id in self._written))
         }
 
 

@@ -106,10 +106,12 @@ def _all_of(view: View) -> View:
 
 def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     """Return the dead single elements that tasks compute before they use them."""
-    first = first_accesses(window.tasks[position] for position in positions)
+    tasks = [window.tasks[position] for position in positions]
+    if not any([task.scalar and task.writes for task in tasks]):
+        return set()
     return {
         store
-        for store, access in first.items()
+        for store, access in first_accesses(tasks).items()
         if access.privilege is Privilege.WRITE
         and access.view.store.replicated
         and not access.view.store.live

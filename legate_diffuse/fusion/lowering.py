@@ -58,13 +58,13 @@ def lower_nest(
             view.store.dtype,
             reads=access.reads,
             writes=bool(access.privilege & Privilege.WRITE),
-            broadcast=not access.whole and (view.broadcast or view.store.replicated),
+            broadcast=not whole and (view.broadcast or view.store.replicated),
             reduces=access.operator if access.privilege is Privilege.REDUCE else None,
-            prefetch=access.reads and not access.whole and view.id in streams,
-            whole=access.whole,
+            prefetch=not whole and access.reads and view.id in streams,
+            whole=whole,
         )
         for key, access in accesses.items()
-        for view in [access.view]
+        for view, whole in [(access.view, access.whole)]
     }
     scalars = _scalars(needed)
     shapes = {task.shape for task in needed.values() if not task.scalar}

@@ -299,7 +299,7 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
     tiles = place_nests(nests)
     if tiles is None:
         return None
-    used = {view.store for nest in nests for view in nest.views}
+    used = [a.view.store for nest in nests for a in nest.accesses]
     leader = leader_of(tiles, {s.id for s in used if not s.replicated} - scratch)
     along = []
     for axis in tiles.axes:

@@ -104,7 +104,8 @@ class IndexTask:
 
 def in_order(task: IndexTask) -> list[Access]:
     """Return the accesses of a task, what it reads first."""
-    return sorted(task.accesses, key=lambda access: access.changes)
+    read = [access for access in task.accesses if access.privilege is Privilege.READ]
+    return read + [a for a in task.accesses if a.privilege is not Privilege.READ]
 
 
 def first_accesses(tasks: Iterable[IndexTask]) -> dict[int, Access]:
@@ -118,5 +119,9 @@ def first_accesses(tasks: Iterable[IndexTask]) -> dict[int, Access]:
 
 def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
     """Return the ids of the stores that tasks read as they were before them."""
-    first = first_accesses(tasks)
-    return {s for s, access in first.items() if access.privilege is Privilege.READ}
+    read: set[int] = set()
+    changed: set[int] = set()
+    for task in tasks:
+        read |= task.read - changed
+        changed |= task.changed
+    return read
