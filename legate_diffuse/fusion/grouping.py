@@ -78,9 +78,11 @@ def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
     while kept and members[kept - 1][1].scalar:
         kept -= 1
     taken, rest = Group(), Group()
-    for place, member in enumerate(members):
-        (rest if place < kept else taken).add(*member)
+    for member in members[kept:]:
+        taken.add(*member)
     if taken.members and refuse(taken, task) is None:
         for member in members[kept:]:
             new.add(*member)
+        for member in members[:kept]:
+            rest.add(*member)
         groups[-1:] = [rest] if rest.members else []
