@@ -22,9 +22,9 @@ from typing import Final, NamedTuple
 
 from applications import APPLICATIONS
 
+from legate_diffuse.fusion.halo import Halo
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.fusion.reach import Reach
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -73,23 +73,21 @@ def share_of(launch: PlannedLaunch, side: int, processors: int) -> Share | None:
         return None
     if processors == 1:
         return Share(0.0, 0.0)
-    arguments = [each.reaches for each in tiling.arguments if each.dims]
-    nests = [
-        tuple(Reach(part.low, part.high) for part in nest) for nest in tiling.nests
-    ]
-    beyond = max([1, *(reaches[0].high - reaches[0].low for reaches in arguments)])
+    arguments = [each.halos for each in tiling.arguments if each.dims]
+    nests = [tuple(Halo(part.low, part.high) for part in nest) for nest in tiling.nests]
+    beyond = max([1, *(halos[0].high - halos[0].low for halos in arguments)])
     tile = tile_of(side, len(tiling.axes), processors, beyond)
     return Share(_mean(arguments, tile), _mean(nests, tile))
 
 
-def _mean(of_each: Sequence[Sequence[Reach]], tile: Sequence[float]) -> float:
+def _mean(of_each: Sequence[Sequence[Halo]], tile: Sequence[float]) -> float:
     beyond = [
         math.prod(
-            1 + (reach.high - reach.low) / extent
-            for reach, extent in zip(reaches, tile, strict=True)
+            1 + (halo.high - halo.low) / extent
+            for halo, extent in zip(halos, tile, strict=True)
         )
         - 1
-        for reaches in of_each
+        for halos in of_each
     ]
     return sum(beyond) / max(len(beyond), 1)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from legate_diffuse.fusion.draft import LaunchDraft
@@ -13,10 +13,9 @@ from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
 from legate_diffuse.fusion.rows import row_runs
-from legate_diffuse.fusion.tile_nests import place_nests
-from legate_diffuse.fusion.tiles import tile
+from legate_diffuse.fusion.tiles import Tiling, tile
 from legate_diffuse.ir import Window
-from legate_diffuse.ir.distance import Landmark, Rows
+from legate_diffuse.ir.distance import Landmark
 from legate_diffuse.ir.nest import Program
 from legate_diffuse.ir.privilege import OPERATORS, READ
 from legate_diffuse.kernel.ir import RowProgram
@@ -35,31 +34,49 @@ def plan_launch(
         draft: the launch, with the schedule of its nests.
         runs_rows: whether some of them may run as a whole on one row after the other.
     """
-    launch = draft.launch
-    if not launch.fused:
-        deferrable = draft.liveness.deferrable
-        return PlannedLaunch(
-            launch.tasks, launch.groups, fused=False, deferrable=deferrable
-        )
-    if launch.partitioned and not launch.tiled:
-        return _plan_partitioned(renaming.window, draft)
-    return _plan_whole(window, renaming, draft, runs_rows)
-
-
-def _plan_partitioned(window: Window, draft: LaunchDraft) -> PlannedLaunch:
     launch, liveness = draft.launch, draft.liveness
-    (nest_liveness,) = liveness.nests
     planned = PlannedLaunch(
         launch.tasks,
         launch.groups,
-        partitioned=True,
-        hoisted=nest_liveness.hoisted,
-        late=nest_liveness.late,
+        launch.fused,
+        launch.partitioned,
         deferrable=liveness.deferrable,
-        temporaries=_views_of(window, launch, nest_liveness.dropped),
     )
-    for band in draft.program.bands:
-        (turn,) = band.turns
+    if not launch.fused:
+        return planned
+    if launch.partitioned:
+        # nests on one processor have scalar work in nests of its own
+        planned.hoisted = _in_order(nest.hoisted for nest in liveness.nests)
+        planned.late = _in_order(nest.late for nest in liveness.nests)
+    dropped = liveness.scratch.union(*(nest.dropped for nest in liveness.nests))
+    renamed = {view.store.id for view in window.views if not view.store.live} - {
+        view.store.id for view in renaming.window.views
+    }
+    named: set[int] = set()
+    if launch.partitioned and not launch.tiled:
+        _name_views(planned, draft.program)
+    else:
+        users = _users(draft)
+        tiling = None
+        if launch.tiled and draft.program.nests:
+            tiling = _tiling(draft.program, users)
+            if tiling is None:
+                return None
+        named = {passed.store for passed in users.arguments}
+        _name_roots(planned, window, draft.program, users, tiling)
+        if runs_rows:
+            planned.runs = tuple(_runs(draft.program, planned.nests, users))
+    planned.temporaries = _views_of(window, launch, (dropped | renamed) - named)
+    return planned
+
+
+def _in_order(tasks: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(sorted({n for own in tasks for n in own}))
+
+
+def _name_views(planned: PlannedLaunch, program: Program) -> None:
+    """Let a task of one nest at most have the arguments of that one's kernel."""
+    for turn in [turn for band in program.bands for turn in band.turns]:
         accesses = turn.nest.accesses
         planned.nests = [PlannedNest(turn, operands=tuple(range(len(accesses))))]
         planned.bands = (1,)
@@ -67,117 +84,81 @@ def _plan_partitioned(window: Window, draft: LaunchDraft) -> PlannedLaunch:
         planned.privileges = bytes(
             access.privilege + OPERATORS.get(access.operator, 0) for access in accesses
         )
-    return planned
 
 
-def _plan_whole(
-    window: Window, renaming: Renaming, draft: LaunchDraft, runs_rows: bool
-) -> PlannedLaunch | None:
-    launch, liveness = draft.launch, draft.liveness
-    rewritten, program = draft.rewritten, draft.program
-    turns = [turn for band in program.bands for turn in band.turns]
-    nests = program.nests
-    stores = {store.id: store for store in program.stores}
+def _users(draft: LaunchDraft) -> RootUsers:
+    """Return what the nests of a launch do with stores and buffers."""
+    program, scratch = draft.program, draft.rewritten.scratch
+    tiled = draft.launch.tiled
     circular = dict(each for band in program.bands for each in band.circular)
     replaced = {store.id for store in program.stores if store.replaces is not None}
     users = RootUsers(
-        rewritten.scratch,
-        liveness.undefined | replaced,
-        {} if launch.tiled else written_in_place(program, rewritten.scratch, circular),
-        tiled=launch.tiled,
+        scratch,
+        draft.liveness.undefined | replaced,
+        {} if tiled else written_in_place(program, scratch, circular),
+        circular,
+        tiled=tiled,
     )
-    for number, nest in enumerate(nests):
+    for number, nest in enumerate(program.nests):
         users.add(number, nest)
-    tiling, again = None, []
-    if launch.tiled and nests:
-        tiles = place_nests(nests)
-        if tiles is None:
-            return None
-        tiling = tile(
-            tiles,
-            tuple(users.arguments),
-            [buffer.view.store for buffer in users.scratch.values()],
-            stores,
-        )
-        if tiling is None:
-            return None
-        if tiling.again is not None:
-            again.append(list(users.arguments)[tiling.again])
-    planned = [
-        PlannedNest(turn, operands=operands)
-        for turn, operands in zip(turns, users.operands(nests), strict=True)
-    ]
+    return users
+
+
+def _tiling(program: Program, users: RootUsers) -> Tiling | None:
+    """Return how points divide nests, None if they cannot."""
+    stores = {store.id: store for store in program.stores}
+    scratch = [stores[store] for store in users.scratch]
+    return tile(program.nests, tuple(users.arguments), scratch, stores)
+
+
+def _name_roots(
+    planned: PlannedLaunch,
+    window: Window,
+    program: Program,
+    users: RootUsers,
+    tiling: Tiling | None,
+) -> None:
+    """Let a task have one argument of each root, or of each image of one."""
+    stores = {store.id: store for store in program.stores}
+    turns = [turn for band in program.bands for turn in band.turns]
     # of each store one view that shows it, and not a copy of it
     shown = {view.store.id: view.id for view in reversed(window.views)}
-    dropped: frozenset[int] = frozenset().union(
-        liveness.scratch, *(nest.dropped for nest in liveness.nests)
-    )
-    renamed = {view.store.id for view in window.views if not view.store.live} - {
-        view.store.id for view in renaming.window.views
-    }
     changed = {view.store.id for task in window.tasks for view in task.changes}
-    named = [stores[passed.store] for passed in (*users.arguments, *again)]
-    held = {store.id for store in named}
-    hoisted = sorted({n for nest in liveness.nests for n in nest.hoisted})
-    return PlannedLaunch(
-        launch.tasks,
-        launch.groups,
-        partitioned=launch.partitioned,
-        tiling=tiling,
-        images=tuple(
-            (
-                shown[image.indices],
-                shown[image.rows],
-                changed.isdisjoint((image.indices, image.rows)),
-            )
-            for image in [nest.image for nest in nests]
-            if image is not None
-        ),
-        hoisted=tuple(hoisted) if launch.partitioned else (),
-        deferrable=liveness.deferrable,
-        nests=planned,
-        temporaries=_views_of(window, launch, (dropped | renamed) - held),
-        arguments=tuple(shown[store.origin] for store in named),
-        moved=tuple(
-            place
-            for place, passed in enumerate(users.arguments)
-            if passed.store in replaced
-        ),
-        privileges=users.privileges(tiling) + bytes((READ,) * len(again)),
-        scratch=tuple(
-            (
-                buffer.view.recorded
-                if buffer.view.store.rows is None
-                else buffer.view.store.rows,
-                buffer.first,
-                buffer.last,
-            )
-            for buffer in users.scratch.values()
-        ),
-        short=tuple(
-            place
-            for place, buffer in enumerate(users.scratch.values())
-            if buffer.view.store.rows is not None
-        ),
-        circular=tuple(circular.get(store) for store in users.scratch),
-        bands=tuple(len(band.turns) for band in program.bands),
-        runs=tuple(_runs(program, planned, users, circular)) if runs_rows else (),
-        landmarks=tuple(_landmarks(program)),
+    named = [stores[passed.store] for passed in users.arguments]
+    again = [] if tiling is None or tiling.again is None else [named[tiling.again]]
+    planned.tiling = tiling
+    planned.images = tuple(
+        (
+            shown[image.indices],
+            shown[image.rows],
+            changed.isdisjoint((image.indices, image.rows)),
+        )
+        for nest in program.nests
+        if (image := nest.image) is not None
     )
+    planned.nests = [
+        PlannedNest(turn, operands=operands)
+        for turn, operands in zip(turns, users.operands(program.nests), strict=True)
+    ]
+    planned.arguments = tuple(shown[store.origin] for store in (*named, *again))
+    planned.moved = tuple(
+        place for place, store in enumerate(named) if store.replaces is not None
+    )
+    planned.privileges = users.privileges(tiling) + bytes((READ,) * len(again))
+    planned.scratch = tuple(users.scratch.values())
+    planned.bands = tuple(len(band.turns) for band in program.bands)
+    planned.landmarks = tuple(_landmarks(program))
 
 
 def _runs(
-    program: Program,
-    nests: Sequence[PlannedNest],
-    users: RootUsers,
-    circular: Mapping[int, Rows],
+    program: Program, nests: Sequence[PlannedNest], users: RootUsers
 ) -> Iterator[PlannedRun]:
     """Yield the nests whose rows are independent, with what only they use of a row."""
     for run in row_runs(program):
         local: dict[int, int] = {}
-        for number, (store, buffer) in enumerate(users.scratch.items()):
+        for number, buffer in enumerate(users.scratch.values()):
             used_outside = buffer.first not in run or buffer.last not in run
-            if not used_outside and circular.get(store) == 0:
+            if not used_outside and buffer.spread == 0:
                 local[~number] = len(local)
         yield PlannedRun(
             run.start,

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from legate_diffuse.fusion.legality import conflicts
 from legate_diffuse.ir import IndexTask
+from legate_diffuse.ir.relations import may_overlap
 
 
 @dataclass(slots=True)
@@ -43,6 +43,19 @@ class Cluster:
         ):
             return False
         return any(conflicts(member, task) for member in self.members)
+
+
+def conflicts(one: IndexTask, other: IndexTask) -> bool:
+    """Whether the order of two tasks matters: one changes what the other touches."""
+    return _changes_what(one, other) or _changes_what(other, one)
+
+
+def _changes_what(one: IndexTask, other: IndexTask) -> bool:
+    return any(
+        access.view.store.id == view.store.id and may_overlap(view, access.view)
+        for view in one.changes
+        for access in other.accesses
+    )
 
 
 Some = TypeVar("Some", bound=Cluster)

@@ -3,43 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.launches import Launch, Placed
+from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Nest, Program
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Memo:
-    """What was made of parts of a window, for when passes run again after a cut.
-
-    Nothing of it depends on cuts.
-
-    Attributes:
-        placed: the nests of launches on several points.
-        made: by who has made it, and of what.
-    """
-
-    placed: Placed = field(default_factory=Placed)
-    made: dict[Hashable, Any] = field(default_factory=dict)
-
-    def of(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what was made under a key; it is made once."""
-        if key not in self.made:
-            self.made[key] = make()
-        known: T = self.made[key]
-        return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,10 +132,8 @@ def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
         if launch.tiling is not None:
             words += _image(launch.tiling.arguments[number])
         yield f"argument {names[view]} {words}"
-    for number, ((view, first, last), rows) in enumerate(
-        zip(launch.scratch, launch.circular, strict=True)
-    ):
-        words = "" if rows is None else f" circular {rows}"
+    for number, (view, first, last, spread, _) in enumerate(launch.scratch):
+        words = "" if spread is None else f" circular {spread}"
         if launch.tiling is not None:
             words += "".join(map(_held, launch.tiling.buffers[number]))
         yield f"scratch {names[view]} nests {first} {last}{words}"

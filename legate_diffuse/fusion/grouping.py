@@ -8,9 +8,9 @@ that it cannot join, if it does not conflict with them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from legate_diffuse.fusion.cluster import Cluster, reachable
+from legate_diffuse.fusion.cluster import reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
@@ -34,25 +34,6 @@ class Grouping:
     refusal: Refusal | None = None
 
 
-@dataclass(slots=True)
-class _Open(Cluster):
-    """A group that may still take in tasks; ``group`` is None if it may not."""
-
-    group: Group | None = None
-    positions: list[int] = field(default_factory=list)
-
-    def add(self, position: int, task: IndexTask) -> None:
-        """Take in a task, by its position."""
-        if self.group is not None:
-            self.group.add(task)
-        self.positions.append(position)
-        self.take(task)
-
-    def takes(self, task: IndexTask) -> bool:
-        """Whether a task may join."""
-        return self.group is not None and refuse(self.group, task) is None
-
-
 def group_window(
     window: Window, covered: Callable[[IndexTask], bool]
 ) -> tuple[Grouping, ...]:
@@ -61,51 +42,47 @@ def group_window(
     ``covered`` tells whether a kernel can express a task. Tasks that are not
     covered stay in program order.
     """
-    groups: list[_Open] = []
+    groups: list[Group] = []
     for position, task in window.running:
         if covered(task) and refuse_alone(task) is None:
             _place(groups, position, task)
         else:
-            groups.append(_Open())
+            groups.append(Group(original=True))
             groups[-1].add(position, task)
-    return tuple(
-        Grouping(tuple(sorted(g.positions)), g.group is not None) for g in groups
-    )
+    return tuple(Grouping(tuple(sorted(g.positions)), not g.original) for g in groups)
 
 
-def _place(groups: list[_Open], position: int, task: IndexTask) -> None:
+def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     """Add a task to a group."""
-    takers = (one for one in reachable(groups, [task]) if one.takes(task))
+    before = reachable(groups, [task])
+    takers = (g for g in before if not g.original and refuse(g, task) is None)
     group = next(takers, None)
     if group is None:
-        group = _Open(group=Group())
+        group = Group()
         if not task.scalar:
             _take_scalar_work(groups, group, task)
         groups.append(group)
     group.add(position, task)
 
 
-def _take_scalar_work(groups: list[_Open], new: _Open, task: IndexTask) -> None:
+def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
     """Move scalar work from the end of the last group to the new one, before a task.
 
     Its result is more likely to be used there, and need not be stored then.
     """
-    if not groups or groups[-1].group is None:
+    if not groups or groups[-1].original:
         return
     last = groups[-1]
     members = list(zip(last.positions, last.members, strict=True))
     kept = len(members)
     while kept and members[kept - 1][1].scalar:
         kept -= 1
-    taken = _Open(group=Group())
+    taken, rest = Group(), Group()
     for member in members[kept:]:
         taken.add(*member)
-    if not (taken.members and taken.takes(task)):
-        return
-    for member in members[kept:]:
-        new.add(*member)
-    groups.pop()
-    if kept:
-        groups.append(_Open(group=Group()))
-    for member in members[:kept]:
-        groups[-1].add(*member)
+    if taken.members and refuse(taken, task) is None:
+        for member in members[kept:]:
+            new.add(*member)
+        for member in members[:kept]:
+            rest.add(*member)
+        groups[-1:] = [rest] if rest.members else []

@@ -22,6 +22,7 @@ from legate_diffuse.fusion.legality import (
     is_late,
     is_single,
 )
+from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.tile_nests import Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
 
@@ -61,24 +62,24 @@ def form_launches(
     groups: Sequence[Grouping],
     traps: Callable[[IndexTask], bool] = lambda task: False,
     cuts: AbstractSet[int] = frozenset(),
-    placed: Placed | None = None,
+    memo: Memo | None = None,
 ) -> tuple[Launch, ...]:
     """Return launches that run the groups, in an order that gives the same results.
 
     ``traps`` tells whether an original task must not run if a kernel can instead. Tasks
     in ``cuts``, by position, share no partitioned launch with groups before them.
-    ``placed`` has what was placed for the same groups before.
+    ``memo`` has what was made of the same groups before.
     """
-    placed = placed or Placed()
+    memo = memo or Memo()
     launches: list[_Open] = []
     for group in _with_fills_alone(window, groups):
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and not all(map(is_single, tasks))
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
-            fill = _Open(placed=placed, partitioned=True)
+            fill = _Open(memo=memo, partitioned=True)
             _insert_fill(launches, fill, group, tasks)
             continue
-        new = _Open(placed=placed, fused=group.fused, partitioned=partitioned)
+        new = _Open(memo=memo, fused=group.fused, partitioned=partitioned)
         joins = group.fused and (not partitioned or cuts.isdisjoint(group.tasks))
         before = reachable(launches, tasks) if joins else ()
         takers = (
@@ -90,7 +91,7 @@ def form_launches(
         if launch is None:
             launches.append(launch := new)
         launch.add(group, tasks)
-    _take_fills(launches, cuts, placed)
+    _take_fills(launches, cuts, memo)
     return tuple(
         Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.members)
@@ -117,45 +118,33 @@ def cut(window: Window, launch: Launch, cuts: AbstractSet[int]) -> int:
     return next(loops[n][0] for n in numbers if cuts.isdisjoint(loops[n]))
 
 
-class Placed:
-    """The nests of partitioned launches; to place one takes long, so it is done once.
+def _joined(
+    memo: Memo, tiles: Tiles, group: Grouping, tasks: Sequence[IndexTask]
+) -> Tiles | None:
+    """Return nests with that of a group, None if no axis divides them all.
 
-    Launches that begin alike share what was placed for their first groups. Points
-    compute again what they gather if ``computes_gathered``.
+    Launches that begin alike share what was placed for their first groups.
     """
 
-    def __init__(self, computes_gathered: bool = True) -> None:
-        self.start = Tiles(computes_gathered=computes_gathered)
-        self._made: dict[tuple[Tiles, tuple[int, ...]], Tiles | None] = {}
+    def join() -> Tiles | None:
+        nest = nest_of(len(tiles.nests), tasks)
+        return tiles if nest is None else tiles.joined(nest)
 
-    def anew(self) -> Placed:
-        """Return the same for other groups."""
-        return Placed(self.start.computes_gathered)
-
-    def joined(
-        self, tiles: Tiles, group: Grouping, tasks: Sequence[IndexTask]
-    ) -> Tiles | None:
-        """Return the nests with that of a group, None if no axis divides them all."""
-        key = tiles, group.tasks
-        if key not in self._made:
-            nest = nest_of(len(tiles.nests), tasks)
-            self._made[key] = tiles if nest is None else tiles.joined(nest)
-        return self._made[key]
+    return memo.of((tiles, group.tasks), join)
 
 
 @dataclass(slots=True)
 class _Open(Cluster):
     """A launch that may still take in groups."""
 
-    placed: Placed = field(default_factory=Placed)
+    memo: Memo = field(default_factory=Memo)
     fused: bool = True
     partitioned: bool = False
     parts: list[tuple[Grouping, Sequence[IndexTask]]] = field(default_factory=list)
     _written: set[int] = field(default_factory=set)
-    # the stores that the launch names, as far as is known yet: live ones, and dead ones
-    # that it does not write
-    _live: set[int] = field(default_factory=set)
-    _dead: set[int] = field(default_factory=set)
+    # the stores that the launch names, as far as is known yet: live ones, and those
+    # that it uses before it writes them
+    _named: set[int] = field(default_factory=set)
     # whether the launch takes in no more groups
     alone: bool = False
     # the nests of the first groups, which are placed when somebody asks
@@ -174,15 +163,13 @@ class _Open(Cluster):
 
     def add(self, group: Grouping, tasks: Sequence[IndexTask]) -> None:
         """Take in a group and its tasks."""
-        written, live, dead = self._names(tasks)
         # each nest is given what single elements were before the launch
         if self.partitioned and self._is_late(tasks):
             self.alone = True
         self.parts.append((group, tasks))
-        self._written |= written
-        self._live |= live
-        self._dead = (self._dead | dead) - written
+        self._named |= self._names(tasks)
         for task in tasks:
+            self._written |= task.written
             self.take(task)
 
     @property
@@ -191,9 +178,9 @@ class _Open(Cluster):
         if self.alone:
             return None
         if not self._num_placed:
-            self._tiles = self.placed.start
+            self._tiles = self.memo.start
         for part in self.parts[self._num_placed :]:
-            self._tiles = self._tiles and self.placed.joined(self._tiles, *part)
+            self._tiles = self._tiles and _joined(self.memo, self._tiles, *part)
             self._num_placed += 1
         return self._tiles
 
@@ -207,7 +194,7 @@ class _Open(Cluster):
         """Whether points may run the tasks of one group more."""
         if self.is_fill or self.tiles is None or not self._is_before(tasks):
             return False
-        tiles = self.placed.joined(self.tiles, group, tasks)
+        tiles = _joined(self.memo, self.tiles, group, tasks)
         return (
             tiles is not None
             and tiles.is_near(tiles.changed, None)
@@ -219,7 +206,7 @@ class _Open(Cluster):
 
         As other launches are, from where the rows would have to move.
         """
-        alone = self.placed.joined(self.placed.start, group, tasks)
+        alone = _joined(self.memo, self.memo.start, group, tasks)
         assert self.tiles is not None, "the launch is tiled"
         if alone is None or self.tiles.has_few_rows == alone.has_few_rows:
             return False
@@ -265,25 +252,19 @@ class _Open(Cluster):
         """Whether the tasks of one group more would not be too many."""
         if len(self.groups) >= MAX_NESTS:
             return False
-        written, live, dead = self._names(tasks)
-        more = len(live - self._live) + len(dead - self._dead)
-        fewer = len(written & self._dead)
-        return len(self._live) + len(self._dead) + more - fewer <= MAX_ARGUMENTS
+        more = self._names(tasks) - self._named
+        return len(self._named) + len(more) <= MAX_ARGUMENTS
 
-    def _names(self, tasks: Sequence[IndexTask]) -> tuple[set[int], set[int], set[int]]:
-        """Return what tasks write, and the live and the dead stores to be named."""
-        written = {view.store.id for task in tasks for view in task.writes}
+    def _names(self, tasks: Sequence[IndexTask]) -> set[int]:
+        """Return the stores to be named for the tasks of one group more."""
+        written = {store for task in tasks for store in task.written}
         stores = [access.view.store for task in tasks for access in task.accesses]
-        return (
-            written,
-            {store.id for store in stores if store.live and not store.constant},
-            {
-                store.id
-                for store in stores
-                if not (store.live or store.constant or store.id in written)
-                and store.id not in self._written
-            },
-        )
+        return {
+            store.id
+            for store in stores
+            if not store.constant
+            and (store.live or not (store.id in written or store.id in self._written))
+        }
 
 
 def _not_worth_it(launch: _Open) -> bool:
@@ -318,7 +299,7 @@ def _insert_fill(
     fill.add(group, tasks)
 
 
-def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -> None:
+def _take_fills(launches: list[_Open], cuts: AbstractSet[int], memo: Memo) -> None:
     """Move fills of what only one launch uses into it, where points may run them."""
     for fill in [one for one in launches if one.is_fill]:
         ((group, tasks),) = fill.parts
@@ -334,7 +315,7 @@ def _take_fills(launches: list[_Open], cuts: AbstractSet[int], placed: Placed) -
             continue
         if launches.index(user) < launches.index(fill):
             continue
-        filled = _Open(placed=placed, partitioned=True)
+        filled = _Open(memo=memo, partitioned=True)
         filled.add(group, tasks)
         if not all(filled.takes_beside(*part) for part in user.parts):
             continue

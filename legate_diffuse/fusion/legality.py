@@ -12,9 +12,11 @@ computes it again, from the futures that it reads.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from legate_diffuse.fusion.cluster import Cluster
 from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View
 from legate_diffuse.ir.relations import (
     aligned,
@@ -53,15 +55,17 @@ class Refusal(enum.Enum):
 
 
 @dataclass(slots=True)
-class Group:
-    """The accesses of the tasks that a group holds so far.
+class Group(Cluster):
+    """Tasks that share a loop nest, by position, and what they access.
 
     ``shape`` and ``single`` are None while the group holds only scalar work.
     """
 
+    positions: list[int] = field(default_factory=list)
+    # whether it is a task that runs as it was submitted
+    original: bool = False
     shape: int | None = None
     single: bool | None = None
-    length: int = 0
     # store id -> the views through which it is written; they do not overlap
     written: dict[int, set[View]] = field(default_factory=dict)
     # store id -> the views through which it is read
@@ -84,9 +88,12 @@ class Group:
     # ids of the views that the launch names, as far as is known yet
     arguments: set[int] = field(default_factory=set)
 
-    def add(self, task: IndexTask) -> None:
-        """Take in a task that :func:`refuse` let pass."""
-        self.length += 1
+    def add(self, position: int, task: IndexTask) -> None:
+        """Take in a task that :func:`refuse` let pass, or the one that is original."""
+        self.positions.append(position)
+        self.take(task)
+        if self.original:
+            return
         self.arguments |= _arguments(self, task)
         if not task.scalar:
             self.gathers |= gathers(task)
@@ -159,19 +166,6 @@ def value_key(view: View) -> tuple[str, int]:
     return "view", view.id
 
 
-def conflicts(one: IndexTask, other: IndexTask) -> bool:
-    """Whether the order of two tasks matters: one changes what the other touches."""
-    return _changes_what(one, other) or _changes_what(other, one)
-
-
-def _changes_what(one: IndexTask, other: IndexTask) -> bool:
-    return any(
-        access.view.store.id == view.store.id and may_overlap(view, access.view)
-        for view in one.changes
-        for access in other.accesses
-    )
-
-
 def refuse_alone(task: IndexTask) -> Refusal | None:
     """Return why a task cannot be part of any group, None if it can.
 
@@ -219,7 +213,7 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
 
     The task must be one that :func:`refuse_alone` lets pass.
     """
-    if group.length >= MAX_TASKS:
+    if len(group.members) >= MAX_TASKS:
         return Refusal.TOO_LONG
     if not task.scalar:
         if group.shape not in (None, task.shape):
@@ -239,6 +233,18 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     if task.scalar:
         return _refuse_scalar_work(group, task)
     return _refuse_accesses(group, task)
+
+
+def refuse_any(group: Group, tasks: Mapping[int, IndexTask]) -> Refusal | None:
+    """Return why one of several tasks may not join a group, None if all may.
+
+    Those before it have joined.
+    """
+    for position, task in tasks.items():
+        if (refusal := refuse(group, task)) is not None:
+            return refusal
+        group.add(position, task)
+    return None
 
 
 def _arguments(group: Group, task: IndexTask) -> set[int]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, value_key
-from legate_diffuse.ir import Access, IndexTask, Privilege, View, Window
+from legate_diffuse.ir import IndexTask, Privilege, View, Window
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import Uncovered, covers_store
-from legate_diffuse.ir.task import read_before_changed
+from legate_diffuse.ir.task import first_accesses, in_order, read_before_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,16 @@ def _all_of(view: View) -> View:
 
 def _computed(window: Window, positions: Sequence[int]) -> set[int]:
     """Return the dead single elements that tasks compute before they use them."""
-    computed: set[int] = set()
-    read_first: set[int] = set()
-    for position in positions:
-        task = window.tasks[position]
-        read_first |= task.read - computed
-        if task.scalar:
-            computed |= {v.store.id for v in task.writes if not v.store.live}
-    return computed - read_first
+    tasks = [window.tasks[position] for position in positions]
+    if not any([task.scalar and task.writes for task in tasks]):
+        return set()
+    return {
+        store
+        for store, access in first_accesses(tasks).items()
+        if access.privilege is Privilege.WRITE
+        and access.view.store.replicated
+        and not access.view.store.live
+    }
 
 
 @dataclass(slots=True)
@@ -204,7 +206,7 @@ def _analyse_nest(
     changed: set[int] = set()
     written: set[tuple[str, int]] = set()
     for task in tasks.values():
-        for access in _in_order(task):
+        for access in in_order(task):
             store = access.view.store
             if store.live:
                 live.add(store.id)
@@ -242,11 +244,6 @@ def _before_and_after(
     return tuple(before), tuple(after)
 
 
-def _in_order(task: IndexTask) -> list[Access]:
-    """Return the accesses of a task, what it reads first."""
-    return sorted(task.accesses, key=lambda a: a.privilege is not Privilege.READ)
-
-
 def _deferrable(
     window: Window, launch: Launch, hoisted: Sequence[int], later: _Later
 ) -> tuple[int, ...]:
@@ -281,23 +278,14 @@ def _scratch(
 
     The program has written what it reads of them, or nobody has.
     """
-    first: dict[int, bool] = {}
-    for group in launch.groups:
-        for position in group.tasks:
-            for access in _in_order(window.tasks[position]):
-                view, store = access.view, access.view.store
-                if store.id not in first:
-                    first[store.id] = (
-                        access.privilege is Privilege.WRITE
-                        and not store.live
-                        and store.id not in touched_later
-                        and (store.id in undefined or covers_store(view))
-                    )
+    tasks = [window.tasks[n] for group in launch.groups for n in group.tasks]
     # single elements that points use are computed before them
     return frozenset(
-        view.store.id
-        for group in launch.groups
-        for position in group.tasks
-        for view in window.tasks[position].changes
-        if first[view.store.id] and not (launch.partitioned and view.store.replicated)
+        store
+        for store, access in first_accesses(tasks).items()
+        if access.privilege is Privilege.WRITE
+        and not access.view.store.live
+        and store not in touched_later
+        and (store in undefined or covers_store(access.view))
+        and not (launch.partitioned and access.view.store.replicated)
     )

@@ -20,16 +20,14 @@ launch stays in scratch memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from legate_diffuse.fusion.gathered import compute_gathered
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
-from legate_diffuse.fusion.reach import Reach, Reaches, own_of, reaches
-from legate_diffuse.fusion.tile_axis import TileAxis
-from legate_diffuse.fusion.tile_nests import Tiles, leader_of, place_nests
+from legate_diffuse.fusion.tile_nests import Divided, divide, place_nests
 from legate_diffuse.ir import Access, Privilege
 from legate_diffuse.ir.nest import Nest, numbered
 from legate_diffuse.ir.relations import covers_store
@@ -48,13 +46,12 @@ def localize(
         numbers: gives numbers to new stores and shapes.
     """
     rewritten = compute_gathered(nests, liveness.scratch, numbers)
-    tiles = rewritten and place_nests(rewritten.nests)
-    if rewritten is None or tiles is None:
+    divided = rewritten and divide(*rewritten)
+    if rewritten is None or divided is None:
         return None
-    along = _along(rewritten, tiles)
-    ways = _crossed(along)
+    ways = _crossed(divided)
     if not ways:
-        return _without_unneeded(rewritten, along)
+        return _without_unneeded(rewritten, divided)
     for store, way in sorted(ways.items()):
         if store in liveness.last:
             way = _Way(False, True)
@@ -66,30 +63,26 @@ def localize(
             defined=store not in liveness.undefined,
             returns=store not in liveness.last,
         )
-    tiles = place_nests(rewritten.nests)
-    if tiles is None:
+    divided = divide(*rewritten)
+    if divided is None or _crossed(divided):
         return None
-    along = _along(rewritten, tiles)
-    return None if _crossed(along) else _without_unneeded(rewritten, along)
+    return _without_unneeded(rewritten, divided)
 
 
-class _Along(NamedTuple):
-    """What points compute along an axis, and what they have of results."""
-
-    axis: TileAxis
-    reaches: Reaches
-    results: Mapping[int, Reach]
-
-
-def _without_unneeded(rewritten: Rewritten, along: Sequence[_Along]) -> Rewritten:
+def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
     """Drop nests that only write scratch memory that nobody reads."""
     needed = {
         place
-        for axis, computed, _ in along
-        for place, reach in enumerate(computed.nests)
-        if reach is not None or axis.placements[place] is None
+        for axis, computed, _ in divided.along
+        for place, halo in enumerate(computed.nests)
+        if halo is not None or axis.placements[place] is None
     }
-    nests = numbered([n for place, n in enumerate(rewritten.nests) if place in needed])
+    left = [nest for place, nest in enumerate(rewritten.nests) if place in needed]
+    # what is computed again for those that gather it
+    gathered = {a.view.store.id for nest in left for a in nest.accesses if a.whole}
+    nests = numbered(
+        [n for n in left if not n.image or n.views[0].store.id in gathered]
+    )
     return rewritten if place_nests(nests) is None else rewritten._replace(nests=nests)
 
 
@@ -107,29 +100,14 @@ class _Way(NamedTuple):
         return _Way(moves, self.in_scratch or other.in_scratch)
 
 
-def _along(rewritten: Rewritten, tiles: Tiles) -> list[_Along]:
-    """Return what points compute along each axis of nests that are placed."""
-    scratch = rewritten.scratch
-    used = {view.store for nest in tiles.nests for view in nest.views}
-    arrays = {store.id for store in used if not store.replicated} - scratch
-    leader = leader_of(tiles, arrays)
-    along = []
-    for axis in tiles.axes:
-        results = tiles.changed - axis.partial - scratch
-        computed = reaches(tiles.nests, axis, results, leader)
-        own = {store: own_of(axis, store, leader) for store in results}
-        along.append(_Along(axis, computed, own))
-    return along
-
-
-def _crossed(along: Sequence[_Along]) -> dict[int, _Way]:
+def _crossed(divided: Divided) -> dict[int, _Way]:
     """Return the arrays that points change, and use beside their own tiles.
 
     What is used so as it was before must move, and what is used so afterwards must be
     computed in scratch memory.
     """
     crossed: dict[int, _Way] = {}
-    for _, computed, results in along:
+    for _, computed, results in divided.along:
         for store, own in results.items():
             way = _Way(
                 computed.before.get(store, own).joined(own) != own,

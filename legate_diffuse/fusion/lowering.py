@@ -8,7 +8,7 @@ and stores what is live after the group.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from legate_diffuse.fusion.legality import value_key
@@ -22,7 +22,10 @@ from legate_diffuse.ir.nest import (
 )
 from legate_diffuse.ir.relations import distance
 from legate_diffuse.ir.task import ALL
-from legate_diffuse.kernel import Argument, Builder, Value
+from legate_diffuse.kernel import Argument, Builder, Kernel, Value
+
+_Key = tuple[str, int]
+_WHOLE: Final = "whole"
 
 Lower = Callable[[OperationKind, Builder, list[Value]], list[Value]]
 
@@ -46,82 +49,77 @@ def lower_nest(
     """
     nest = _Tasks(tasks, dropped, scalar)
     needed = nest.needed()
-    reads, writes, reductions = nest.arguments(needed.values())
-    if not writes and not reductions:
+    accesses = nest.accesses(needed.values())
+    if not any(access.changes for access in accesses.values()):
         return None
-    views = {**writes, **{key: a.view for key, a in reductions.items()}, **reads}
-    positions = {key: position for position, key in enumerate(views)}
-    streams = _streams([view for key, view in reads.items() if key[0] != _WHOLE])
-    arguments = tuple(
-        Argument(
+    streams = _streams([a.view for a in accesses.values() if a.reads and not a.whole])
+    arguments = {
+        key: Argument(
             view.store.dtype,
-            reads=key in reads,
-            writes=key in writes,
-            broadcast=key[0] != _WHOLE and (view.broadcast or view.store.replicated),
-            reduces=reductions[key].operator if key in reductions else None,
-            prefetch=key in reads and key[0] != _WHOLE and view.id in streams,
-            whole=key[0] == _WHOLE,
+            reads=access.reads,
+            writes=bool(access.privilege & Privilege.WRITE),
+            broadcast=not whole and (view.broadcast or view.store.replicated),
+            reduces=access.operator if access.privilege is Privilege.REDUCE else None,
+            prefetch=not whole and access.reads and view.id in streams,
+            whole=whole,
         )
-        for key, view in views.items()
-    )
-    sources, dtypes = _scalars(needed)
-    builder = Builder(arguments, dtypes)
-    scalar_index = {source: index for index, source in enumerate(sources)}
-    values: dict[_Key, Value] = {}
-
-    def value_of(key: _Key, view: View) -> Value:
-        if key not in values:
-            source = ConstantSource(view.id)
-            values[key] = (
-                builder.scalar(scalar_index[source])
-                if source in scalar_index
-                else builder.load(positions[key])
-            )
-        return values[key]
-
-    for number, task in needed.items():
-        operands = [value_of(*each) for each in _operands(task)]
-        operands += [
-            builder.scalar(scalar_index[source])
-            for source in _own_scalars(number, task)
-        ]
-        results = lower(task.kind, builder, operands)
-        for key, result in zip(_results(task), results, strict=True):
-            values[key] = result
-    for key in writes:
-        builder.store(positions[key], values[key])
-    for key in reductions:
-        builder.reduce(positions[key], values[key])
+        for key, access in accesses.items()
+        for view, whole in [(access.view, access.whole)]
+    }
+    scalars = _scalars(needed)
     shapes = {task.shape for task in needed.values() if not task.scalar}
     (shape,) = shapes or {next(iter(needed.values())).shape}
     # one-element stores may have another shape
-    like = next((each for each in views.values() if each.shape == shape), None)
-    like = like or next(iter(views.values()))
+    views = [access.view for access in accesses.values()]
+    like = next((view for view in views if view.shape == shape), views[0])
     return Nest(
         0,
         shape,
         like.points,
         tuple(
-            Access(
-                _privilege(argument),
-                over(like, view, whole=argument.whole),
-                ALL if argument.whole else argument.reduces or "",
-            )
-            for view, argument in zip(views.values(), arguments, strict=True)
+            replace(access, view=over(like, access.view, whole=access.whole))
+            for access in accesses.values()
         ),
         tasks=tuple(tasks),
-        kernel=builder.build(),
-        scalars=sources,
+        kernel=_kernel(needed, arguments, scalars, lower),
+        scalars=tuple(scalars),
     )
 
 
-def _privilege(argument: Argument) -> Privilege:
-    """Return what a nest does with an argument of its kernel."""
-    if argument.reduces:
-        return Privilege.REDUCE
-    if argument.reads and argument.writes:
-        return Privilege.READ_WRITE
-    return Privilege.WRITE if argument.writes else Privilege.READ
+def _kernel(
+    tasks: Mapping[int, IndexTask],
+    arguments: Mapping[_Key, Argument],
+    scalars: Mapping[ScalarSource, str],
+    lower: Lower,
+) -> Kernel:
+    """Return the kernel of tasks, whose arguments and scalars are known."""
+    builder = Builder(tuple(arguments.values()), tuple(scalars.values()))
+    position = {key: number for number, key in enumerate(arguments)}
+    scalar = {source: number for number, source in enumerate(scalars)}
+    values: dict[_Key, Value] = {}
+
+    def value_of(key: _Key, view: View) -> Value:
+        if key not in values:
+            constant = scalar.get(ConstantSource(view.id))
+            values[key] = (
+                builder.load(position[key])
+                if constant is None
+                else builder.scalar(constant)
+            )
+        return values[key]
+
+    for number, task in tasks.items():
+        operands = [value_of(*each) for each in _operands(task)]
+        own = _own_scalars(number, task)
+        operands += [builder.scalar(scalar[source]) for source in own]
+        results = lower(task.kind, builder, operands)
+        values |= zip(_results(task), results, strict=True)
+    for key, argument in arguments.items():
+        if argument.writes:
+            builder.store(position[key], values[key])
+        elif argument.reduces:
+            builder.reduce(position[key], values[key])
+    return builder.build()
 
 
 def _streams(views: Sequence[View]) -> set[int]:
@@ -151,10 +149,6 @@ def _is_ahead(one: View, other: View) -> bool:
         return False
     along = one.dims[-1]
     return apart[along] > 0 and not any(apart[:along] + apart[along + 1 :])
-
-
-_Key = tuple[str, int]
-_WHOLE: Final = "whole"
 
 
 def _operands(task: IndexTask) -> list[tuple[_Key, View]]:
@@ -206,26 +200,27 @@ class _Tasks:
                 wanted.update(key for key, _ in _operands(task))
         return dict(reversed(needed.items()))
 
-    def arguments(
-        self, tasks: Iterable[IndexTask]
-    ) -> tuple[dict[_Key, View], dict[_Key, View], dict[_Key, Access]]:
-        """Return the views that the kernel must load, and store, and reduce to."""
-        reads: dict[_Key, View] = {}
-        writes: dict[_Key, View] = {}
+    def accesses(self, tasks: Iterable[IndexTask]) -> dict[_Key, Access]:
+        """Return what the kernel must store, reduce to, and load, in this order."""
+        reads: dict[_Key, Access] = {}
+        writes: dict[_Key, Access] = {}
         reductions: dict[_Key, Access] = {}
         produced: set[_Key] = set()
         for task in tasks:
             for key, view in _operands(task):
                 if key not in produced and not view.store.constant:
-                    reads[key] = view
+                    operator = ALL if key[0] == _WHOLE else ""
+                    reads[key] = Access(Privilege.READ, view, operator)
             for view in task.writes:
-                produced.add(value_key(view))
+                produced.add(key := value_key(view))
                 if self._outlives(task, view):
-                    writes[value_key(view)] = view
+                    writes[key] = Access(Privilege.WRITE, view)
             for access in task.reductions:
                 if self._outlives(task, access.view):
                     reductions[_reduction_key(access)] = access
-        return reads, writes, reductions
+        for key in writes.keys() & reads.keys():
+            writes[key] = replace(writes[key], privilege=Privilege.READ_WRITE)
+        return {**writes, **reductions, **reads, **writes}
 
     def _outlives(self, task: IndexTask, view: View) -> bool:
         """Whether the kernel writes a result; folded scalar work is hoisted instead."""
@@ -238,9 +233,7 @@ def _targets(task: IndexTask) -> list[View]:
     return [*task.writes, *(access.view for access in task.reductions)]
 
 
-def _scalars(
-    tasks: Mapping[int, IndexTask],
-) -> tuple[tuple[ScalarSource, ...], tuple[str, ...]]:
+def _scalars(tasks: Mapping[int, IndexTask]) -> dict[ScalarSource, str]:
     """Return where each kernel scalar comes from, and its type."""
     dtypes_of: dict[ScalarSource, str] = {}
     constants: set[_Key] = set()
@@ -252,7 +245,7 @@ def _scalars(
         dtypes = (*task.kind.inputs, *task.kind.scalars)[len(task.reads) :]
         for source, dtype in zip(_own_scalars(number, task), dtypes, strict=True):
             dtypes_of[source] = dtype
-    return tuple(dtypes_of), tuple(dtypes_of.values())
+    return dtypes_of
 
 
 def _own_scalars(number: int, task: IndexTask) -> list[ScalarSource]:

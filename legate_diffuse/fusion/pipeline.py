@@ -13,13 +13,14 @@ from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
 from legate_diffuse.fusion.dead_tasks import without_dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
-from legate_diffuse.fusion.draft import Draft, LaunchDraft, Memo
+from legate_diffuse.fusion.draft import Draft, LaunchDraft
 from legate_diffuse.fusion.grouping import group_window
-from legate_diffuse.fusion.launches import Launch, Placed, cut, form_launches
+from legate_diffuse.fusion.launches import Launch, cut, form_launches
 from legate_diffuse.fusion.liveness import analyse_liveness
 from legate_diffuse.fusion.localize import localize
 from legate_diffuse.fusion.lowering import lower_nest
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.refusals import with_refusals
@@ -27,6 +28,7 @@ from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.sinking import sink
+from legate_diffuse.fusion.tile_nests import Tiles
 from legate_diffuse.fusion.wrapping import compute_far_rows
 from legate_diffuse.ir import IndexTask, Window
 from legate_diffuse.ir.nest import Nest, Program, alone, numbered
@@ -62,7 +64,7 @@ def _launches(draft: Draft) -> Draft:
         draft.groups,
         lambda task: draft.meanings.traps(task.kind),
         draft.cuts,
-        draft.memo.placed,
+        draft.memo,
     )
     return replace(
         draft,
@@ -151,7 +153,7 @@ def make_plan(
     what they gather if ``computes_gathered``. Nests whose rows are independent are
     found if they can run as a whole on one row after the other (``runs_rows``).
     """
-    memo = Memo(Placed(computes_gathered))
+    memo = Memo(Tiles(computes_gathered=computes_gathered))
     draft = Draft(window, meanings, Renaming(window), runs_rows, memo=memo)
     return Plan(run_passes(draft, watch).planned, len(window.tasks))
 
@@ -167,7 +169,7 @@ def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:
         made = step.run(draft)
         if made.kept != draft.kept:
             # cuts were for the names that could not be
-            memo = Memo(draft.memo.placed.anew())
+            memo = Memo(draft.memo.start)
             draft = replace(draft, kept=made.kept, cuts=frozenset(), memo=memo)
             passes = PASSES
         elif made.cuts != draft.cuts:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
+from legate_diffuse.fusion.root_users import Buffer
 from legate_diffuse.fusion.tiles import Tile, Tiling
-from legate_diffuse.ir.distance import Landmark, Rows
+from legate_diffuse.ir.distance import Landmark
 from legate_diffuse.ir.nest import Nest, Turn
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 
@@ -79,11 +80,7 @@ class PlannedLaunch:
         moved: the numbers of those that are to take the places of their roots' stores.
         privileges: what the task does with them, one byte for each; with the operators
             of reductions.
-        scratch: a view of each store in scratch memory, with the first and the last
-            nest that use it.
-        short: the numbers of those that have but the rows of their views.
-        circular: for each of them how many rows more than those of a block are in use
-            at a time, or None if it needs all of its rows.
+        scratch: the buffers in scratch memory.
         bands: how many of the nests are in each band.
         runs: those of them whose rows are independent, if they may run row by row.
         landmarks: those on which turns depend, each with a view's number, ``is_end``
@@ -109,9 +106,7 @@ class PlannedLaunch:
     arguments: tuple[int, ...] = ()
     moved: tuple[int, ...] = ()
     privileges: bytes = b""
-    scratch: tuple[tuple[int, int, int], ...] = ()
-    short: tuple[int, ...] = ()
-    circular: tuple[Rows | None, ...] = ()
+    scratch: tuple[Buffer, ...] = ()
     bands: tuple[int, ...] = ()
     runs: tuple[PlannedRun, ...] = ()
     landmarks: tuple[tuple[Landmark, int, bool, int], ...] = ()
@@ -122,7 +117,7 @@ class PlannedLaunch:
     @property
     def views(self) -> set[int]:
         """The numbers of the views whose layouts its program has."""
-        views = {number for number, _, _ in self.scratch}
+        views = {buffer.view for buffer in self.scratch}
         for planned in self.nests:
             views.update(planned.nest.arguments, planned.nest.extents)
         if self.tiling is not None:

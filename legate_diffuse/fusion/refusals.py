@@ -8,7 +8,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import Group, Refusal, refuse, refuse_alone
+from legate_diffuse.fusion.legality import (
+    Group,
+    Refusal,
+    refuse_alone,
+    refuse_any,
+)
 from legate_diffuse.ir import IndexTask, Window
 
 
@@ -34,16 +39,13 @@ def _refusal(
     group: Grouping,
     covered: Callable[[IndexTask], bool],
 ) -> Refusal | None:
-    tasks = [window.tasks[position] for position in group.tasks]
+    tasks = {position: window.tasks[position] for position in group.tasks}
     if not group.fused:
-        return refuse_alone(tasks[0]) if covered(tasks[0]) else Refusal.NOT_COVERED
+        (task,) = tasks.values()
+        return refuse_alone(task) if covered(task) else Refusal.NOT_COVERED
     if not before.fused:
         return Refusal.OTHER_TASK
     joined = Group()
     for position in before.tasks:
-        joined.add(window.tasks[position])
-    for task in tasks:
-        if (refusal := refuse(joined, task)) is not None:
-            return refusal
-        joined.add(task)
-    return Refusal.MOVED
+        joined.add(position, window.tasks[position])
+    return refuse_any(joined, tasks) or Refusal.MOVED

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from legate_diffuse.fusion.passed import Passed, passed_by
 from legate_diffuse.fusion.tiles import Tiling
 from legate_diffuse.ir import View
+from legate_diffuse.ir.distance import Rows
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import OPERATORS, READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import covers_store
@@ -24,19 +26,30 @@ class _RootAccess:
     operator: str = ""
 
 
-@dataclass(slots=True)
-class Buffer:
-    """A buffer in scratch memory: a view of its store, its first and last nest."""
+class Buffer(NamedTuple):
+    """A buffer in scratch memory, where a temporary lives.
 
-    view: View
+    Attributes:
+        view: the number of a view of its store.
+        first: the first nest that uses it.
+        last: the last one.
+        spread: how many rows more than those of a block are in use at a time, if the
+            buffer is circular; None if it has all rows of its store.
+        thin: whether it has the rows of its view only.
+    """
+
+    view: int
     first: int
     last: int
+    spread: Rows | None = None
+    thin: bool = False
 
 
 class RootUsers:
     """Which nests of a program use which stores, and how.
 
-    Stores in ``places`` have the buffers of others.
+    Stores in ``places`` have the buffers of others, and those in ``circular`` need so
+    many rows more than those of a block.
     """
 
     def __init__(
@@ -44,6 +57,7 @@ class RootUsers:
         in_scratch: AbstractSet[int],
         undefined: AbstractSet[int],
         places: Mapping[int, int],
+        circular: Mapping[int, Rows],
         *,
         tiled: bool,
     ) -> None:
@@ -53,6 +67,7 @@ class RootUsers:
         self._in_scratch = in_scratch
         self._undefined = undefined
         self._places = places
+        self._circular = circular
 
     def add(self, number: int, nest: Nest) -> None:
         """Take in a nest, by its number."""
@@ -60,8 +75,8 @@ class RootUsers:
         for access, passed in zip(nest.accesses, self._passed(nest), strict=True):
             if passed.store in self._in_scratch:
                 place = self._places.get(passed.store, passed.store)
-                new = Buffer(access.view, number, number)
-                self.scratch.setdefault(place, new).last = number
+                known = self.scratch.get(place) or self._buffer(access.view, number)
+                self.scratch[place] = known._replace(last=number)
                 roots.append(None)
                 continue
             root = self._argument(passed)
@@ -73,6 +88,13 @@ class RootUsers:
             # reading through another view comes before what the nest writes
             if used is not None and access.changes:
                 used.covered |= self._covers(access.view)
+
+    def _buffer(self, view: View, number: int) -> Buffer:
+        """Return the buffer of a view's store, which a nest is the first to use."""
+        rows, spread = view.store.rows, self._circular.get(view.store.id)
+        if rows is None:
+            return Buffer(view.recorded, number, number, spread)
+        return Buffer(rows, number, number, spread, thin=True)
 
     def _passed(self, nest: Nest) -> tuple[Passed, ...]:
         return passed_by(nest, tiled=self._tiled)

@@ -17,13 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import (
-    Group,
-    conflicts,
-    is_single,
-    refuse,
-)
+from legate_diffuse.fusion.legality import Group, is_single, refuse_any
 from legate_diffuse.ir import IndexTask, Window
 
 
@@ -104,10 +100,11 @@ def _target(
     else:
         return None
     between = [n for group in groups[place:number] for n in group.tasks]
+    joined = {n: window.tasks[n] for n in sorted(moved | set(groups[number].tasks))}
     may_move = (
         all(group.fused for group in groups[place : number + 1])
         and not _conflict(window, moved, set(between) - moved)
-        and _may_join(window, moved | set(groups[number].tasks))
+        and refuse_any(Group(), joined) is None
     )
     return number if may_move else None
 
@@ -121,16 +118,6 @@ def _conflict(
         for other in others
         for before in moved
     )
-
-
-def _may_join(window: Window, tasks: AbstractSet[int]) -> bool:
-    """Whether tasks may be one group."""
-    group = Group()
-    for task in _tasks(window, sorted(tasks)):
-        if refuse(group, task) is not None:
-            return False
-        group.add(task)
-    return True
 
 
 def _tasks(window: Window, positions: Iterable[int]) -> list[IndexTask]:

@@ -8,14 +8,14 @@ have the tiles of one array, the leader; what else they write is divided as that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
+from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
 from legate_diffuse.fusion.passed import INDEX
-from legate_diffuse.fusion.reach import reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest, over
@@ -117,10 +117,10 @@ class Tiles:
     def is_near(self, results: AbstractSet[int], leader: int | None) -> bool:
         """Whether no point computes much that others compute, too."""
         return all(
-            reach.width <= FEW
+            halo.width <= FEW
             for axis in self.axes
             if axis.spread > FEW
-            for reach in reaches(self.nests, axis, results, leader).stores.values()
+            for halo in halos(self.nests, axis, results, leader).stores.values()
         )
 
 
@@ -239,7 +239,7 @@ def _adds_once(tiles: Tiles, arrays: Iterable[int], leader: int | None) -> bool:
         return True
     changed = tiles.changed.intersection(arrays)
     return not any(
-        reaches(tiles.nests, axis, changed - axis.partial, leader).shared
+        halos(tiles.nests, axis, changed - axis.partial, leader).shared
         for axis in tiles.axes
     )
 
@@ -267,3 +267,44 @@ def leaders_of(tiles: Tiles, arrays: Sequence[int], leader: int) -> list[int]:
             for axis in tiles.axes
         )
     ]
+
+
+class Along(NamedTuple):
+    """What points compute along an axis, and what they have of results."""
+
+    axis: TileAxis
+    halos: Halos
+    results: Mapping[int, Halo]
+
+
+class Divided(NamedTuple):
+    """Nests that points divide.
+
+    Attributes:
+        tiles: the nests, and the axes along which they are divided.
+        leader: the store whose tiles are those of the points, None without any.
+        along: for each axis what points compute.
+    """
+
+    tiles: Tiles
+    leader: int | None
+    along: tuple[Along, ...]
+
+
+def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
+    """Return how points divide nests, None if no axis divides them all.
+
+    ``scratch`` are the stores that live in the task.
+    """
+    tiles = place_nests(nests)
+    if tiles is None:
+        return None
+    used = [a.view.store for nest in nests for a in nest.accesses]
+    leader = leader_of(tiles, {s.id for s in used if not s.replicated} - scratch)
+    along = []
+    for axis in tiles.axes:
+        results = tiles.changed - axis.partial - scratch
+        computed = halos(nests, axis, results, leader)
+        own = {store: tile_of(axis, store, leader) for store in results}
+        along.append(Along(axis, computed, own))
+    return Divided(tiles, leader, tuple(along))

@@ -2,24 +2,25 @@
 """Launches of several nests, each point of which computes what its tile needs.
 
 What lies between the nests lives in the task, and is computed by each point for its
-tile and as far beyond it as others of its nests read (``reach.py``). Which nests may
+tile and as far beyond it as others of its nests read (``halo.py``). Which nests may
 share a launch is in ``tile_nests.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
+from legate_diffuse.fusion.halo import NO_HALO, Halo
 from legate_diffuse.fusion.passed import Passed, indices_of
-from legate_diffuse.fusion.reach import OWN, Reach, Reaches, own_of, reaches
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
+    Along,
+    Divided,
     Tiles,
-    leader_of,
+    divide,
     leaders_of,
 )
 from legate_diffuse.ir import Privilege, Store
@@ -70,14 +71,14 @@ class TiledArgument(NamedTuple):
 
     Attributes:
         dims: the common dimensions of its root's.
-        reaches: what a point has of it along each axis, beyond its tile.
+        halos: what a point has of it along each axis, beyond its tile.
         image_of: the number of the argument whose image a point has instead, None
             without any.
         everywhere: whether points have all of it.
     """
 
     dims: tuple[int, ...]
-    reaches: tuple[Reach, ...]
+    halos: tuple[Halo, ...]
     image_of: int | None = None
     everywhere: bool = False
 
@@ -110,7 +111,7 @@ class Tiling:
 
 
 def tile(
-    tiles: Tiles,
+    nests: Sequence[Nest],
     arguments: Sequence[Passed],
     scratch: Sequence[Store],
     stores: Mapping[int, Store],
@@ -120,90 +121,94 @@ def tile(
     None if it isn't known that they may. ``stores`` are those of the arguments, by
     number.
     """
-    nests = tiles.nests
-    ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
+    divided = divide(nests, {store.id for store in scratch})
+    if divided is None:
+        return None
+    tiles, leader, along = divided
+    if leader is None or not all(_is_sound(each, leader) for each in along):
+        return None
     near = [each.store for each in arguments if not each.gathered]
     arrays = [store for store in near if not stores[store].replicated]
-    leader = leader_of(tiles, arrays)
-    if leader is None:
-        return None
-    changed = tiles.changed & set(arrays)
-    reaches_along = []
-    for axis in tiles.axes:
-        results = changed - axis.partial
-        along = reaches(tiles.nests, axis, results, leader)
-        if not _is_sound(axis, along, tiles.nests, results, arrays, leader):
-            return None
-        reaches_along.append(along)
-    dims = _common_dims(tiles.axes, arrays, ranks)
+    ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
+    largest = max(arrays, key=lambda store: ranks[store])
+    dims = _common_dims(tiles.axes, arrays, ranks, largest)
     if dims is None:
         return None
-    largest = max(arrays, key=lambda store: ranks[store])
     places = {passed: place for place, passed in enumerate(arguments)}
-    reduced = {
-        access.view.store.id
-        for nest in nests
-        for access in nest.accesses
-        if access.privilege is Privilege.REDUCE
-    }
-    held = _held(nests, places)
-    imaged = [number for number, nest in enumerate(nests) if nest.image]
-    nothing: tuple[Reach, ...] = (OWN,) * len(reaches_along)
     tiled = [
-        TiledArgument((), nothing)
-        if stores[passed.store].replicated
-        else TiledArgument(
-            tuple(range(ranks[passed.store])),
-            nothing,
-            None if passed.image_of is None else places[passed.image_of],
-            everywhere=passed.everywhere,
-        )
-        if passed.gathered
-        else TiledArgument(
-            dims[passed.store],
-            tuple(
-                _in_root(axis, along, passed.store, leader)
-                for axis, along in zip(tiles.axes, reaches_along, strict=True)
-            ),
-        )
+        _argument(divided, passed, stores[passed.store], dims, places)
         for passed in arguments
     ]
     again = None
     leaders = [places[Passed(store)] for store in leaders_of(tiles, arrays, leader)]
-    if any(tiled[place].reaches != nothing for place in leaders):
+    if any(halo != NO_HALO for place in leaders for halo in tiled[place].halos):
         again = places[Passed(leader)]
         leaders = [len(tiled)]
-        tiled.append(TiledArgument(dims[leader], nothing))
+        tiled.append(TiledArgument(dims[leader], (NO_HALO,) * len(along)))
     return Tiling(
         tuple(leaders),
         places[Passed(largest)],
         tuple(dims[leader][axis.dims[leader] or 0] for axis in tiles.axes),
         tuple(tiled),
         again,
-        tuple(
-            passed.store in reduced
-            and (stores[passed.store].replicated or _is_partial(tiles, passed.store))
-            for passed in arguments
-        ),
-        tuple(
-            tuple(
-                Held(held[store.id], _own(store, arguments, changed, stores))
-                if store.id in held
-                else _extent(axis, along, store.id, leader)
-                for axis, along in zip(tiles.axes, reaches_along, strict=True)
-            )
-            for store in scratch
-        ),
-        tuple(
-            tuple(
-                Held(held[nest.views[0].store.id], imaged.index(number))
-                if nest.image
-                else _domain(nest, axis, along, number, leader)
-                for axis, along in zip(tiles.axes, reaches_along, strict=True)
-            )
-            for number, nest in enumerate(tiles.nests)
-        ),
+        tuple(_is_shared(tiles, stores[passed.store]) for passed in arguments),
+        *_extents(divided, arguments, scratch, stores),
     )
+
+
+def _argument(
+    divided: Divided,
+    passed: Passed,
+    store: Store,
+    dims: Mapping[int, tuple[int, ...]],
+    places: Mapping[Passed, int],
+) -> TiledArgument:
+    """Return what points have of an argument, given the common dimensions."""
+    nothing = (NO_HALO,) * len(divided.along)
+    if store.replicated:
+        return TiledArgument((), nothing)
+    if passed.gathered:
+        # Legate makes images along one dimension
+        image_of = None if passed.image_of is None else places[passed.image_of]
+        return TiledArgument((0,), nothing, image_of, everywhere=passed.everywhere)
+    halos = [_in_root(divided, each, store.id) for each in divided.along]
+    return TiledArgument(dims[store.id], tuple(halos))
+
+
+def _is_shared(tiles: Tiles, store: Store) -> bool:
+    """Whether each point has a share of what is reduced to a store."""
+    if not (store.replicated or any(store.id in axis.partial for axis in tiles.axes)):
+        return False
+    return any(
+        access.view.store.id == store.id and access.privilege is Privilege.REDUCE
+        for nest in tiles.nests
+        for access in nest.accesses
+    )
+
+
+def _extents(
+    divided: Divided,
+    arguments: Sequence[Passed],
+    scratch: Sequence[Store],
+    stores: Mapping[int, Store],
+) -> tuple[tuple[tuple[Extent, ...], ...], tuple[tuple[Extent, ...], ...]]:
+    """Return what scratch buffers and nests are along each axis."""
+    nests, along = divided.tiles.nests, divided.along
+    held = _held(nests, {passed: place for place, passed in enumerate(arguments)})
+    imaged = [number for number, nest in enumerate(nests) if nest.image]
+    buffers = [
+        (Held(held[store.id], _own(store, arguments, divided, stores)),) * len(along)
+        if store.id in held
+        else tuple(_extent(divided, each, store.id) for each in along)
+        for store in scratch
+    ]
+    domains = [
+        (Held(held[nest.views[0].store.id], imaged.index(number)),) * len(along)
+        if nest.image
+        else tuple(_domain(divided, each, number) for each in along)
+        for number, nest in enumerate(nests)
+    ]
+    return tuple(buffers), tuple(domains)
 
 
 def _held(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
@@ -219,7 +224,7 @@ def _held(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]
 def _own(
     buffer: Store,
     arguments: Sequence[Passed],
-    changed: AbstractSet[int],
+    divided: Divided,
     stores: Mapping[int, Store],
 ) -> int | None:
     """Return the argument that has in the end, for its tile, what a buffer has."""
@@ -227,61 +232,51 @@ def _own(
         (
             place
             for place, passed in enumerate(arguments)
-            if passed.store in changed and stores[passed.store].origin == buffer.origin
+            if passed.store in divided.tiles.changed
+            and stores[passed.store].origin == buffer.origin
         ),
         None,
     )
 
 
-def _is_partial(tiles: Tiles, store: int) -> bool:
-    return any(store in axis.partial for axis in tiles.axes)
-
-
-def _is_sound(
-    axis: TileAxis,
-    along: Reaches,
-    nests: Sequence[Nest],
-    results: AbstractSet[int],
-    arrays: Sequence[int],
-    leader: int,
-) -> bool:
+def _is_sound(along: Along, leader: int) -> bool:
     """Whether each point finds what it reads, and writes its own tile only."""
+    axis, computed, results = along
     # nests that are needed along one axis must be needed along all
-    if any(
-        reach is None and placement is not None
-        for reach, placement in zip(along.nests, axis.placements, strict=True)
-    ):
-        return False
-    if along.shared or any(r.width > FEW for r in along.stores.values()):
-        return False
-    for store in results:
-        if axis.begin(store) is None or not axis.fits(store, leader):
-            return False
-        # what a nest writes, and what others read of what is changed
-        own = own_of(axis, store, leader)
-        if along.stores.get(store, own) != own:
-            return False
-    on_axis = {s for s in axis.dims if axis.dims[s] is not None}
-    if any(axis.begin(store) is None for store in on_axis):
-        return False
-    # an array that is written at one place by all points
-    return all(
-        axis.dims.get(store) is not None or store in axis.partial
-        for store in arrays
-        if store
-        in {a.view.store.id for nest in nests for a in nest.accesses if a.changes}
+    needed = all(
+        halo is not None or placement is None
+        for halo, placement in zip(computed.nests, axis.placements, strict=True)
+    )
+    return (
+        needed
+        and not computed.shared
+        and all(halo.width <= FEW for halo in computed.stores.values())
+        and all(
+            axis.begin(store) is not None
+            for store, dim in axis.dims.items()
+            if dim is not None
+        )
+        # nothing is written at one place by all points
+        and all(
+            axis.dims.get(store) is not None
+            and axis.fits(store, leader)
+            and computed.stores.get(store, own) == own
+            for store, own in results.items()
+        )
     )
 
 
 def _common_dims(
-    axes: Sequence[TileAxis], arrays: Sequence[int], ranks: Mapping[int, int]
+    axes: Sequence[TileAxis],
+    arrays: Sequence[int],
+    ranks: Mapping[int, int],
+    largest: int,
 ) -> dict[int, tuple[int, ...]] | None:
     """Return for each array the common dimension of each of its own.
 
     Common dimensions are those of the largest array. None if they come in another
     order.
     """
-    largest = max(arrays, key=lambda store: ranks[store])
     common = [axis.dims.get(largest) for axis in axes]
     if None in common:
         return None
@@ -302,46 +297,44 @@ def _common_dims(
     return dims_of
 
 
-def _in_root(axis: TileAxis, along: Reaches, store: int, leader: int) -> Reach:
+def _in_root(divided: Divided, along: Along, store: int) -> Halo:
     """Return what is used of an array, from the tile's ends in its own positions."""
-    if axis.dims.get(store) is None:
-        return OWN
-    used = along.stores.get(store, OWN).moved(_shift(axis, leader, store))
-    return Reach(min(used.low, 0), max(used.high, 0))
+    if along.axis.dims.get(store) is None:
+        return NO_HALO
+    used = along.halos.stores.get(store, NO_HALO).moved(_shift(divided, along, store))
+    return Halo(min(used.low, 0), max(used.high, 0))
 
 
-def _extent(axis: TileAxis, along: Reaches, store: int, leader: int) -> Extent:
+def _extent(divided: Divided, along: Along, store: int) -> Extent:
     """Return what a point has of a scratch buffer along an axis."""
-    dim = axis.dims.get(store)
-    used = along.stores.get(store)
+    dim = along.axis.dims.get(store)
+    used = along.halos.stores.get(store)
     if dim is None or used is None:
         return None
-    return Tile(dim, *used.moved(_shift(axis, leader, store)))
+    return Tile(dim, *used.moved(_shift(divided, along, store)))
 
 
-def _domain(
-    nest: Nest, axis: TileAxis, along: Reaches, number: int, leader: int
-) -> Extent:
+def _domain(divided: Divided, along: Along, number: int) -> Extent:
     """Return what a point runs of a nest along an axis."""
-    placement = axis.placements[number]
-    reach = along.nests[number]
+    placement, halo = along.axis.placements[number], along.halos.nests[number]
     if placement is None:
         return None
-    accesses = zip(nest.accesses, placement.constant_distances, strict=True)
-    for access, distance in accesses:
+    accesses = divided.tiles.nests[number].accesses
+    for access, distance in zip(accesses, placement.constant_distances, strict=True):
         store = access.view.store.id
-        dim = axis.dims.get(store)
+        dim = along.axis.dims.get(store)
         if distance is None or dim is None or access.view.store.replicated:
             continue
-        assert reach is not None, "nests that nobody needs are in no tiling"
-        rows = reach.moved(distance + _shift(axis, leader, store))
+        assert halo is not None, "nests that nobody needs are in no tiling"
+        rows = halo.moved(distance + _shift(divided, along, store))
         view = None if shows_store(access.view) else access.view.recorded
         return Tile(placement.loop, *rows, view, dim)
     raise AssertionError("a nest on an axis touches something along it")
 
 
-def _shift(axis: TileAxis, leader: int, store: int) -> int:
+def _shift(divided: Divided, along: Along, store: int) -> int:
     """Return how much farther on in a store than in the leader the same place is."""
-    own, others = axis.begin(store), axis.begin(leader)
-    assert own is not None and others is not None
-    return others - own
+    assert divided.leader is not None
+    own, leaders = along.axis.begin(store), along.axis.begin(divided.leader)
+    assert own is not None and leaders is not None
+    return leaders - own

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.legality import conflicts, is_single
+from legate_diffuse.fusion.legality import is_single
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Access, Points, Privilege, Window
 from legate_diffuse.ir.nest import Nest, Program
@@ -197,8 +198,9 @@ def arguments(draft: Draft) -> None:
                 store = access.view.store
                 where = f"nest {number} of tasks {launch.tasks}, store {store.id}"
                 if place < 0:
-                    _, first, last = launch.scratch[~place]
-                    _require(first <= number <= last, f"{where}: no buffer is left")
+                    buffer = launch.scratch[~place]
+                    used = buffer.first <= number <= buffer.last
+                    _require(used, f"{where}: no buffer is left")
                     continue
                 _require(
                     named[place] == store.origin, f"{where}: the task names another one"

@@ -102,6 +102,21 @@ class IndexTask:
         put(self, "scalar", everywhere and not reductions)
 
 
+def in_order(task: IndexTask) -> list[Access]:
+    """Return the accesses of a task, what it reads first."""
+    read = [access for access in task.accesses if access.privilege is Privilege.READ]
+    return read + [a for a in task.accesses if a.privilege is not Privilege.READ]
+
+
+def first_accesses(tasks: Iterable[IndexTask]) -> dict[int, Access]:
+    """Return the first access of each store by tasks, by the store's id."""
+    first: dict[int, Access] = {}
+    for task in tasks:
+        for access in in_order(task):
+            first.setdefault(access.view.store.id, access)
+    return first
+
+
 def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
     """Return the ids of the stores that tasks read as they were before them."""
     read: set[int] = set()

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from struct import pack
 from typing import Any, Final, NamedTuple
 
 from legate_diffuse.fusion.plan import NO_CODE, PlannedLaunch, PlannedNest
+from legate_diffuse.fusion.root_users import Buffer
 from legate_diffuse.ir.nest import RowsOf
 from legate_diffuse.launch.landmarks import Filled
 from legate_diffuse.launch.tiling import write_tiling
@@ -114,24 +115,7 @@ def _write(
     if tiling is not None:
         parts.append(write_tiling(tiling, views, launch.arguments, moments))
     parts.append(pack("=4q", *counts))
-    for place, ((number, first, last), spread) in enumerate(
-        zip(launch.scratch, launch.circular, strict=True)
-    ):
-        root = views[number].root
-        extents = root.shape
-        if place in launch.short:
-            extents = (views[number].layout.extents[0], *extents[1:])
-        parts.append(
-            pack(
-                f"={5 + len(extents)}q",
-                root.type.size,
-                first,
-                last,
-                _ALL_ROWS if spread is None else filled.distance(spread),
-                len(extents),
-                *extents,
-            )
-        )
+    parts += [_buffer(buffer, views, filled) for buffer in launch.scratch]
     parts.append(pack(f"={len(filled.bands)}q", *filled.bands))
     for run in runs:
         parts.append(pack("=3q", run.first, len(run.code.kernels), run.kernel))
@@ -155,21 +139,49 @@ def _write(
             parts.append(block)
         if launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(planned.operands), dim))
-            continue
-        for base, access in zip(planned.operands, nest.accesses, strict=True):
-            parts.append(_BASES[base])
-            view, extent = views[access.view.recorded], access.view.store.rows
-            layout = whole(view.root.shape) if nest.whole else view.layout
-            if view.root.scalar_storage and tiling is not None:
-                parts.append(_repeated((), dim))
-            elif access.whole or view.root.scalar_storage:
-                parts.append(_repeated(tuple(layout.low), dim))
-            elif extent is None and nest.rows is None:
-                parts.append(layout.packed or _pack(layout))
-            else:
-                rows = None if extent is None else views[extent].layout
-                parts.append(_packed(layout.dims, _low(layout, first_point, rows)))
+        else:
+            parts += _operands(planned, views, first_point, tiled=tiling is not None)
     return b"".join(parts)
+
+
+def _buffer(buffer: Buffer, views: Sequence[View], filled: Filled) -> bytes:
+    root, spread = views[buffer.view].root, buffer.spread
+    extents = root.shape
+    if buffer.thin:
+        extents = (views[buffer.view].layout.extents[0], *extents[1:])
+    return pack(
+        f"={5 + len(extents)}q",
+        root.type.size,
+        buffer.first,
+        buffer.last,
+        _ALL_ROWS if spread is None else filled.distance(spread),
+        len(extents),
+        *extents,
+    )
+
+
+def _operands(
+    planned: PlannedNest,
+    views: Sequence[View],
+    first_point: Sequence[int],
+    *,
+    tiled: bool,
+) -> Iterator[bytes]:
+    """Yield what a program says of each operand of a nest."""
+    nest, dim = planned.nest, len(first_point)
+    for base, access in zip(planned.operands, nest.accesses, strict=True):
+        yield _BASES[base]
+        view, extent = views[access.view.recorded], access.view.store.rows
+        layout = whole(view.root.shape) if nest.whole else view.layout
+        if view.root.scalar_storage and tiled:
+            yield _repeated((), dim)
+        elif access.whole or view.root.scalar_storage:
+            yield _repeated(tuple(layout.low), dim)
+        elif extent is None and nest.rows is None:
+            yield layout.packed or _pack(layout)
+        else:
+            rows = None if extent is None else views[extent].layout
+            yield _packed(layout.dims, _low(layout, first_point, rows))
 
 
 def _restricted(

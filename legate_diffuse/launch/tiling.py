@@ -46,8 +46,8 @@ def write_tiling(
         if argument.image_of is not None:
             image_of = argument.image_of
         words += (image_of, len(argument.dims), *argument.dims)
-        for reach in argument.reaches:
-            words += reach
+        for halo in argument.halos:
+            words += halo
     for buffer in tiling.buffers:
         words += (word for extent in buffer for word in _of_buffer(extent))
     for nest in tiling.nests:

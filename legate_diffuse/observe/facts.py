@@ -228,7 +228,7 @@ def _fates(
     }
     arguments = [views[number].root for number in planned.arguments]
     moved = [arguments[place] for place in planned.moved]
-    scratch = [views[number].root for number, _, _ in planned.scratch]
+    scratch = [views[buffer.view].root for buffer in planned.scratch]
     again = (
         []
         if planned.tiling is None

@@ -17,15 +17,14 @@ from legate_diffuse.fusion import (
     arguments,
     cluster,
     grouping,
+    halo,
     launches,
     legality,
     liveness,
-    localize,
     pipeline,
-    reach,
     renaming,
     root_users,
-    tiles,
+    tile_nests,
 )
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import (
@@ -108,7 +107,7 @@ def _always(*_: Any) -> bool:
 
 BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "a task moves past what it conflicts with": (
-        grouping._Open,
+        Group,
         "conflicts",
         _never,
     ),
@@ -132,12 +131,12 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "only one direction is a conflict": (
         cluster,
         "conflicts",
-        lambda one, other: legality._changes_what(one, other),
+        lambda one, other: cluster._changes_what(one, other),
     ),
     "only the other direction is a conflict": (
         cluster,
         "conflicts",
-        lambda one, other: legality._changes_what(other, one),
+        lambda one, other: cluster._changes_what(other, one),
     ),
 }
 
@@ -285,8 +284,8 @@ def test_what_late_tasks_read_is_not_reduced_to(
 ) -> None:
     add = Group.add
 
-    def forget(group: Group, task: IndexTask) -> None:
-        add(group, task)
+    def forget(group: Group, position: int, task: IndexTask) -> None:
+        add(group, position, task)
         group.read_late.clear()
 
     monkeypatch.setattr(Group, "add", forget)
@@ -308,8 +307,8 @@ def test_what_was_read_before_is_not_computed_by_the_launch(
 def test_results_that_begin_elsewhere_have_tiles_that_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for user in (reach, tiles, localize):
-        monkeypatch.setattr(user, "own_of", lambda *_: reach.OWN)
+    for user in (halo, tile_nests):
+        monkeypatch.setattr(user, "tile_of", lambda *_: halo.NO_HALO)
     assert is_noticed(is_wrong, WINDOWS)
 
 
@@ -321,10 +320,10 @@ def test_the_leaders_tiles_hold_all_results(monkeypatch: pytest.MonkeyPatch) -> 
 def test_points_reduce_what_they_compute_for_others_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def not_shared(*given: Any) -> reach.Reaches:
-        return replace(reach.reaches(*given), shared=False)
+    def not_shared(*given: Any) -> halo.Halos:
+        return replace(halo.halos(*given), shared=False)
 
-    monkeypatch.setattr(tiles, "reaches", not_shared)
+    monkeypatch.setattr(tile_nests, "halos", not_shared)
     assert is_noticed(is_wrong, WINDOWS)
 
 
@@ -527,17 +526,15 @@ def test_names_depend_on_relations_of_views(
 def test_programs_need_their_privileges(
     lost: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan_whole = arguments._plan_whole
+    name_roots = arguments._name_roots
 
-    def with_less(*given: Any) -> PlannedLaunch | None:
-        launch = plan_whole(*given)
-        if launch is not None:
-            launch.privileges = bytes(
-                privilege & ~lost or privilege for privilege in launch.privileges
-            )
-        return launch
+    def with_less(launch: PlannedLaunch, *given: Any) -> None:
+        name_roots(launch, *given)
+        launch.privileges = bytes(
+            privilege & ~lost or privilege for privilege in launch.privileges
+        )
 
-    monkeypatch.setattr(arguments, "_plan_whole", with_less)
+    monkeypatch.setattr(arguments, "_name_roots", with_less)
     assert is_noticed(is_wrong, WINDOWS)
 
 

@@ -188,7 +188,7 @@ def _names_a_root_twice(launch: PlannedLaunch) -> None:
 
 
 def _frees_a_buffer(launch: PlannedLaunch) -> None:
-    launch.scratch = tuple((view, first, first) for view, first, _ in launch.scratch)
+    launch.scratch = tuple(one._replace(last=one.first) for one in launch.scratch)
 
 
 BROKEN: dict[str, tuple[str, Callable[[Draft], Draft], str]] = {

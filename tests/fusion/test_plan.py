@@ -12,6 +12,7 @@ from window_reader import parse
 
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
+from legate_diffuse.fusion.root_users import Buffer
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.ir.verify import InvalidWindowError
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -210,7 +211,7 @@ def test_operands_name_roots_and_scratch_buffers() -> None:
     assert launch.tasks == (0, 1, 2)
     assert launch.arguments == (0, 21)
     assert launch.privileges == bytes([READ, BOTH])
-    assert launch.scratch == ((2, 0, 1), (4, 1, 2))
+    assert launch.scratch == (Buffer(2, 0, 1, 0), Buffer(4, 1, 2, 0))
     assert [nest.nest.arguments for nest in launch.nests] == [
         (2, 0),
         (4, 12),
@@ -232,7 +233,7 @@ def test_a_reduction_that_is_read_again_is_a_cell_of_scratch() -> None:
         (7, 0),
         (1, 0, 17),
     ]
-    assert launch.scratch == ((7, 0, 2),)
+    assert launch.scratch == (Buffer(7, 0, 2),)
     assert [nest.operands for nest in launch.nests] == [(-1,), (-1, 0), (1, 0, -1)]
     assert launch.hoisted == (), "what is hoisted is a nest of the program"
     assert launch.temporaries == (7,)

@@ -80,12 +80,12 @@ def reason(window: Window, before: Grouping, group: Grouping) -> bool:
     joined = Group()
     for position in before.tasks:
         assert refuse(joined, window.tasks[position]) is None
-        joined.add(window.tasks[position])
+        joined.add(position, window.tasks[position])
     for position in group.tasks:
         refusal = refuse(joined, window.tasks[position])
         if refusal is not None:
             return True
-        joined.add(window.tasks[position])
+        joined.add(position, window.tasks[position])
     return False
 
 

@@ -12,6 +12,7 @@ from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.pipeline import make_plan, run_passes
 from legate_diffuse.fusion.renaming import Renaming, rename
+from legate_diffuse.fusion.root_users import Buffer
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.verify import verify_window
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -363,5 +364,5 @@ def test_a_plan_has_no_nests_for_what_has_a_new_name() -> None:
     ]
     assert launch.arguments == (0,)
     assert launch.privileges == bytes([3])
-    assert launch.scratch == ((1, 0, 2),)
+    assert launch.scratch == (Buffer(1, 0, 2, 1),)
     assert launch.temporaries == (10, 20)

@@ -100,6 +100,27 @@ DIVIDED = HEAD.replace(" single", "") + (
 )
 
 
+def test_single_elements_that_sums_of_rows_find_change_after_them() -> None:
+    head = DIVIDED + "view %6.7 shape 0 many [] as (*)\n"
+    scaled = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %5.5, read %4.4, read %6.7\n"
+    doubled = "BINARY_OP.ADD(float64, float64) -> (float64) shape 2: write %6.6, read %6.6, read %6.6\n"
+    for tasks in (SUM + scaled + doubled, SUM + doubled + scaled, SUM + doubled):
+        found = passes(tasks, head)
+        assert found["liveness"].startswith("partitioned: 0 1")
+        assert "late" in found["liveness"]
+
+
+def test_nobody_computes_again_what_nobody_gathers_in_the_end() -> None:
+    views = "view %6.7 shape 0 many [] as (*)\nview %4.8 shape 3 many [1:]\nview %5.9 shape 3 many [:-1]\n"
+    head = DIVIDED.replace("%5 float64 live", "%5 float64") + views
+    scaled = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %3.3, read %3.3, read %6.7\n"
+    moved = "COPY(float64) -> (float64) shape 3: write %5.9, read %4.8\n"
+    found = passes(scaled + SUM + moved, head)
+    assert found["launches"] == "partitioned: 0 | 1 | 2\n"
+    assert found["kernels"].count("nest") == 2
+    assert found["schedule"].count("nest") == 1
+
+
 def test_points_sum_rows_to_whole_arrays_only() -> None:
     (task,) = parse(DIVIDED + SUM).tasks
     assert refuse_alone(task) is None

@@ -247,6 +247,14 @@ def iterations(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
     return x, w, y
 
 
+def a_factor_changes_afterwards(a: Any, x: Any, w: Any, y: Any, z: Any) -> Any:
+    factor = cn.dot(w, w)
+    a.product(x, y)
+    z = y * factor
+    factor *= 2
+    return z, factor
+
+
 PROGRAMS = (
     lambda a, x, w, y, z: (a.product(x, y), y)[1],
     lambda a, x, w, y, z: (a.product(x + 1, y), y * z - y)[1],
@@ -255,6 +263,7 @@ PROGRAMS = (
     the_vector_is_changed_afterwards,
     neighbours_are_read,
     the_vector_is_read_with_neighbours,
+    a_factor_changes_afterwards,
 )
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a point of a launch must compute for its tile: overlapped tiling.
 
-    nest 0: write %1[:], read %0[:-1], read %0[1:]    reach 0 1, reads %0 within 0 2
-    nest 1: write %2[:], read %1[:-1], read %1[1:]    reach 0 0, reads %1 within 0 1
+    nest 0: write %1[:], read %0[:-1], read %0[1:]    halo 0 1, reads %0 within 0 2
+    nest 1: write %2[:], read %1[:-1], read %1[1:]    halo 0 0, reads %1 within 0 1
 
 A tile lies between two places of an axis. What is written for others is written there,
-and what comes before it is computed within a reach: so far from the tile's beginning,
+and what comes before it is computed within a halo: so far from the tile's beginning,
 and so far from its end. This follows from distances alone, back from the last nest.
 """
 
@@ -22,21 +22,21 @@ from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.relations import covers_store
 
 
-class Reach(NamedTuple):
+class Halo(NamedTuple):
     """Distances from the beginning and from the end of a tile."""
 
     low: int
     high: int
 
-    def moved(self, distance: int) -> Reach:
+    def moved(self, distance: int) -> Halo:
         """Return what lies so much farther on."""
-        return Reach(self.low + distance, self.high + distance)
+        return Halo(self.low + distance, self.high + distance)
 
-    def joined(self, other: Reach | None) -> Reach:
+    def joined(self, other: Halo | None) -> Halo:
         """Return what holds both."""
         if other is None:
             return self
-        return Reach(min(self.low, other.low), max(self.high, other.high))
+        return Halo(min(self.low, other.low), max(self.high, other.high))
 
     @property
     def width(self) -> int:
@@ -44,11 +44,11 @@ class Reach(NamedTuple):
         return max(-self.low, self.high, 0)
 
 
-OWN = Reach(0, 0)
+NO_HALO = Halo(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Reaches:
+class Halos:
     """Along one axis.
 
     Attributes:
@@ -59,16 +59,16 @@ class Reaches:
         shared: the nests that reduce for all points, and would do so more than once.
     """
 
-    nests: tuple[Reach | None, ...]
-    stores: dict[int, Reach]
-    before: dict[int, Reach]
-    after: dict[int, Reach]
+    nests: tuple[Halo | None, ...]
+    stores: dict[int, Halo]
+    before: dict[int, Halo]
+    after: dict[int, Halo]
     shared: bool
 
 
-def reaches(
+def halos(
     nests: Sequence[Nest], axis: TileAxis, results: AbstractSet[int], leader: int | None
-) -> Reaches:
+) -> Halos:
     """Return what a point computes for the tile that it has of the results.
 
     Args:
@@ -78,13 +78,13 @@ def reaches(
         leader: the store whose tiles are those of the launch, if it is known yet.
     """
     need = {
-        store: own_of(axis, store, leader)
+        store: tile_of(axis, store, leader)
         for store in results
         if axis.dims.get(store) is not None
     }
     used = dict(need)
     after = dict(need)
-    of_nests: list[Reach | None] = []
+    of_nests: list[Halo | None] = []
     shared = False
     for nest, placement in zip(reversed(nests), reversed(axis.placements), strict=True):
         if placement is None:
@@ -97,21 +97,21 @@ def reaches(
             )
             if distance is not None
         ]
-        reach: Reach | None = None
+        halo: Halo | None = None
         for access, distance in along:
             wanted = need.get(access.view.store.id)
             if access.changes and wanted is not None:
-                reach = wanted.moved(-distance).joined(reach)
+                halo = wanted.moved(-distance).joined(halo)
         if any(_is_for_all(access, axis) for access in nest.accesses):
             own = _own(along, axis, leader)
-            shared |= own is None or reach not in (None, own)
-            reach = (own or OWN).joined(reach)
-        of_nests.append(reach)
-        if reach is None:
+            shared |= own is None or halo not in (None, own)
+            halo = (own or NO_HALO).joined(halo)
+        of_nests.append(halo)
+        if halo is None:
             continue
         for access, distance in along:
             store = access.view.store.id
-            touched = reach.moved(distance)
+            touched = halo.moved(distance)
             used[store] = touched.joined(used.get(store))
             if access.privilege & Privilege.WRITE and covers_store(access.view):
                 need.pop(store, None)
@@ -123,16 +123,18 @@ def reaches(
         for access, distance in along:
             store = access.view.store.id
             if access.privilege is not Privilege.WRITE:
-                need[store] = reach.moved(distance).joined(need.get(store))
-    return Reaches(tuple(reversed(of_nests)), used, need, after, shared)
+                need[store] = halo.moved(distance).joined(need.get(store))
+    return Halos(tuple(reversed(of_nests)), used, need, after, shared)
 
 
-def own_of(axis: TileAxis, store: int, leader: int | None) -> Reach:
+def tile_of(axis: TileAxis, store: int, leader: int | None) -> Halo:
     """Return what a point has of a result, which is divided as the leader is."""
     if leader is None:
-        return OWN
+        return NO_HALO
     begin, leaders = axis.begin(store), axis.begin(leader)
-    return OWN if begin is None or leaders is None else OWN.moved(begin - leaders)
+    if begin is None or leaders is None:
+        return NO_HALO
+    return NO_HALO.moved(begin - leaders)
 
 
 def _is_for_all(access: Access, axis: TileAxis) -> bool:
@@ -145,10 +147,10 @@ def _is_for_all(access: Access, axis: TileAxis) -> bool:
 
 def _own(
     along: Sequence[tuple[Access, int]], axis: TileAxis, leader: int | None
-) -> Reach | None:
+) -> Halo | None:
     """Return the rows of a nest such that each belongs to one point."""
     for access, distance in along:
         store = access.view.store.id
         if leader is None or axis.within(store, leader):
-            return OWN.moved(-distance)
+            return NO_HALO.moved(-distance)
     return None

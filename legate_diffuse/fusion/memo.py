@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was made of parts of a window, for when passes run again after a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from legate_diffuse.fusion.tile_nests import Tiles
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """What has been made; nothing of it depends on cuts.
+
+    Attributes:
+        start: the nests of a launch on several points before it has any.
+        made: by who has made it, and of what.
+    """
+
+    start: Tiles = field(default_factory=Tiles)
+    made: dict[Hashable, Any] = field(default_factory=dict)
+
+    def of(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made under a key; it is made once."""
+        if key not in self.made:
+            self.made[key] = make()
+        known: T = self.made[key]
+        return known
