@@ -15,8 +15,9 @@ statement at a time; ``bench.py npbench`` runs the programs of NPBench, from a
 checkout; ``bench.py functions`` compares functions of users with Numba's
 ``vectorize``; ``bench.py assembled`` solves with a sparse
 matrix of another library; ``bench.py partitions`` compares partitioned arrays with
-threads; all have their own --help. ``bench.py page
-FOLDER`` makes the page of results again from the data in a folder.
+threads, and ``bench.py counts`` tells what Legion does for an iteration on them; all
+have their own --help. ``bench.py page FOLDER`` makes the page of results again from the
+data in a folder.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import machine
 import npbench_comparison
 import numpy_comparison
 import overhead
+import partition_counts
 import partitions
 import peers
 import results_page
@@ -57,6 +59,7 @@ _COMMANDS: Final[dict[str, Callable[[list[str]], int]]] = {
     "functions": functions.main,
     "assembled": assembled.main,
     "partitions": partitions.main,
+    "counts": partition_counts.main,
     "page": results_page.main,
 }
 

@@ -40,7 +40,8 @@ class TeamRunner {
     std::int64_t shift;
     std::int64_t begin;
     std::int64_t end;
-    // The points of the nest in all tasks, or 0 if the band reads what it writes.
+    // For how many points results are written, by this nest and others, in all tasks, before any of
+    // them is read; 0 if the band reads what it writes.
     std::int64_t unread;
   };
 
