@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -84,6 +85,7 @@ class Hosted:
         self._take = self.new_arrays.function.take
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
+        self._call_with_memory = native.call_with_memory
         self._small = small = window.submitter.small
         self._limit = small.limit
         self._dtypes = {name: np.dtype(name) for name in ALL}
@@ -151,9 +153,9 @@ class Hosted:
         try:
             if computes:
                 with np.errstate(all="ignore"):
-                    made = call()
+                    made = self._call_with_memory(call)
             else:
-                made = call()
+                made = self._call_with_memory(call)
         except _REFUSALS:
             # the original raises what it raises
             return None
@@ -432,8 +434,12 @@ class Hosted:
         type_, shape = self._to_core_type(result.dtype), result.shape
         window.counters.add_runs(1, 1, 0)
         if self._small.has_room(result.nbytes):
+            if not result.flags.c_contiguous:
+                result = self._call_with_memory(partial(np.ascontiguousarray, result))
             root = Root(self._legate, type_, name, dense(shape), False)
-            root.small_array().put(np.ascontiguousarray(result))
+            small = root.small_array()
+            if not small.adopt(result):
+                small.put(result)
             view = View(root, dense(shape))
         else:
             if result.base is not None or not result.flags.c_contiguous:
