@@ -25,6 +25,7 @@ from legate_diffuse.shortcuts.adjusted import (
     diag,
     diagonal,
     einsum,
+    extreme,
     gradient,
     in_doubles,
     in_own_type,
@@ -32,6 +33,8 @@ from legate_diffuse.shortcuts.adjusted import (
     ordered,
     repeat,
     rot90,
+    sort,
+    unique,
     unravel_index,
 )
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
@@ -185,7 +188,7 @@ FUNCTIONS: Final = (
         2,
         "axis keepdims",
         _ORDERED,
-        ordered(np.argmax),
+        extreme(np.argmax),
         computes=False,
     ),
     Recipe(
@@ -194,10 +197,10 @@ FUNCTIONS: Final = (
         2,
         "axis keepdims",
         _ORDERED,
-        ordered(np.argmin),
+        extreme(np.argmin),
         computes=False,
     ),
-    Recipe("sort", _SORTING, 2, "axis kind", function=ordered(np.sort)),
+    Recipe("sort", _SORTING, 2, "axis kind", function=sort),
     Recipe(
         "argsort",
         _SORTING,
@@ -209,7 +212,7 @@ FUNCTIONS: Final = (
         "unique",
         "_module.sets_making",
         1,
-        function=ordered(np.unique),
+        function=unique,
     ),
     Recipe("isin", "_module.sets_making", 2),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from test_small_arrays import run_here
+import pytest
+from test_small_arrays import run_fresh, run_here
 
 OURS = """
 from legate_diffuse import _native as native
@@ -38,7 +39,7 @@ assert zeros.ctypes.data == address and not zeros.any()
     )
 
 
-def test_memory_that_NumPy_frees_later() -> None:
+def test_memory_that_is_freed_later() -> None:
     """It frees what was taken in vain, also where others have got it meanwhile."""
     run_here(
         OURS
@@ -104,5 +105,105 @@ def program(n):
         a = turned.T * 0.5 + flat.reshape(400, 500)
     return found
 agree(program)
+"""
+    )
+
+
+# Indices of large arrays, by which elements are read and written in their places.
+INDICES = """
+count = 120000
+random = np.random.RandomState(7)
+values = random.rand(count)
+places = random.randint(-count, count, count)
+few = random.randint(0, count, 50)
+
+def program(n):
+    x, i, j = n.array(values), n.array(places), n.array(few)
+    found = []
+    for k in range(3):
+        a = x[i]
+        b = x[i.reshape(300, 400)] * 2.0 + k
+        x[i] = a * 0.5
+        x[j] = float(k)
+        y = x + 1.0
+        own = (i + count) % count
+        own[own] = own
+        own[own] = own[::1] + 1
+        A = x.reshape(300, 400) * 1.0
+        A[[3, 1, 299]] = k + 0.5
+        A[:, [4, 2]] = A[:, [2, 4]]
+        A[i[:40] % 300, j[:40] % 400] = y[:40]
+        x[[5, 6]] = x[:2]
+        c = x.astype(n.float32)
+        c[i] = b.reshape(-1).astype(n.float32)
+        own %= count
+        found += [a, b, y, own, A, c, x[own], x * 1.0]
+        x[1000:] = x[:-1000] * 1.0
+        x.sort()
+    return found
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_indices_of_many_elements(cpus: int) -> None:
+    run_fresh(
+        INDICES
+        + """
+agree(program)
+before = legate_diffuse.stats()["tasks_submitted"]
+program(cn)
+assert legate_diffuse.stats()["tasks_submitted"] - before < 30
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+def test_indices_of_arrays_in_parts() -> None:
+    run_fresh(
+        INDICES + "agree(program)",
+        LEGATE_TEST="1",
+        LEGATE_CONFIG="--cpus 3 --gpus 0 --sysmem 1000",
+    )
+
+
+def test_wrong_indices_change_nothing() -> None:
+    run_here(
+        INDICES
+        + """
+for wrong in ("x[[count]] = 1", "x[i] = cn.ones(3)"):
+    x, i = cn.array(values) * 1.0, cn.array(places)
+    try:
+        exec(wrong)
+    except (IndexError, ValueError):
+        assert np.array_equal(np.asarray(x), values)
+    else:
+        raise AssertionError(wrong)
+""",
+    )
+
+
+def test_what_is_in_order_and_what_has_no_order() -> None:
+    run_here(
+        """
+many = np.random.RandomState(3).rand(70000)
+rows = many.reshape(100, 700)
+ordered = np.arange(70000.0) // 3
+def program(n):
+    found = []
+    for each in (many, ordered, many.astype("f"), np.arange(70000) % 999):
+        x = n.array(each)
+        found += [n.sort(x), n.sort(n.sort(x)), n.unique(x), n.argmax(x), x.argmin()]
+    A = n.array(rows)
+    B = A[1:, 5:]
+    found += [A.argmax(axis=0), B.argmin(axis=1, keepdims=True), B.argmax()]
+    found += [n.sort(A, axis=0), n.sort(A, axis=None), n.unique(B)]
+    return [each + 0 for each in found]
+agree(program)
+
+many[5] = many[9] = np.nan
+with_nan = cn.array(many)
+for function in ("sort", "argmax", "argmin"):
+    tasks = counts(lambda: getattr(cn, function)(with_nan))["tasks_submitted"]
+    assert tasks > 0, function
 """
     )
