@@ -19,7 +19,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.store import adopt
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
@@ -477,20 +476,11 @@ class Hosted:
         return made
 
     def _large_array(self, result: Any, name: str) -> Any:
-        type_, shape = self._to_core_type(result.dtype), result.shape
+        layout = dense(result.shape)
+        root = Root(self._legate, self._to_core_type(result.dtype), name, layout, False)
+        if not result.flags.c_contiguous:
+            result = self._call_with_memory(partial(np.ascontiguousarray, result))
+        self._small.take(root, result)
         window.counters.add_runs(1, 1, 0)
-        if self._small.has_room(result.nbytes):
-            if not result.flags.c_contiguous:
-                result = self._call_with_memory(partial(np.ascontiguousarray, result))
-            root = Root(self._legate, type_, name, dense(shape), False)
-            small = root.small_array()
-            if not small.adopt(result):
-                small.put(result)
-            view = View(root, dense(shape))
-        else:
-            if result.base is not None or not result.flags.c_contiguous:
-                # it may show the elements of an operand
-                result = result.copy()
-            create = real.runtime.create_store_from_buffer
-            view = adopt(create(type_, shape, result, False, None), sole=True)._view
+        view = View(root, layout)
         return self._show(view.root.owner, view, result.dtype)
