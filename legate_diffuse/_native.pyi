@@ -477,6 +477,15 @@ def call_with_memory(call: Callable[[], Any]) -> Any:
     ``SmallArray.adopt`` can take over that memory.
     """
 
+def scan(source: Any, target: Any, multiplies: bool) -> None:
+    """Sum or multiply along the last axis, as NumPy does.
+
+    Args:
+        source: of float64, float32 or int64, in row-major order.
+        target: is written; of the same shape and type.
+        multiplies: whether to multiply.
+    """
+
 def small_array_bytes() -> int:
     """Return the memory that arrays of this process take."""
 

@@ -116,7 +116,9 @@ class SmallArrays:
         is_large = size > self.limit
         if not root.fusable or not size or not (self.maps if is_large else self.limit):
             return False
-        stays = not is_large or (self.has_room(size) and not self._divides())
+        in_all = int(self._native.small_array_bytes()) + size
+        # the memory is there already, however large it is
+        stays = not is_large or (in_all <= _MOST_IN_ALL and not self._divides())
         form(whole(root.shape), root.shape)
         small = root.small_array()
         if not small.adopt(elements):

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.hosted import UnsuitableError
 
 Function = Callable[..., Any]
@@ -92,6 +93,9 @@ def unique(a: Any) -> Any:
 
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
+# From so many elements on, and so many in a row, it pays to take them in another way.
+_MANY_TO_SCAN: Final = 2**15
+_LONG_ROW: Final = 2**9
 # How many of them tell whether most are different.
 _SAMPLE: Final = 1024
 
@@ -132,6 +136,32 @@ def in_own_type(function: Function, kinds: str) -> Function:
         return function(a, *options, **named)
 
     return summed
+
+
+def scanned(function: Function, ufunc: Any) -> Function:
+    """Return a function that sums or multiplies many elements in less time.
+
+    NumPy's takes the elements along an axis one at a time, wherever they lie.
+    """
+
+    def scan(a: Any, axis: Any = None, **named: Any) -> Any:
+        if a.size < _MANY_TO_SCAN or a.dtype.char not in "dfl" or named:
+            return function(a, axis, **named)
+        elements = a.reshape(-1) if axis is None else a
+        made = np.empty(elements.shape, a.dtype)
+        if axis in (None, -1, a.ndim - 1) and elements.flags.c_contiguous:
+            real.legate.native.scan(elements, made, ufunc is np.multiply)
+            return made
+        rows = np.moveaxis(elements, axis or 0, 0)
+        if rows.size < _LONG_ROW * len(rows):
+            return function(a, axis)
+        totals = np.moveaxis(made, axis or 0, 0)
+        totals[0] = rows[0]
+        for before, row, total in zip(totals, rows[1:], totals[1:], strict=False):
+            ufunc(before, row, out=total)
+        return made
+
+    return scan
 
 
 def array_equal(a: Any, b: Any) -> Any:

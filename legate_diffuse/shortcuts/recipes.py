@@ -33,6 +33,7 @@ from legate_diffuse.shortcuts.adjusted import (
     ordered,
     repeat,
     rot90,
+    scanned,
     sort,
     unique,
     unravel_index,
@@ -249,7 +250,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        in_own_type(np.cumsum, "u"),
+        in_own_type(scanned(np.cumsum, np.add), "u"),
     ),
     Recipe(
         "cumprod",
@@ -257,7 +258,7 @@ FUNCTIONS: Final = (
         2,
         "axis",
         _NUMBERS,
-        in_own_type(np.cumprod, "u"),
+        in_own_type(scanned(np.cumprod, np.multiply), "u"),
     ),
     Recipe(
         "nancumsum",

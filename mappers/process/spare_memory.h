@@ -27,7 +27,7 @@ class SpareMemory {
 
  private:
   static constexpr std::size_t SMALLEST = std::size_t{1} << 19;
-  static constexpr std::size_t MOST = std::size_t{1} << 27;
+  static constexpr std::size_t MOST = std::size_t{1} << 28;
 
   void* take(std::size_t num_bytes);
 

@@ -207,3 +207,75 @@ for function in ("sort", "argmax", "argmin"):
     assert tasks > 0, function
 """
     )
+
+
+COPIES = """
+values = np.arange(600000.0).reshape(600, 1000)
+def program(n):
+    x = n.array(values)
+    turned = n.array(values.T)
+    narrow = n.array(values[:, ::2], dtype=n.float32)
+    x[3] = 5.0
+    return [x * 2.0, turned + 1.0, narrow * n.float32(0.5), x[2:].sum(axis=0)]
+"""
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+@pytest.mark.parametrize("most", ["", "393216", "500000"])
+def test_copies_of_arrays_of_numpy(cpus: int, most: str) -> None:
+    """Those that have no place in the process are Legate's."""
+    limits = {"LEGATE_DIFFUSE_SMALL_BYTES": most} if most else {}
+    run_fresh(
+        COPIES
+        + """
+agree(program)
+agree(program)
+assert np.array_equal(values, np.arange(600000.0).reshape(600, 1000))
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+        **limits,
+    )
+
+
+def test_copies_are_in_memory_of_their_own() -> None:
+    run_here(
+        COPIES
+        + """
+x = cn.array(values)
+assert x._thunk.base._view.root.is_here
+y = x + 1.0
+values[0] = -1.0
+assert np.asarray(y)[0, 1] == 2.0 and np.asarray(x)[0, 1] == 1.0
+"""
+    )
+
+
+def test_scans_of_many_elements() -> None:
+    run_here(
+        """
+random = np.random.RandomState(11)
+def program(n):
+    found = []
+    for each in (random.rand(90, 800), random.rand(800, 90), random.rand(9, 90, 80)):
+        for dtype in map(np.dtype, ("f8", "f4", "i8", "i4", "c16", "u1")):
+            x = n.array((each * 9 + 0.5).astype(dtype))
+            for axis in (None, *range(-1, each.ndim)):
+                if dtype != np.uint8:
+                    found.append(n.cumsum(x, axis=axis))
+                if dtype in (np.float64, np.int64):
+                    found.append(n.cumprod(x, axis))
+            if dtype == np.float64:
+                found += [n.cumsum(x.T, axis=0), n.cumsum(x[1:, 2:], axis=0)]
+                found += [x[3:].cumsum(axis=1), n.cumsum(x[:, 1:])]
+    return [each * 1 for each in found]
+random.seed(11)
+fused = program(cn)
+random.seed(11)
+with np.errstate(all="ignore"):
+    expected = program(np)
+for one, other in zip(fused, expected, strict=True):
+    one = np.asarray(one)
+    assert one.dtype == other.dtype and one.shape == other.shape, (one, other)
+    assert one.tobytes() == other.tobytes(), (one, other)
+"""
+    )
