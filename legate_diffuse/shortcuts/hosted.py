@@ -192,6 +192,9 @@ class Hosted:
             elements = self._elements(array)
         except UnsuitableError:
             return None
+        # rows are taken in a fraction of the time
+        if type(plain) is np.ndarray and plain.dtype.kind == "i":
+            return self._made(lambda: elements.take(plain, 0), "take", False)
         return self._made(lambda: elements[plain], "take", False)
 
     def selected(self, array: Any, mask: Any) -> Any:
