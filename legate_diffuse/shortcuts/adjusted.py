@@ -58,9 +58,15 @@ def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 
 def extreme(function: Function) -> Function:
-    """Return a function that finds places, and refuses NaN, which it finds first."""
+    """Return a function that finds places, and refuses NaN, which it finds first.
+
+    So only few of many elements are looked at.
+    """
+    checked = ordered(function)
 
     def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        if a.size < _MANY_TO_SCAN:
+            return checked(a, axis, keepdims=keepdims)
         if type(axis) is not int and axis is not None:
             raise UnsuitableError
         found = function(a, axis, keepdims=True)
