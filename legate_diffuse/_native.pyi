@@ -164,6 +164,13 @@ class SmallArray:
             ValueError: the value has another size.
         """
 
+    def adopt(self, value: Any) -> bool:
+        """Take over a NumPy array's elements, and its memory with them.
+
+        The array is not to be used any more. False if its memory is not of ours: see
+        ``call_with_memory``.
+        """
+
     def drop(self) -> None:
         """Free the elements; the array's value is elsewhere.
 
@@ -462,6 +469,21 @@ def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> Non
         unary: the class of those that have one operand.
         binary: the class of those that have two.
         functions: what to apply, by universal function.
+    """
+
+def call_with_memory(call: Callable[[], Any]) -> Any:
+    """Call something that makes arrays of NumPy's, in memory of ours if they are large.
+
+    ``SmallArray.adopt`` can take over that memory.
+    """
+
+def scan(source: Any, target: Any, multiplies: bool) -> None:
+    """Sum or multiply along the last axis, as NumPy does.
+
+    Args:
+        source: of float64, float32 or int64, in row-major order.
+        target: is written; of the same shape and type.
+        multiplies: whether to multiply.
     """
 
 def small_array_bytes() -> int:

@@ -131,7 +131,9 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--elements", type=int, default=1000, help="of an array (1000)")
+    parser.add_argument(
+        "--elements", type=int, default=1000, help="of an array (1000), in hundreds"
+    )
     parser.add_argument("--cpus", type=int, default=1, help="point tasks at a time")
     parser.add_argument("--repeat", type=int, default=3, help="processes of each side")
     parser.add_argument("--sysmem", type=int, default=4000, help="MB for Legate")

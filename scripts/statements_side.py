@@ -10,7 +10,8 @@ import sys
 import time
 from typing import Any
 
-# Before each statement; ``n`` elements, and square matrices of as many.
+# Before each statement; ``n`` elements, a multiple of ``ROW``, and square matrices of
+# as many.
 SETUP = """
 x = np.arange(float(n))
 y = np.ones(n)
@@ -45,7 +46,7 @@ x[m]=0
 q[q>2]=0
 x.argmax()
 x.reshape(4,-1)
-x.reshape(10,100)
+x.reshape(-1,100)
 x.ravel()
 A.ravel()
 np.sort(x)
@@ -66,10 +67,10 @@ A.T@b
 np.linalg.solve(A,b)
 np.linalg.norm(x)
 np.zeros_like(x)
-np.zeros(1000)
+np.zeros(n)
 np.ones((3,4))
-np.arange(1000)
-np.linspace(0,1,1000)
+np.arange(n)
+np.linspace(0,1,n)
 x.copy()
 x.astype(np.float32)
 x.astype(int)
@@ -121,8 +122,8 @@ np.cross(np.ones((5,3)),np.ones((5,3)))
 z.real
 z.conj()
 np.array([1.0,2.0,3.0])
-np.full(1000,2.0)
-np.eye(32)
+np.full(n,2.0)
+np.eye(s)
 x[1:]-x[:-1]
 A[1:-1,1:-1]
 A[3]
@@ -139,7 +140,7 @@ np.expand_dims(x,0)
 x[None,:]
 x[:,None]+y[None,:10]
 np.isnan(x).any()
-np.random.rand(1000)
+np.random.rand(n)
 np.transpose(A)
 np.swapaxes(A,0,1)
 np.squeeze(A)
@@ -251,6 +252,8 @@ x.argsort()
 x.var()
 """.strip().split("\n")
 
+# Some statements show the elements in rows of so many, or in four parts.
+ROW = 100
 # A cube of the elements, or arrays of as many squared, are too large.
 NOT_LARGE = ("np.linalg", "A@B", "np.dot(A", "np.matmul", "np.cov", "np.outer(", "x.to")
 NOT_LARGE += ("np.searchsorted", "np.isin", "x[i]=", "np.convolve")
@@ -266,11 +269,12 @@ def main() -> None:
     parser.add_argument("elements", type=int)
     options = parser.parse_args()
     np = importlib.import_module(options.package)
+    elements = max(ROW, options.elements - options.elements % ROW)
     times: dict[str, float | None] = {}
     for statement in STATEMENTS:
-        if options.elements > 100_000 and statement.startswith(NOT_LARGE):
+        if elements > 100_000 and statement.startswith(NOT_LARGE):
             continue
-        times[statement] = timed(np, statement, options.elements)
+        times[statement] = timed(np, statement, elements)
     print(json.dumps({"times": times}))
 
 

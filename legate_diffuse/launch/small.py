@@ -103,17 +103,28 @@ class SmallArrays:
         self._gone = 0
 
     def take(self, root: Root, elements: Any) -> bool:
-        """Put the elements of a new array into this process, if it is small.
+        """Put the elements of a new array into this process, or give them to Legate.
+
+        Legate gets what is too large for here, or is divided, in memory of its own: for
+        what is attached, every task that uses it would make a copy.
 
         Args:
             root: of an array that nobody else knows.
-            elements: a NumPy array in row-major order.
+            elements: a NumPy array in row-major order, which is not used any more.
         """
-        if not root.fusable or not 0 < root.nbytes <= self.limit:
+        size = root.nbytes
+        is_large = size > self.limit
+        if not root.fusable or not size or not (self.maps if is_large else self.limit):
             return False
-        first = elements.tobytes()
+        in_all = int(self._native.small_array_bytes()) + size
+        # the memory is there already, however large it is
+        stays = not is_large or (in_all <= _MOST_IN_ALL and not self._divides())
         form(whole(root.shape), root.shape)
-        root.small = self._native.SmallArray(root.type.size, root.shape, first)
+        small = root.small_array()
+        if not small.adopt(elements):
+            small.put(elements)
+        if not stays:
+            root.materialize()
         return True
 
     def note_task(self) -> None:

@@ -10,6 +10,7 @@ Follows: cuPyNumeric (cupynumeric/_module)
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from math import ceil
 from typing import Any, Final
 
@@ -150,6 +151,9 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
         # the original reads elements that are arrays one at a time, too
         if made is None and is_plain and type(obj) in _SEQUENCES:
             made = hosted.run(np.array, (obj,), named, "array", ALL_KINDS)
+        if made is None and type(obj) is np.ndarray:
+            # what is copied becomes an array with its memory
+            return native.call_with_memory(partial(original, obj, *options, **named))
         return original(obj, *options, **named) if made is None else made
 
     original = replace(package, "array", array)

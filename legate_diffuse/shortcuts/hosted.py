@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.store import adopt
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
@@ -62,6 +62,14 @@ def _no_warnings() -> tuple[ContextVar[Any] | None, Any]:
     return (changed[0], within[changed[0]]) if len(changed) == 1 else (None, None)
 
 
+def _apart(argument: Any, elements: Any) -> Any:
+    """Return what an argument is before the elements change."""
+    if type(argument) is tuple:
+        return tuple([_apart(each, elements) for each in argument])
+    is_shared = type(argument) is np.ndarray and np.may_share_memory(argument, elements)
+    return argument.copy() if is_shared else argument
+
+
 class Hosted:
     """Runs functions by NumPy.
 
@@ -84,6 +92,7 @@ class Hosted:
         self._take = self.new_arrays.function.take
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
+        self._call_with_memory = native.call_with_memory
         self._small = small = window.submitter.small
         self._limit = small.limit
         self._dtypes = {name: np.dtype(name) for name in ALL}
@@ -151,9 +160,9 @@ class Hosted:
         try:
             if computes:
                 with np.errstate(all="ignore"):
-                    made = call()
+                    made = self._call_with_memory(call)
             else:
-                made = call()
+                made = self._call_with_memory(call)
         except _REFUSALS:
             # the original raises what it raises
             return None
@@ -183,6 +192,9 @@ class Hosted:
             elements = self._elements(array)
         except UnsuitableError:
             return None
+        # rows are taken in a fraction of the time
+        if type(plain) is np.ndarray and plain.dtype.kind == "i":
+            return self._made(lambda: elements.take(plain, 0), "take", False)
         return self._made(lambda: elements[plain], "take", False)
 
     def selected(self, array: Any, mask: Any) -> Any:
@@ -227,12 +239,16 @@ class Hosted:
         ):
             return False
 
+        is_mask = type(plain) is np.ndarray and plain.dtype == bool
+        if array.size > MOST_POINTS and (is_mask or not self._has_arrays(key)):
+            # the original is a loop
+            return False
+
         def change(elements: Any) -> None:
-            is_mask = type(plain) is np.ndarray and plain.dtype == bool
             if is_mask and plain.shape != elements.shape:
                 # the original refuses a mask of rows
                 raise UnsuitableError
-            elements[plain] = value
+            elements[_apart(plain, elements)] = _apart(value, elements)
 
         return self.change(array, change)
 
@@ -257,9 +273,15 @@ class Hosted:
         return self.change(array, lambda each: function(each, *given, **options))
 
     def change(self, array: Any, change: Callable[[Any], None]) -> bool:
-        """Let a function change an array's elements; False if the original must."""
+        """Let a function change an array's elements; False if the original must.
+
+        It changes none if it raises.
+        """
         if self._doctor._user_value:
             return False
+        view = self._view_of(array)
+        if view is not None and view.volume > MOST_POINTS:
+            return self._change_many(array, view, change)
         for _ in range(_TRIES):
             try:
                 content, shape, name = self._content(array)
@@ -275,6 +297,27 @@ class Hosted:
             if self._put_elements(array, content, elements.tobytes()):
                 return True
         return False
+
+    def _change_many(
+        self, array: Any, view: View, change: Callable[[Any], None]
+    ) -> bool:
+        """Do so where many elements are, which are not copied here and back."""
+        if not array._writeable or not self._bring(array, changes=True):
+            return False
+        root = view.root
+        if not view.affine or window.is_waited_for(root) or not root.is_here:
+            return False
+        root.constant = None
+        root.version += 1
+        elements = self._shown(view, changes=True)
+        try:
+            with np.errstate(all="ignore"):
+                change(elements)
+        except _REFUSALS:
+            # the original raises what it raises
+            return False
+        window.counters.add_runs(1, 1, 0)
+        return True
 
     # -- from arrays ------------------------------------------------------------------
     def _plain(
@@ -322,10 +365,11 @@ class Hosted:
             return key
         if type(key) is bool:
             raise UnsuitableError
-        # what waits for integers, or for a mask of all elements, can be fused with what
-        # is selected
-        is_array = type(key) is self._ndarray
-        brings = not is_array or (key.dtype == bool and not is_whole)
+        # what waits for a few integers, or for a mask of all elements, can be fused
+        # with what is selected
+        brings = type(key) is not self._ndarray or (
+            not is_whole if key.dtype == bool else key.size > MOST_POINTS
+        )
         return self._plain(key, "biu", brings)
 
     def _has_arrays(self, key: Any) -> bool:
@@ -403,16 +447,22 @@ class Hosted:
         view = self._view_of(array)
         if view is None or not view.affine or not view.root.is_here:
             return None
-        root = view.root
-        if window.may_change(root) or not self._may_be_read(view):
+        if window.may_change(view.root) or not self._may_be_read(view):
             return None
-        if root.mapped is None:
-            whole = root.small.lend().view(self._dtypes[str(root.dtype)])
-        else:
-            whole = np.asarray(root.mapped.get_inline_allocation())
-        found = seen(view.layout, root.shape, whole)
+        found = self._shown(view)
         found.flags.writeable = False
         return found
+
+    def _shown(self, view: View, changes: bool = False) -> Any:
+        """Return the elements that an affine view of an array here shows."""
+        root = view.root
+        if root.mapped is None:
+            small = root.small
+            content = small.show() if changes else small.lend()
+            whole = content.view(self._dtypes[str(root.dtype)])
+        else:
+            whole = np.asarray(root.mapped.get_inline_allocation())
+        return seen(view.layout, root.shape, whole)
 
     # -- and back ---------------------------------------------------------------------
     def _new_arrays(self, result: Any, label: str) -> Any:
@@ -449,16 +499,11 @@ class Hosted:
         return made
 
     def _large_array(self, result: Any, name: str) -> Any:
-        type_, shape = self._to_core_type(result.dtype), result.shape
+        layout = dense(result.shape)
+        root = Root(self._legate, self._to_core_type(result.dtype), name, layout, False)
+        if not result.flags.c_contiguous:
+            result = self._call_with_memory(partial(np.ascontiguousarray, result))
+        self._small.take(root, result)
         window.counters.add_runs(1, 1, 0)
-        if self._small.has_room(result.nbytes):
-            root = Root(self._legate, type_, name, dense(shape), False)
-            root.small_array().put(np.ascontiguousarray(result))
-            view = View(root, dense(shape))
-        else:
-            if result.base is not None or not result.flags.c_contiguous:
-                # it may show the elements of an operand
-                result = result.copy()
-            create = real.runtime.create_store_from_buffer
-            view = adopt(create(type_, shape, result, False, None), sole=True)._view
+        view = View(root, layout)
         return self._show(view.root.owner, view, result.dtype)

@@ -10,6 +10,7 @@
 #include "mapper/library.h"
 #include "places.h"
 #include "process/python.h"
+#include "process/scan.h"
 #include "program/kernel_table.h"
 
 namespace nb = nanobind;
@@ -45,6 +46,7 @@ NB_MODULE(_native, module) {
   module.def("is_in_task", [] { return Legion::Runtime::has_context(); });
   bind_flush(module);
   bind_submission(module);
+  bind_scan(module);
   bind_tasks(module);
   add_operations(module);
 }

@@ -24,6 +24,7 @@
 #include "mapper/library.h"
 #include "mapper/program_task.h"
 #include "mapper/store_task.h"
+#include "process/numpy_memory.h"
 #include "process/small_array.h"
 #include "program/program.h"
 #include "threads/team.h"
@@ -167,6 +168,17 @@ void set_value(SmallArray& array, const nb::object& value, bool is_stored) {
   is_stored ? array.set_stored() : array.set_changed();
 }
 
+// Whether an array has taken over the memory of one of NumPy's, which is not to be used any more.
+bool adopt(SmallArray& array, const nb::object& value) {
+  const Buffer buffer{value};
+  auto* const memory = buffer.size() == array.num_bytes()
+                           ? take_from_numpy(const_cast<void*>(buffer.begin()), buffer.size())
+                           : nullptr;
+
+  if (memory) array.adopt(memory);
+  return memory != nullptr;
+}
+
 void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb::bytes& program,
                  const std::vector<FirstValue>& first_values, std::uint64_t launch) {
   const auto count = arrays.size();
@@ -295,12 +307,22 @@ void bind_submission(nb::module_& module) {
       .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
+      .def("adopt", &adopt, nb::arg("value"))
       .def_prop_ro("shown", &SmallArray::is_shown)
       .def("lend", &bytes_of<&SmallArray::lend, &SmallArray::take_back>)
       .def("show", &bytes_of<&SmallArray::show, &SmallArray::hide>)
       .def("value",
            [](SmallArray& array) { return nb::bytes{array.elements(), array.num_bytes()}; });
   module.def("small_array_bytes", &SmallArray::total_bytes);
+  module.def(
+      "call_with_memory",
+      [](nb::handle call) {
+        auto made = nb::steal(call_with_memory(call.ptr()));
+
+        if (!made.is_valid()) throw nb::python_error();
+        return made;
+      },
+      nb::arg("call"));
   module.def("num_given_away", &SmallArray::num_given_away);
   module.def("run_program", &run_program, nb::arg("arrays"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("first_values"), nb::arg("launch") = 0);

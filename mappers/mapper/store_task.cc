@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mapper/library.h"
+#include "process/spare_memory.h"
 #include "program/elements.h"
 #include "versions.h"
 
@@ -22,18 +23,18 @@ namespace {
 constexpr std::size_t MOST_PASSED = 384 * 1024;
 
 // Stores the elements that its scalar has, or, if there are two, those at the address that it has,
-// and frees them. Nothing in here may throw.
+// and gives their memory back. Nothing in here may throw.
 class StoreTask : public legate::LegateTask<StoreTask> {
  public:
   static void cpu_variant(legate::TaskContext context) noexcept {
     const auto store = context.output(0).data();
     const auto value = context.scalar(0);
-    std::unique_ptr<char, decltype(&std::free)> memory{nullptr, &std::free};
     const auto* source = static_cast<const char*>(value.ptr());
+    void* memory = nullptr;
 
     if (context.num_scalars() > 1) {
-      memory.reset(reinterpret_cast<char*>(value.value<std::uint64_t>()));
-      source = memory.get();
+      memory = reinterpret_cast<void*>(value.value<std::uint64_t>());
+      source = static_cast<const char*>(memory);
     }
     if (const auto target = find_elements(store)) {
       Nest::Strides extents;
@@ -44,6 +45,9 @@ class StoreTask : public legate::LegateTask<StoreTask> {
       copy_elements(target->pointer, target->strides.data(), source,
                     row_major_strides(store.dim(), extents.data(), target->itemsize).data(),
                     store.dim(), extents.data(), store.type().size());
+    }
+    if (memory) {
+      SpareMemory::instance().free(memory, context.scalar(1).value<std::uint64_t>());
     }
   }
   static void omp_variant(legate::TaskContext context) noexcept { cpu_variant(context); }
@@ -69,7 +73,7 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
   std::unique_ptr<char, decltype(&std::free)> copy{nullptr, &std::free};
 
   if (!is_passed && array.is_lent()) {
-    copy.reset(static_cast<char*>(std::malloc(array.num_bytes())));
+    copy.reset(static_cast<char*>(SpareMemory::instance().allocate(array.num_bytes())));
     if (!copy) throw std::bad_alloc{};
     std::memcpy(copy.get(), elements, array.num_bytes());
     elements = copy.get();
@@ -83,7 +87,7 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
         reinterpret_cast<const std::uint8_t*>(elements), array.num_bytes()}});
   } else {
     task.add_scalar_arg(legate::Scalar{reinterpret_cast<std::uint64_t>(elements)});
-    task.add_scalar_arg(legate::Scalar{true});
+    task.add_scalar_arg(legate::Scalar{std::uint64_t{array.num_bytes()}});
   }
   runtime->submit(std::move(task));
   std::ignore = copy.release();

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <new>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "process/spare_memory.h"
 #include "threads/program_runner.h"
 
 namespace legate_diffuse {
@@ -20,52 +20,6 @@ namespace {
 
 std::atomic<std::size_t> total{0};
 std::atomic<std::size_t> given_away{0};
-
-constexpr std::size_t LINE = 64;
-
-// The memory of large arrays that are gone, for the next ones of their size: from the system it
-// would have to be cleared first. Used as arrays are. Never destroyed, as arrays may outlive it.
-class SpareMemory {
- public:
-  static SpareMemory& instance() {
-    static auto* const spare = new SpareMemory;
-    return *spare;
-  }
-
-  static bool takes(std::size_t num_bytes) { return num_bytes >= SMALLEST; }
-
-  // Null if there is none.
-  void* take(std::size_t num_bytes) {
-    const auto found = std::find_if(memories_.rbegin(), memories_.rend(),
-                                    [&](const auto& each) { return each.first == num_bytes; });
-
-    if (found == memories_.rend()) return nullptr;
-
-    auto* const memory = found->second;
-
-    total_ -= num_bytes;
-    memories_.erase(std::next(found).base());
-    return memory;
-  }
-
-  // Those that came first are freed if there are too many.
-  void give(std::size_t num_bytes, void* memory) {
-    memories_.emplace_back(num_bytes, memory);
-    total_ += num_bytes;
-    while (total_ > MOST) {
-      total_ -= memories_.front().first;
-      std::free(memories_.front().second);
-      memories_.erase(memories_.begin());
-    }
-  }
-
- private:
-  static constexpr std::size_t SMALLEST = std::size_t{1} << 19;
-  static constexpr std::size_t MOST = std::size_t{1} << 27;
-
-  std::vector<std::pair<std::size_t, void*>> memories_;
-  std::size_t total_{};
-};
 
 }  // namespace
 
@@ -91,14 +45,13 @@ char* SmallArray::elements() {
 void SmallArray::reserve() {
   is_stale_ = false;
   if (memory_ || mapped_) return;
-  if (!SpareMemory::takes(num_bytes_)) {
-    keep(std::malloc(std::max<std::size_t>(num_bytes_, 1)));
-  } else if (auto* const spare = SpareMemory::instance().take(num_bytes_)) {
-    keep(spare);
-  } else {
-    // vectors do not cross the lines of a cache
-    keep(std::aligned_alloc(LINE, (num_bytes_ + LINE - 1) / LINE * LINE));
-  }
+  keep(SpareMemory::instance().allocate(num_bytes_));
+}
+
+void SmallArray::adopt(void* memory) {
+  drop();
+  keep(memory);
+  set_changed();
 }
 
 void SmallArray::keep(void* memory) {
@@ -146,8 +99,8 @@ void SmallArray::drop() {
   if (memory_) total -= num_bytes_;
   if (memory_ && is_lent()) {
     kept_.push_back(std::move(memory_));
-  } else if (memory_ && SpareMemory::takes(num_bytes_)) {
-    SpareMemory::instance().give(num_bytes_, memory_.release());
+  } else if (memory_) {
+    SpareMemory::instance().free(memory_.release(), num_bytes_);
   }
   memory_.reset();
   is_valid_ = is_stored_ = is_stale_ = false;

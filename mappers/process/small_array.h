@@ -36,6 +36,9 @@ class SmallArray {
   // Gets memory, which is not set, for elements that are all about to be written.
   void reserve();
 
+  // Takes over memory of this size with all elements, which std::free can free. It is not mapped.
+  void adopt(void* memory);
+
   // Makes all elements equal to one.
   void fill(const char* element);
 
