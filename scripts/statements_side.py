@@ -10,6 +10,8 @@ import sys
 import time
 from typing import Any
 
+import api_statements
+
 # Before each statement; ``n`` elements, a multiple of ``ROW``, and square matrices of
 # as many.
 SETUP = """
@@ -271,17 +273,19 @@ def main() -> None:
     np = importlib.import_module(options.package)
     elements = max(ROW, options.elements - options.elements % ROW)
     times: dict[str, float | None] = {}
-    for statement in STATEMENTS:
-        if elements > 100_000 and statement.startswith(NOT_LARGE):
+    for statement in [*STATEMENTS, *api_statements.STATEMENTS]:
+        is_more = statement not in STATEMENTS
+        if elements > 100_000 and (is_more or statement.startswith(NOT_LARGE)):
             continue
-        times[statement] = timed(np, statement, elements)
+        setup = SETUP + api_statements.SETUP if is_more else SETUP
+        times[statement] = timed(np, setup, statement, elements)
     print(json.dumps({"times": times}))
 
 
-def timed(np: Any, statement: str, elements: int) -> float | None:
+def timed(np: Any, setup: str, statement: str, elements: int) -> float | None:
     """Return microseconds of a statement, None if the package has not what it needs."""
     names = {"np": np, "n": elements}
-    exec(SETUP, names)
+    exec(setup, names)
     code = compile(statement, statement, "exec")
     wait = fence(np)
     try:

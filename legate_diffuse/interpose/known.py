@@ -219,7 +219,6 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "place": (0xB5E91D2498417B5B, 0x2009E618DEC580E4),
         "put": (0x9C45A3C68432CD77, 0xC20EC8E288E640FF),
         "put_along_axis": (0xD6BD92A70514D957, 0xC79C8FF9B5F102D1),
-        "putmask": (0xD568460C164CC2CE, 0xB74E1161CBEC48E1),
         "ravel_multi_index": (0x3B2349C8169D9046, 0xBDDA18E6C5DBD3CB),
         "select": (0x5695F43BD2ED7178, 0xAA8054B34C56EA62),
         "take": (0x9F10CEC99F6013E2, 0x26221E297A8E62B3),

@@ -410,30 +410,20 @@ def _values(array: Any, values: Any) -> Any:
 
 
 def put(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
-    """Put values of its type to an array's elements."""
+    """Put values of its type to an array's elements, if they are there: or to none."""
+    places = np.asarray(indices)
+    is_checked = mode == "raise" and places.size
+    if is_checked and not -a.size <= places.min() <= places.max() < a.size:
+        raise UnsuitableError
     np.put(a, indices, _values(a, values), mode)
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Refuse numbers, as the original does, and masks of other types or shapes."""
-    _check_mask(arr, mask)
-    if np.ndim(vals) != 1:
+    is_mask = isinstance(mask, np.ndarray) and mask.dtype == bool
+    if not is_mask or mask.shape != arr.shape or np.ndim(vals) != 1:
         raise UnsuitableError
     np.place(arr, mask, _values(arr, vals))
-
-
-def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Refuse values that are repeated along another axis than the last one."""
-    _check_mask(a, mask)
-    if np.ndim(values) > 1 and np.shape(values) != a.shape:
-        raise UnsuitableError
-    np.putmask(a, mask, _values(a, values))
-
-
-def _check_mask(array: Any, mask: Any) -> None:
-    is_mask = isinstance(mask, np.ndarray) and mask.dtype == bool
-    if not is_mask or mask.shape != array.shape:
-        raise UnsuitableError
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:

@@ -270,7 +270,12 @@ class Hosted:
             options = {key: self._plain(named[key], ALL_KINDS) for key in named}
         except UnsuitableError:
             return False
-        return self.change(array, lambda each: function(each, *given, **options))
+
+        def change(elements: Any) -> None:
+            others = {key: _apart(options[key], elements) for key in options}
+            function(elements, *_apart(tuple(given), elements), **others)
+
+        return self.change(array, change)
 
     def change(self, array: Any, change: Callable[[Any], None]) -> bool:
         """Let a function change an array's elements; False if the original must.

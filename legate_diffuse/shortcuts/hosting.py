@@ -43,7 +43,7 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
     numpy = getattr(np, recipe.package) if recipe.package else np
     function = recipe.function or getattr(numpy, name)
-    if not recipe.is_elementwise:
+    if recipe.arrays and not recipe.is_elementwise:
         function = adjusted.sized(function)
 
     def call(*arguments: Any, **named: Any) -> Any:
@@ -212,7 +212,6 @@ _ASSIGNMENTS: Final[dict[str, Function]] = {
     "fill_diagonal": adjusted.fill_diagonal,
     "put": adjusted.put,
     "place": adjusted.place,
-    "putmask": adjusted.putmask,
     "put_along_axis": adjusted.put_along_axis,
 }
 _ASSIGNING_METHODS: Final[dict[str, Function]] = {

@@ -14,8 +14,8 @@ namespace legate_diffuse {
 
 namespace {
 
-using Source = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
-using Target = nb::ndarray<nb::c_contig, nb::device::cpu>;
+using Source = nb::ndarray<nb::c_contig, nb::ro>;
+using Target = nb::ndarray<nb::c_contig>;
 
 template <typename T, typename Function>
 void scan_rows(const Source& source, const Target& target, const Function& function) {

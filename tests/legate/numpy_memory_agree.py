@@ -88,16 +88,16 @@ def test_legate_gets_the_memory_that_numpy_has_when_a_task_needs_it() -> None:
     seen, part = np.asarray(x), np.asarray(x[2:5])
     assert root.real is None and np.shares_memory(seen, part)
     before = tasks()
-    found = cn.partition(x, 3)
+    found = cn.partition(x, 3, axis=None)
     assert tasks() > before and root.mapped is not None
     np.testing.assert_array_equal(np.sort(np.asarray(found)), np.arange(8.0))
     assert root.mapped.get_inline_allocation().ptr == seen.ctypes.data
     part[0] = -4.0
-    assert float(cn.partition(x, 0)[0]) == -4.0 == float(x[2])
+    assert float(cn.partition(x, 0, axis=None)[0]) == -4.0 == float(x[2])
     x += 1.0
     assert seen[2] == part[0] == -3.0
     # where Legate has a store already, another one takes its place
-    y = cn.partition(x, 3)
+    y = cn.partition(x, 3, axis=None)
     y += 0.0
     assert float(y[1] + y[2]) < 9.0
     root = y._thunk.base._view.root
@@ -106,10 +106,10 @@ def test_legate_gets_the_memory_that_numpy_has_when_a_task_needs_it() -> None:
     before = view.materialize(reads_only=True)
     seen = np.asarray(y)
     seen[:] = np.arange(8.0)[::-1]
-    assert float(cn.partition(y, 0)[0]) == 0.0
+    assert float(cn.partition(y, 0, axis=None)[0]) == 0.0
     assert root.moves == moves + 1 and view.materialize() is not before
     seen[1] = -9.0
-    assert float(cn.partition(y, 0)[0]) == -9.0
+    assert float(cn.partition(y, 0, axis=None)[0]) == -9.0
 
 
 def test_memory_that_numpy_has_let_go_of() -> None:

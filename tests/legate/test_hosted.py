@@ -114,7 +114,9 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "repeat(x, r", "dot(A, x4", "linalg.pinv", "einsum('ii", "einsum('ij->",
          "partition(A, 2, N", "partition(f", "nanmedian(f[1", "nanarg", "all(z",
          "logspace", "histogram2d", "roots", "put(x, [30]", "put(x, i, i)",
-         "place(x, r", "putmask(x, x > 2, i4", "copyto(A, A.T", "x.sort(kind",
+         "place(x, r", "putmask(x, x > 2, i4",
+         "putmask(x, x > 2, x4", "putmask(A, A > 2, x[:3]", "copyto(A, A.T",
+         "x.sort(kind",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]

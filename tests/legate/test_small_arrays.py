@@ -155,11 +155,11 @@ def test_what_a_task_needs_is_stored_in_order_and_once() -> None:
 def program(n):
     x = n.array([3.0, 1.0, 2.0])
     y = x * 2.0
-    first = n.partition(y, (0, 1, 2))
+    first = n.partition(y, (0, 1, 2), axis=None)
     y += 1.0
-    second = n.partition(y, (0, 1, 2))
+    second = n.partition(y, (0, 1, 2), axis=None)
     y[0] = first[0] + second[2]
-    return [first, second, y, float(y[0]), n.partition(x, (0, 1, 2))]
+    return [first, second, y, float(y[0]), n.partition(x, (0, 1, 2), axis=None)]
 agree(program)
 
 x = cn.array([3.0, 1.0, 2.0]) * 2.0
@@ -192,7 +192,7 @@ object.__setattr__(originals.real.legate, "native", native)
 def test_what_tasks_have_made_is_brought_in_where_the_program_waits() -> None:
     run_here("""
 def step():
-    x = cn.partition(cn.array([3.0, 1.0, 2.0]), 0)
+    x = cn.partition(cn.array([3.0, 1.0, 2.0]), 0, axis=None)
     y = x * 2.0 + 1.0
     return float(y[1])
 assert step() == 5.0
@@ -203,7 +203,7 @@ assert (found["ran_in_process"], found["tasks_submitted"]) == (1, 1), found
 
 def test_a_program_without_reads_comes_in_after_a_while() -> None:
     run_here("""
-x = cn.partition(cn.array([3.0, 1.0, 2.0]), 0)
+x = cn.partition(cn.array([3.0, 1.0, 2.0]), 0, axis=None)
 def step():
     global x
     x = x * 0.5
