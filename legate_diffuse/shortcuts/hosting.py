@@ -140,6 +140,10 @@ def _replace_part(name: str, function: Function, submission: Submission) -> None
     submission.front(ndarray, name, name, "self")
 
 
+# Kinds of types that functions of two operands reduce as NumPy's do.
+_REDUCED: Final = "biuf"
+
+
 def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
     hosted, client = submission.hosted, submission.client
@@ -161,7 +165,7 @@ def _replace_reduce(submission: Submission) -> None:
                 (array, axis),
                 {},
                 "reduce",
-                "f",
+                _REDUCED,
                 brings=False,
                 reads_many=False,
             )
@@ -172,7 +176,7 @@ def _replace_reduce(submission: Submission) -> None:
         return
     make = client.legate.native.Recipe
     recipes = {
-        ufunc: make(function, "reduce", "f", (1, 2, 1), frozenset(), True)
+        ufunc: make(function, "reduce", _REDUCED, (1, 2, 1), frozenset(), True)
         for ufunc, function in functions.items()
     }
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
