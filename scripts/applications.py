@@ -146,6 +146,18 @@ def scaled(name: str, size: int, cpus: int) -> int:
     return min(forms, key=lambda one: abs(one - exact))
 
 
+def add_programs(
+    parser: ArgumentParser, known: Iterable[str], usual: Iterable[str]
+) -> None:
+    """Let a command line name programs that are known; without any, the usual ones."""
+    parser.add_argument(
+        "programs",
+        nargs="*",
+        metavar="program",
+        help=f"any of {', '.join(known)} ({', '.join(usual)})",
+    )
+
+
 def chosen_programs(
     parser: ArgumentParser, names: Iterable[str], known: Iterable[str]
 ) -> list[str]:

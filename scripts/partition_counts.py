@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from applications import APPLICATIONS, chosen_programs
+from applications import APPLICATIONS, add_programs, chosen_programs
 from legion_profile import records
 from measurement import APPS, FUSED, UNFUSED
 from records import run_side
@@ -170,12 +170,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "programs",
-        nargs="*",
-        metavar="program",
-        help=f"any of {', '.join(APPLICATIONS)} ({', '.join(SIZES)})",
-    )
+    add_programs(parser, APPLICATIONS, SIZES)
     parser.add_argument("--size", type=int, help="items, or those along a dimension")
     parser.add_argument(
         "--cpus", type=int, nargs="+", default=[2, 4], help="point tasks at a time"

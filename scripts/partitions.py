@@ -24,7 +24,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import machine
-from applications import APPLICATIONS, SMALL_ITERATIONS, chosen_programs, scaled
+from applications import (
+    APPLICATIONS,
+    SMALL_ITERATIONS,
+    add_programs,
+    chosen_programs,
+    scaled,
+)
 from measurement import FUSED, UNFUSED, Case, largest_difference, run
 
 PROGRAMS: Final = (
@@ -188,12 +194,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "programs",
-        nargs="*",
-        metavar="program",
-        help=f"any of {', '.join(APPLICATIONS)} ({', '.join(PROGRAMS)})",
-    )
+    add_programs(parser, APPLICATIONS, PROGRAMS)
     parser.add_argument(
         "--size", default="large", choices=("small", "large", "large,small")
     )

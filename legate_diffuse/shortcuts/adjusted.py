@@ -140,8 +140,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """Sort all elements, as the original does."""
-    refuse_nan(a)
-    return np.sort(a, _one_axis(axis))
+    return sort(a, _one_axis(axis))
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
@@ -294,8 +293,7 @@ def without_nan(function: Function) -> Function:
 
     def checked(*arguments: Any, **named: Any) -> Any:
         found = np.asarray(function(*arguments, **named))
-        if (found != found).any():
-            raise UnsuitableError
+        _refuse_nan_in(found)
         return found
 
     return checked
@@ -397,12 +395,12 @@ def along_one(function: Function) -> Function:
 
 
 # Kinds of arrays whose elements a number of Python's becomes as NumPy has it.
-TAKES: Final[dict[type, str]] = {int: "if", float: "f"}
+_TAKES: Final[dict[type, str]] = {int: "if", float: "f"}
 
 
 def _values(array: Any, values: Any) -> Any:
     """Return values of an array's type; others are converted by the original."""
-    if array.dtype.kind in TAKES.get(type(values), ""):
+    if array.dtype.kind in _TAKES.get(type(values), ""):
         return array.dtype.type(values)
     if not isinstance(values, np.ndarray) or values.dtype != array.dtype:
         raise UnsuitableError
@@ -444,6 +442,6 @@ def sort_in_place(a: Any, axis: Any = -1) -> None:
 
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """Refuse NaN, other types and other dimensions, as the original does."""
-    if a.ndim != 2 or val != val or a.dtype.kind not in TAKES.get(type(val), ""):
+    if a.ndim != 2 or val != val or a.dtype.kind not in _TAKES.get(type(val), ""):
         raise UnsuitableError
     np.fill_diagonal(a, val, wrap)

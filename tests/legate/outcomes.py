@@ -13,6 +13,8 @@ import cupynumeric as cn
 import numpy as np
 from hosted_statements import CACHED, CHANGES, CRASHING, ROUNDED, arrays
 
+FUNCTIONS = {name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}
+
 
 def outcomes(statements: Iterable[str], dtype: str) -> dict[str, Any]:
     """Return what statements give on arrays of a type, but for those that end it."""
@@ -29,8 +31,7 @@ def _runs(statement: str, dtype: str) -> bool:
 
 def outcome(statement: str, dtype: str) -> Any:
     """Return what a statement gives, shows, changes or raises, as arrays of NumPy's."""
-    functions = {name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}
-    names = {**functions, **arrays(cn, dtype)}
+    names = {**FUNCTIONS, **arrays(cn, dtype)}
     try:
         with warnings.catch_warnings(action="ignore"):
             if statement in CHANGES:
