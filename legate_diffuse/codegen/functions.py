@@ -212,8 +212,14 @@ def _with_routine(text: str, routine: str, lanes: int) -> str:
     return text.replace(intrinsic, own)
 
 
-def link(assembly: str, functions: list[str], machine: Any) -> str:
-    """Return the module of a kernel with those of the functions that it calls."""
+def link(
+    assembly: str, functions: list[str], machine: Any, *, single: bool = False
+) -> str:
+    """Return the module of a kernel with those of the functions that it calls.
+
+    A kernel that computes a single element at a time is optimised as a whole, as Numba
+    optimises its own loop: it may compute the next element beside, say.
+    """
     from llvmlite import binding as llvm
 
     module = llvm.parse_assembly(assembly)
@@ -223,6 +229,8 @@ def link(assembly: str, functions: list[str], machine: Any) -> str:
         if each.linkage == llvm.Linkage.linkonce_odr:
             each.linkage = "internal"
     inline_always(module, machine)
+    if single:
+        optimise(module, machine)
     return str(module)
 
 

@@ -128,7 +128,7 @@ class Machine:
                     call, lanes, width, self._library, self._generator
                 )
             called.append(self._functions[symbol])
-        return link(text, called, self._generator)
+        return link(text, called, self._generator, single=lanes == 1)
 
     def routine_assemblies(self, name: str) -> Iterator[str]:
         """Yield variants of the vector routine for a C maths function, in assembly.

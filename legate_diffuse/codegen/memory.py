@@ -49,12 +49,15 @@ class Memory:
         return tuple(parts)
 
     def load(self, lines: Lines, argument: int) -> Parts:
-        """Load the elements of an argument."""
+        """Load the elements of an argument.
+
+        Single elements are not prefetched: a cache line would be asked for with each.
+        """
         dtype = self._kernel.arguments[argument].dtype
         place = _place(lines, dtype, argument)
         part = COMPONENT.get(dtype, dtype)
         element, size = memory_type(part), ITEMSIZE[part]
-        if self._kernel.arguments[argument].prefetch:
+        if self._kernel.arguments[argument].prefetch and lines.lanes > 1:
             self._prefetch(lines, place, lines.lanes * ITEMSIZE[dtype])
         if dtype not in COMPONENT:
             loaded = self._loaded(lines, lines.lanes, element, place, size)
@@ -118,7 +121,7 @@ class Memory:
         """
         kind = f"<{lanes} x {element}>"
         loaded = lines.let(f"load {kind}, ptr {place}, align {size}")
-        if not self._selects:
+        if not self._selects or lanes == 1:
             return loaded
         count = lanes * size // ITEMSIZE["float32"]
         floats, fence = f"<{count} x float>", f"@llvm.arithmetic.fence.v{count}f32"
