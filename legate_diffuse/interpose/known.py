@@ -117,6 +117,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "ndarray.sum": (0xFDEA0DC6D247DF10, 0x6B06131808A0B7A5),
         "ndarray.swapaxes": (0x8B4B6486B69A9C8E, 0xE397DADA8B5E9312),
         "ndarray.take": (0x7415F36D1CEDF021, 0x42A2CE322FD15A2D),
+        "ndarray.tobytes": (0x8E40BCBF658BD514, 0x4B0BD95F5C0B5F0D),
         "ndarray.tolist": (0x6A6F87185C639075, 0x20E45C2C7903D05E),
         "ndarray.trace": (0xC288B68D32319810, 0xAFC16E8564192890),
         "ndarray.transpose": (0xCB4EE9B9611640E2, 0x6F41F9740E652F46),
@@ -237,6 +238,10 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "tensordot": (0xE727EFBBABB41F4E, 0x56E716A4CD977CCF),
         "trace": (0xF626B846415CBD05, 0x5B6E923ABBD2F25F),
         "vdot": (0x0E91F628149A5723, 0xD0D9B64120B8153E),
+    },
+    "_module.logic_array_type": {
+        "iscomplex": (0x93576434D7E8AEFB, 0xF91D608580890FA4),
+        "isreal": (0x400E082147422542, 0xC064A221B0B219D3),
     },
     "_module.logic_comparison": {
         "allclose": (0x2F29DC1F9C27E15B, 0x91909CC3E1DF33E3),
@@ -403,6 +408,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
     "linalg.linalg": {
         "cholesky": (0xAD50B9AC0D2335DB, 0x57C4A3DF9A229EB5),
         "eigh": (0xDB9E0A4AC24BBF39, 0x33962E5FFD6A7B3A),
+        "eigvals": (0x2F4A46127322023B, 0x672EDBB47C4DEB16),
         "eigvalsh": (0xE140AE92098ACA73, 0x01B14932C95FEF5D),
         "inv": (0x170EF72B25AC7D53, 0xFA9554841508D01C),
         "matrix_power": (0x8C4EF3A67B8A0FE4, 0xE1DD21D6825B23D8),

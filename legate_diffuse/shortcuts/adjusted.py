@@ -171,6 +171,12 @@ def as_type(function: Function, dtype: Any) -> Function:
     return converted
 
 
+def eigvals(a: Any) -> Any:
+    """Return the eigenvalues as complex numbers, also where all are real."""
+    values = np.linalg.eigvals(a)
+    return values.astype(np.result_type(values, np.complex64), copy=False)
+
+
 def in_own_type(function: Function, kinds: str) -> Function:
     """Sum integers of some kinds in their own type, also where it is narrow."""
 

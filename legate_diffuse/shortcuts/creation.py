@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from math import ceil
 from typing import Any, Final
 
 import numpy as np
@@ -50,7 +49,9 @@ def _replace_all_creations(submission: Submission) -> None:
     submission.front(package, "full", "full", "shape", "value", "dtype")
     submission.front(package, "full_like", "full_like", "a", "value", "dtype")
     submission.front(package, "copy", "copy", "a")
-    _replace_arange(new.take, names)
+    submission.front(
+        package, "arange", "arange", "start", "stop", "step", "dtype", extra=names
+    )
     _replace_linspace(new.take, names)
     _replace_array(client.legate.native, new, hosted)
     _replace_asarray(hosted)
@@ -69,49 +70,13 @@ def _replace_creation(name: str, hosted: Hosted) -> None:
     original = replace(package, name, create)
 
 
-# The types of ranges: an int of at most this size is one of their elements.
-_RANGES: Final = ("int64", "float64")
+# An int of at most this size is an element of a float64.
 _EXACT: Final = 1 << 53
 _NUMBERS: Final = frozenset((float, int))
 # What arrays are made of whose elements were anywhere, and what is said of them.
 _SEQUENCES: Final = frozenset((list, tuple))
+_APART: Final = _SEQUENCES | {float, int, complex, bool}
 _DTYPE: Final = frozenset(("dtype",))
-
-
-def _replace_arange(take: Any, names: dict[Any, str | None]) -> None:
-    package = importlib.import_module("cupynumeric")
-
-    def arange(start: Any = 0, *options: Any, **named: Any) -> Any:
-        made = None
-        if len(options) < 3 and (not named or named.keys() == {"dtype"}):
-            first, stop = (start, options[0]) if options else (0, start)
-            step = options[1] if len(options) > 1 else 1
-            if type(first) in _NUMBERS and type(stop) in _NUMBERS:
-                made = _arange(first, stop, step, named.get("dtype"))
-        return original(start, *options, **named) if made is None else made
-
-    def _arange(first: float, stop: float, step: Any, dtype: Any) -> Any:
-        has_floats = float in (type(first), type(stop))
-        # the original rounds what is a multiple of another step than of a whole one
-        if type(step) is not int or not 0 < abs(step) < _EXACT:
-            return None
-        if dtype is None:
-            known = names[float if has_floats else int]
-        else:
-            known = names.get(dtype) if _is_type(dtype) else None
-        # the original converts other numbers
-        if known not in _RANGES or (has_floats and known != "float64"):
-            return None
-        if not (abs(first) < _EXACT and abs(stop) < _EXACT):
-            return None
-        layout = _small_layout(max(0, ceil((stop - first) / step)))
-        if layout is None or not layout.volume:
-            return None
-        kind = np.dtype(known).type
-        elements = np.arange(layout.volume, dtype=known) * kind(step) + kind(first)
-        return take(known, layout, elements.tobytes(), "arange")
-
-    original = replace(package, "arange", arange)
 
 
 def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
@@ -165,7 +130,7 @@ def _replace_asarray(hosted: Hosted) -> None:
     def asarray(a: Any, *options: Any, **named: Any) -> Any:
         made = None
         # of anything else the original may share the memory
-        if type(a) in _SEQUENCES and not options and named.keys() <= _DTYPE:
+        if type(a) in _APART and not options and named.keys() <= _DTYPE:
             made = hosted.run(np.array, (a,), named, "array", ALL_KINDS)
         return original(a, *options, **named) if made is None else made
 

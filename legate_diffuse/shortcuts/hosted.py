@@ -220,6 +220,24 @@ class Hosted:
             return None
         return function(elements)
 
+    def shared(self, array: Any) -> Any:
+        """Return an array's elements in this process, which NumPy shares from now on.
+
+        None if they are elsewhere, or something that waits may use them.
+        """
+        view = self._view_of(array)
+        if view is None or not view.affine or not view.volume:
+            return None
+        root = view.root
+        if root.scalar_storage or not window.may_show(root):
+            return None
+        found = seen(
+            view.layout, root.shape, root.show().view(self._dtypes[str(root.dtype)])
+        )
+        if not array._writeable:
+            found.flags.writeable = False
+        return found
+
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
         is_copy = type(value) is self._ndarray and not self._has_arrays(key)

@@ -106,20 +106,22 @@ def _replace_texts(submission: Submission) -> None:
 def _replace_text(name: str, function: Function, submission: Submission) -> None:
     hosted = submission.hosted
 
-    def text(self: Any) -> Any:
-        made = hosted.text(function, self)
-        return original(self) if made is None else made
+    def text(self: Any, *options: Any, **named: Any) -> Any:
+        made = None if options or named else hosted.text(function, self)
+        return original(self, *options, **named) if made is None else made
 
     original = replace(submission.client.ndarray, name, text)
 
 
 def _replace_parts(submission: Submission) -> None:
     """Let NumPy find the real and the imaginary parts."""
-    for name, function in PARTS.items():
-        _replace_part(name, function, submission)
+    for name, (function, kinds) in PARTS.items():
+        _replace_part(name, function, kinds, submission)
 
 
-def _replace_part(name: str, function: Function, submission: Submission) -> None:
+def _replace_part(
+    name: str, function: Function, kinds: str, submission: Submission
+) -> None:
     hosted, ndarray = submission.hosted, submission.client.ndarray
     original = getattr(ndarray, name)
 
@@ -129,7 +131,7 @@ def _replace_part(name: str, function: Function, submission: Submission) -> None
             (self,),
             {},
             name,
-            "c",
+            kinds,
             brings=False,
             reads_many=False,
             computes=False,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for what makes a number of Python's of a single element.
+"""Shortcuts for what makes a number of Python's of a single element, or NumPy's arrays.
 
 Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import CALLED, Submission
+from legate_diffuse.shortcuts.submission import CALLED, Submission, replace
 
 # What native code does alone.
 _CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
@@ -17,7 +17,16 @@ _CONVERSIONS: Final = ("__float__", "__int__", "__index__", "__bool__")
 
 def _replace_conversions(submission: Submission) -> None:
     submission.operators.update(dict.fromkeys(_CONVERSIONS))
-    submission.front(submission.client.ndarray, "item", "item")
+    client, hosted = submission.client, submission.hosted
+    submission.front(client.ndarray, "item", "item")
+
+    def elements(self: Any, dtype: Any = None) -> Any:
+        found = None
+        if dtype is None and not client.doctor._user_value:
+            found = hosted.shared(self)
+        return original(self, dtype) if found is None else found
+
+    original = replace(client.ndarray, "__array__", elements)
 
 
 SHORTCUTS: Final = (

@@ -26,6 +26,7 @@ from legate_diffuse.shortcuts.adjusted import (
     convolve,
     diag,
     diagonal,
+    eigvals,
     einsum,
     extreme,
     gradient,
@@ -367,6 +368,10 @@ FUNCTIONS: Final = (
         is_loop=True,
         is_elementwise=True,
     ),
+    *(
+        Recipe(name, "_module.logic_array_type", is_loop=True, is_elementwise=True)
+        for name in ("iscomplex", "isreal")
+    ),
     Recipe(
         "array_equal",
         "_module.logic_comparison",
@@ -455,6 +460,8 @@ FUNCTIONS: Final = (
     ),
     Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
+    # the signs of eigenvectors that are not of symmetric matrices differ
+    Recipe("eigvals", _LINALG, 1, "", INEXACT, eigvals, "linalg"),
     Recipe("eigh", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("qr", _LINALG, 1, kinds=INEXACT, package="linalg"),
@@ -518,6 +525,10 @@ TEXTS: Final[dict[str, Function]] = {
     "__str__": str,
     "__repr__": repr,
     "tolist": np.ndarray.tolist,
+    "tobytes": np.ndarray.tobytes,
 }
-# Properties of complex arrays; cuPyNumeric copies the elements, too.
-PARTS: Final[dict[str, Function]] = {"real": np.real, "imag": np.imag}
+# Properties of which cuPyNumeric makes new arrays, and of which kinds of types.
+PARTS: Final[dict[str, tuple[Function, str]]] = {
+    "real": (np.real, "c"),
+    "imag": (np.imag, ALL_KINDS),
+}

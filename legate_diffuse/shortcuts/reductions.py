@@ -76,6 +76,8 @@ _DEFAULTS: Final = {
 }
 # The arguments of a mean, in their order.
 _OF_MEAN: Final = ("axis", "dtype", "out", "keepdims", "where")
+# Those of what tells whether any or all elements are true.
+_OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -258,6 +260,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return made
 
     original = replace(client.ndarray, name, reduce)
+    if dtypes is _TRUTH:
+        submission.front(client.ndarray, name, name, *_OF_TRUTH)
 
 
 def _is_alike(dtype: Any, kind: str) -> bool:

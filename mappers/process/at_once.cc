@@ -56,6 +56,20 @@ bool is_seen(PyObject* small) {
   return array.is_mapped() || array.is_shown();
 }
 
+// Whether the application may hold memory of a root's that it does not see from here.
+bool is_held_elsewhere(const StoreFields& fields, PyObject* root) {
+  if (fields.shared.of(root) == Py_False) return false;
+
+  auto* const small = fields.small.of(root);
+
+  if (is_seen(small)) return false;
+
+  // it may have had that of this process only, and let go of it
+  auto* const lent = fields.lent.of(root);
+
+  return !is_set(small) || !lent || !PyTuple_CheckExact(lent) || PyTuple_GET_SIZE(lent) > 0;
+}
+
 // Makes room for the elements of a root to which nothing was written; null if it is not small.
 PyObject* make_room(const StoreFields& fields, PyObject* root) {
   auto* const shape = fields.shape.of(root);
@@ -140,6 +154,7 @@ StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* lay
       fusable{root_type, "fusable"},
       held{root_type, "held"},
       initial{root_type, "initial"},
+      lent{root_type, "lent"},
       real{root_type, "real"},
       scalar_storage{root_type, "scalar_storage"},
       shape{root_type, "shape"},
@@ -206,9 +221,7 @@ Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool change
       fields.held.of(root) != Py_False || is_waited_for(root)) {
     return Answer::IMPOSSIBLE;
   }
-  if (fields.shared.of(root) != Py_False && !is_seen(fields.small.of(root))) {
-    return Answer::IMPOSSIBLE;
-  }
+  if (is_held_elsewhere(fields, root)) return Answer::IMPOSSIBLE;
   if (is_set(fields.constant.of(root))) {
     auto* const bytes = fields.constant_bytes.of(root);
 

@@ -28,8 +28,8 @@ struct StoreFields {
 
   Field view_root, view_layout;
   Field layout_form;
-  Field constant, constant_bytes, dtype, escaped, fusable, held, initial, real, scalar_storage;
-  Field shape, shared, small, version;
+  Field constant, constant_bytes, dtype, escaped, fusable, held, initial, lent, real;
+  Field scalar_storage, shape, shared, small, version;
   std::int64_t most_bytes;
 };
 

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,9 @@ namespace {
 
 // Elements that are compared at a time, in lanes that do not wait for each other.
 constexpr std::size_t LANES = 8;
+
+// Elements after which it is asked whether one was found.
+constexpr std::int64_t BLOCK = 256;
 
 // Calls `visit` with the type of an array's elements; false if there is none for it.
 template <typename Visit>
@@ -128,6 +132,19 @@ PyObject* single(const Function& function, std::string_view dtype, T value, cons
   return made.array.release().ptr();
 }
 
+// Whether one of the elements is zero, or is not.
+template <typename T>
+bool holds(const InOrder<T>& found, bool zero) {
+  for (std::int64_t at = 0; at < found.count;) {
+    const auto end = std::min(found.count, at + BLOCK);
+    bool any = false;
+
+    for (; at < end; ++at) any |= (found.elements[at] == 0) == zero;
+    if (any) return true;
+  }
+  return false;
+}
+
 // The elements of an array in this process; false if there are none here.
 bool find(PyObject* array, LocalOperand& operand) {
   if (!arrays_are_ready()) return false;
@@ -170,6 +187,19 @@ PyObject* count_of_others(const Function& function, PyObject* array) {
     Py_RETURN_NONE;
   }
   return single(function, "uint64", count, "count_nonzero");
+}
+
+PyObject* truth(const Function& function, PyObject* array, bool of_all) {
+  LocalOperand operand;
+  bool found = false;
+
+  // the original copies a single element
+  if (!find(array, operand) || operand.form.volume < 2) Py_RETURN_NONE;
+  if (!with_type_of(text_of(operand.dtype),
+                    [&](auto like) { found = holds(InOrder<decltype(like)>{operand}, of_all); })) {
+    Py_RETURN_NONE;
+  }
+  return single(function, "bool", found != of_all, of_all ? "all" : "any");
 }
 
 }  // namespace legate_diffuse

@@ -18,4 +18,7 @@ PyObject* extreme(const Function& function, PyObject* array, bool largest);
 // How many elements are not zero.
 PyObject* count_of_others(const Function& function, PyObject* array);
 
+// Whether all of several elements are not zero, or any of them.
+PyObject* truth(const Function& function, PyObject* array, bool of_all);
+
 }  // namespace legate_diffuse

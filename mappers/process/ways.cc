@@ -11,6 +11,7 @@
 #include "process/hosted.h"
 #include "process/numbers.h"
 #include "process/product.h"
+#include "process/range.h"
 #include "process/rearrange.h"
 #include "process/search.h"
 #include "process/shown.h"
@@ -74,6 +75,14 @@ PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
   return filled_like(given.arrays, given[0], dtype, number_of(number));
 }
 
+PyObject* range_of(const Arguments& given) {
+  const auto is_typed = given[3] && given[3] != Py_None;
+  const auto dtype = type_from(given.extra, is_typed ? given[3] : nullptr, {});
+
+  if (is_typed && dtype.empty()) return none();
+  return range(given.arrays, given[0], given[1], given[2], dtype);
+}
+
 // array.__array_ufunc__(ufunc, method, *operands), where `extra` has the function of a ufunc.
 PyObject* array_ufunc(const Arguments& given) {
   static auto* const call = PyUnicode_InternFromString("__call__");
@@ -107,6 +116,15 @@ PyObject* size_of(const Arguments& given) {
 }
 
 constexpr std::array WAYS{
+    NamedWay{"all",
+             [](const Arguments& given) {
+               return given.end_at(1) ? truth(given.arrays, given[0], true) : none();
+             }},
+    NamedWay{"any",
+             [](const Arguments& given) {
+               return given.end_at(1) ? truth(given.arrays, given[0], false) : none();
+             }},
+    NamedWay{"arange", range_of},
     NamedWay{"argmax",
              [](const Arguments& given) {
                return given.end_at(1) ? extreme(given.arrays, given[0], true) : none();

@@ -420,3 +420,20 @@ for number in range(20):
     float(x[1])
 assert seen == [float(number + 1) for number in range(20)], seen
 """)
+
+
+def test_what_numpy_has_let_go_of_is_like_any_other_array() -> None:
+    run_here("""
+x = cn.arange(10.0)
+for make in (lambda: x.sum(), lambda: x.max(), lambda: x.any(), lambda: x + x):
+    make()
+shared = np.asarray(x)
+shared[0] = 5.0
+assert float(x.sum()) == 50.0
+del shared
+# it runs without Python's part
+window.submitter.at_once.take = None
+assert float(x.sum()) == 50.0
+assert bool(x.any()) and float(x.max()) == 9.0 and float((x + x)[0]) == 10.0
+del window.submitter.at_once.take
+""")

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/range.h"
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "process/arrays.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Ints up to this size are floats, too, and so are their differences.
+constexpr double MOST_EXACT = 4503599627370496.0;
+
+// A number of Python's that is an int or a float.
+struct Number {
+  explicit Number(PyObject* given) : object{given} {
+    if (!is_number(object)) return;
+    is_float = PyFloat_CheckExact(object);
+    value = PyFloat_AsDouble(object);
+    if (value == -1.0 && PyErr_Occurred()) PyErr_Clear();
+    is_exact = std::abs(value) < MOST_EXACT;
+  }
+
+  PyObject* object;
+  bool is_float{};
+  bool is_exact{};
+  double value{};
+};
+
+template <typename T>
+void write(char* to, std::int64_t count, const char* first, const char* step) {
+  T start, by;
+
+  std::memcpy(&start, first, sizeof(T));
+  std::memcpy(&by, step, sizeof(T));
+  for (std::int64_t place = 0; place < count; ++place) {
+    T element;
+
+    if constexpr (std::is_floating_point_v<T>) {
+      element = std::fma(static_cast<T>(place), by, start);
+    } else {
+      // they wrap around
+      using Bits = std::make_unsigned_t<T>;
+
+      element = static_cast<T>(static_cast<Bits>(place) * static_cast<Bits>(by) +
+                               static_cast<Bits>(start));
+    }
+    std::memcpy(to + place * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
+  }
+}
+
+// Writes what a type has such numbers of; false if it is none of those.
+bool write(NumberType type, char* to, std::int64_t count, PyObject* first, PyObject* step) {
+  alignas(8) std::array<char, 8> start{}, by{};
+
+  if (!convert(first, type, start.data()) || !convert(step, type, by.data())) return false;
+  switch (type) {
+    case NumberType::FLOAT64:
+      return write<double>(to, count, start.data(), by.data()), true;
+    case NumberType::FLOAT32:
+      return write<float>(to, count, start.data(), by.data()), true;
+    case NumberType::INT64:
+      return write<std::int64_t>(to, count, start.data(), by.data()), true;
+    case NumberType::INT32:
+      return write<std::int32_t>(to, count, start.data(), by.data()), true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+PyObject* range(const Function& function, PyObject* start, PyObject* stop, PyObject* step,
+                std::string_view dtype) {
+  static auto* const zero = PyLong_FromLong(0);
+  static auto* const one = PyLong_FromLong(1);
+
+  const auto is_end = !stop || stop == Py_None;
+  const Number first{is_end ? zero : start}, end{is_end ? start : stop};
+  const Number by{!step || step == Py_None ? one : step};
+
+  if (!arrays_are_ready() || !first.is_exact || !end.is_exact || !by.is_exact || by.value == 0) {
+    Py_RETURN_NONE;
+  }
+
+  const auto are_floats = first.is_float || end.is_float || by.is_float;
+
+  if (dtype.empty()) dtype = are_floats ? "float64" : "int64";
+
+  const auto type = number_type(dtype);
+  const auto is_float = type == NumberType::FLOAT64 || type == NumberType::FLOAT32;
+  const auto extent = std::ceil((end.value - first.value) / by.value);
+
+  // the original converts floats to integers in its own way
+  if ((are_floats && !is_float) || !(extent >= 2.0 && extent < MOST_EXACT)) Py_RETURN_NONE;
+
+  const auto count = static_cast<std::int64_t>(extent);
+
+  if (count > store_fields().most_bytes) Py_RETURN_NONE;
+
+  const auto* const signature = function.find(dtype);
+  LocalOperand target;
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, function.new_layout(&count, 1).ptr()};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"arange"};
+
+  target.small->reserve();
+  if (!write(type, target.small->elements(), count, first.object, by.object)) Py_RETURN_NONE;
+  target.small->set_changed();
+  run.done();
+  return made.array.release().ptr();
+}
+
+}  // namespace legate_diffuse
