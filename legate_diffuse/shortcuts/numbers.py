@@ -20,11 +20,13 @@ def _replace_conversions(submission: Submission) -> None:
     client, hosted = submission.client, submission.hosted
     submission.front(client.ndarray, "item", "item")
 
-    def elements(self: Any, dtype: Any = None) -> Any:
+    def elements(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         found = None
         if dtype is None and not client.doctor._user_value:
             found = hosted.shared(self)
-        return original(self, dtype) if found is None else found
+        if found is None:
+            found = original(self, dtype)
+        return found.copy() if copy else found
 
     original = replace(client.ndarray, "__array__", elements)
 

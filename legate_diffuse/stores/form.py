@@ -50,11 +50,10 @@ def seen(
         elements: the root's, in row-major order.
     """
     size = elements.itemsize
-    words = np.frombuffer(form(layout, extents), np.int64)
-    # is_affine volume end dim offset extents[dim] strides[dim]
-    dim, offset = words[3], words[4]
-    shape, strides = words[5 : 5 + dim], words[5 + dim :]
-    return np.ndarray(shape, elements.dtype, elements, offset * size, strides * size)
+    # Python's own numbers take a third of the time of NumPy's
+    _, _, _, dim, offset, *words = memoryview(form(layout, extents)).cast("q").tolist()
+    strides = [stride * size for stride in words[dim:]]
+    return np.ndarray(words[:dim], elements.dtype, elements, offset * size, strides)
 
 
 def _form(layout: Layout, extents: tuple[int, ...]) -> bytes:
