@@ -582,6 +582,9 @@ def describe_task(library: int, task: int) -> tuple[str, bool]:
         IndexError: the library has no such task.
     """
 
+def cpu_processors() -> list[int]:
+    """Return the numbers of the processors, but for GPUs, on which tasks run."""
+
 def launch_policy() -> tuple[int, int]:
     """Return how Legate partitions in the current scope: (pieces, threshold).
 

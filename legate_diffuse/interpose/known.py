@@ -349,6 +349,14 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "DeferredArray._unpack_ellipsis": (0xE0BF55995D529813, 0xA065E810376BB49D),
         "DeferredArray.arange": (0xD95ACB18042A0F21, 0x4034AB3C2493EF5C),
         "DeferredArray.binary_op": (0x48212277D7445D6C, 0x41F721519936FE84),
+        "DeferredArray.bitgenerator_distribution": (
+            0x8780A46063EEDB43,
+            0x4A6E980C908BC84B,
+        ),
+        "DeferredArray.bitgenerator_random_raw": (
+            0x4D846E4F59B8738D,
+            0xB737456E2E0DF34D,
+        ),
         "DeferredArray.contract": (0x90BDC70AA598CDDA, 0xD7C9A23A4365222C),
         "DeferredArray.convert": (0x2166A8539B82BE7E, 0x20B01D034AA32E25),
         "DeferredArray.copy": (0x1DB2E2F2ABFC6145, 0x4CAB1457FFDCA759),
@@ -419,6 +427,8 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "svd": (0x33E1E84D89E6123C, 0x1319465372D18680),
     },
     "runtime": {
+        "Runtime.bitgenerator_create": (0xD0C91E1564AF8E98, 0xCED78BC3C316FAB4),
+        "Runtime.bitgenerator_destroy": (0x2BF2530878D40D42, 0x69F7F2770D9D11DE),
         "Runtime.create_deferred_thunk": (0x6439241F75B36FDB, 0x4D9F60E4D401D766),
         "Runtime.find_or_create_array_thunk": (0x567B95D0BADE44C7, 0x23E585B7EDD6DD19),
         "Runtime.get_numpy_thunk": (0x8641E9750B279ECF, 0x39F2BD732A053071),

@@ -282,9 +282,12 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
 
 
 def einsum(expression: Any, *operands: Any) -> Any:
-    """Refuse one operand that is shown, and operands that are no arrays."""
+    """Refuse one operand that is shown, and operands that are no arrays.
+
+    The original shows what it sums along an axis of one element.
+    """
     arrays = [isinstance(each, np.ndarray) for each in operands]
-    if not (arrays and all(arrays)):
+    if not (arrays and all(arrays)) or (len(arrays) == 1 and 1 in operands[0].shape):
         raise UnsuitableError
     is_pair = len(arrays) == 2 and type(expression) is str
     made = _product(expression, *operands) if is_pair else None

@@ -29,6 +29,7 @@ from legate_diffuse.shortcuts import (
     hosting,
     numbers,
     products,
+    random_numbers,
     rearrangements,
     reductions,
     shown,
@@ -46,6 +47,7 @@ SHORTCUTS: Final = (
     *products.SHORTCUTS,
     *functions.SHORTCUTS,
     *numbers.SHORTCUTS,
+    *random_numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others

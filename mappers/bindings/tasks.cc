@@ -42,6 +42,19 @@ std::pair<std::uint64_t, std::uint64_t> launch_policy() {
           partitioning_threshold(policy, machine.preferred_target())};
 }
 
+// The numbers of the processors, but for GPUs, on which tasks run.
+std::vector<std::uint64_t> cpu_processors() {
+  const auto machine = Realm::Machine::get_machine();
+  std::vector<std::uint64_t> numbers;
+
+  for (const auto kind : {Realm::Processor::LOC_PROC, Realm::Processor::OMP_PROC}) {
+    Realm::Machine::ProcessorQuery query{machine};
+
+    for (const auto processor : query.only_kind(kind)) numbers.push_back(processor.id);
+  }
+  return numbers;
+}
+
 // Whether more than its stores ties a task to a place in the program, in some variant.
 bool is_bound(const legate::TaskInfo& task) {
   for (const auto code :
@@ -138,6 +151,7 @@ void bind_tasks(nb::module_& module) {
       [](std::string name) { return static_cast<std::int64_t>(name_task(std::move(name))); },
       nb::arg("name"), nb::call_guard<nb::gil_scoped_release>());
   module.def("launch_policy", &launch_policy);
+  module.def("cpu_processors", &cpu_processors);
   module.def("target", &target);
   module.def("scope_runs_kernels", &scope_runs_kernels);
   module.def("kernels_run_in_process", [] { return !kernels_run_on_gpus(); });

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws random numbers in this thread, as cuPyNumeric's tasks draw them.
+
+A task draws from a generator of the processor on which it runs, which begins with the
+seed and the number of that processor. So where there is one processor, a generator
+that begins alike gives the same numbers. cuPyNumeric's library has functions that make
+generators and draw from them. A generator that has drawn here draws nowhere else.
+
+Follows: cuPyNumeric (_thunk/deferred.py, runtime.py, random/bitgenerator_curand.inl,
+random/randutil/randutil.h)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from collections.abc import Callable, Iterator
+from ctypes import (
+    byref,
+    c_double,
+    c_float,
+    c_int,
+    c_int16,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.originals import real
+from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
+from legate_diffuse.launch import ranks
+from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.submission import Submission, replace
+from legate_diffuse.stores.form import form
+from legate_diffuse.stores.layout import whole
+from legate_diffuse.stores.view import View
+
+# The versions whose library has the functions with the known arguments.
+_PACKAGE: Final = "nvidia-cupynumeric"
+_KNOWN: Final = frozenset(("26.6.1",))
+_LIBRARY: Final = "libcupynumeric.so"
+# What cuRAND calls the kinds of generators (``curandRngType``), by cuPyNumeric's names.
+_ENGINES: Final = {"XORWOW": 101, "MRG32K3A": 121, "PHILOX4_32_10": 161}
+# Functions of floats, of single precision and of double, and how many parameters they
+# have, by cuPyNumeric's names of the distributions.
+_FLOATS: Final = {
+    **{name: (name.title(), 1) for name in ("EXPONENTIAL", "POWER", "RAYLEIGH")},
+    **{
+        name: (name.title(), 2)
+        for name in ("UNIFORM", "NORMAL", "GUMBEL", "LAPLACE", "LOGISTIC", "CAUCHY")
+    },
+    **{name: (name.title(), 2) for name in ("WEIBULL", "BETA", "GAMMA", "WALD")},
+    "LOGNORMAL": ("LogNormal", 2),
+    "CHISQUARE": ("ChiSquare", 2),
+    "VONMISES": ("VonMises", 2),
+    "STANDARD_T": ("StandardT", 1),
+    "PARETO": ("Pareto", 2),
+    "TRIANGULAR": ("Triangular", 3),
+    "F": ("FisherSnedecor", 3),
+    "NONCENTRAL_F": ("FisherSnedecor", 3),
+}
+# Functions of other numbers, and their parameters.
+_OTHERS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
+    "POISSON": ("PoissonEx", (c_double,)),
+    "LOGSERIES": ("LogSeriesEx", (c_double,)),
+    "ZIPF": ("ZipfEx", (c_double,)),
+    "GEOMETRIC": ("GeometricEx", (c_double,)),
+    "BINOMIAL": ("BinomialEx", (c_uint32, c_double)),
+    "NEGATIVE_BINOMIAL": ("NegativeBinomialEx", (c_uint32, c_double)),
+    "HYPERGEOMETRIC": ("HyperGeometricEx", (c_int64,) * 3),
+    "INTEGERS_16": ("Integers16", (c_int16,) * 2),
+    "INTEGERS_32": ("Integers32", (c_int32,) * 2),
+    "INTEGERS_64": ("Integers64", (c_int64,) * 2),
+    "RAW": ("RawUInt32", ()),
+}
+_PARETO_FROM: Final = 1.0
+_CENTRAL: Final = 0.0
+
+Function = Callable[..., int]
+
+
+def _functions(library: Any) -> Iterator[tuple[str, Function]]:
+    """Yield the functions that draw, by cuPyNumeric's names of the distributions."""
+
+    def function(name: str, *parameters: Any) -> Function:
+        found = getattr(library, f"randutilGenerate{name}")
+        found.argtypes = (c_void_p, c_void_p, c_size_t, *parameters)
+        found.restype = c_int
+        called: Function = found
+        return called
+
+    for distribution, (name, count) in _FLOATS.items():
+        yield f"{distribution}_32", function(f"{name}Ex", *(c_float,) * count)
+        yield f"{distribution}_64", function(f"{name}DoubleEx", *(c_double,) * count)
+    for distribution, (name, parameters) in _OTHERS.items():
+        yield distribution, function(name, *parameters)
+
+
+class _Generators:
+    """The generators that draw here.
+
+    Args:
+        library: cuPyNumeric's, loaded.
+        processor: the number of the processor whose generators these would be.
+    """
+
+    def __init__(self, library: Any, processor: int, submission: Submission) -> None:
+        self._functions = dict(_functions(library))
+        self._make = library.randutilCreateGeneratorHost
+        self._make.argtypes = (c_void_p, c_int, c_uint64, c_uint64, c_uint32)
+        self._destroy = library.randutilDestroyGenerator
+        self._destroy.argtypes = (c_void_p,)
+        self._processor = processor
+        self._call_with_memory = submission.client.legate.native.call_with_memory
+        # by cuPyNumeric's numbers of them; None for one that only tasks can draw from
+        self._known: dict[int, int | None] = {}
+
+    def _find(self, number: int, kind: Any, seed: Any, flags: int) -> int | None:
+        if number not in self._known:
+            made, engine = c_void_p(), _ENGINES.get(kind.name)
+            if engine is not None and type(seed) is int and 0 <= seed < 1 << 64:
+                self._make(byref(made), engine, seed, self._processor, flags)
+            self._known[number] = made.value
+        return self._known[number]
+
+    def forget(self, number: int) -> None:
+        """Drop a generator that its user has let go of."""
+        if (found := self._known.pop(number, None)) is not None:
+            self._destroy(found)
+
+    def draw(
+        self, thunk: Any, generator: tuple[Any, ...], name: str, parameters: Any
+    ) -> bool:
+        """Let an array have random numbers; False if a task must draw them.
+
+        Args:
+            thunk: the array's.
+            generator: number, kind, seed and flags.
+            name: of the distribution.
+            parameters: those of the distribution.
+        """
+        if not window.is_in_program():
+            return False
+        found = self._find(*generator)
+        if found is None:
+            return False
+        shape, dtype = thunk.shape, thunk.dtype
+        make = partial(np.empty, shape, dtype)
+        made = self._call_with_memory(make)
+        if made.size:
+            self._fill(found, made, name, parameters)
+        store = thunk.base
+        view = store._view if type(store) is LogicalStore else None
+        if view is None or not _is_new(view) or not _take(view, made):
+            get_thunk = importlib.import_module("cupynumeric.runtime").runtime
+            thunk.copy(get_thunk.get_numpy_thunk(made), deep=True)
+        return True
+
+    def _fill(self, found: int, made: Any, name: str, parameters: Any) -> None:
+        if name == "BYTES":
+            words = np.empty(-(-made.size // 4), np.int32)
+            self._fill(found, words, "INTEGERS_32", (-(2**31), 2**31 - 1))
+            made.reshape(-1)[...] = words.view(np.uint8)[: made.size]
+            return
+        if name.startswith("PARETO"):
+            parameters = (_PARETO_FROM, *parameters)
+        elif name.startswith("F_"):
+            parameters = (*parameters, _CENTRAL)
+        function = self._functions[name]
+        status = function(found, made.ctypes.data, made.size, *parameters)
+        if status:
+            raise RuntimeError(f"cuPyNumeric's generator fails with status {status}")
+
+
+def _is_new(view: View) -> bool:
+    """Whether a view is a whole array to which nothing was written."""
+    root = view.root
+    return (
+        root.small is root.real is root.initial is None
+        and not window.is_waited_for(root)
+        and form(view.layout, root.shape) == form(whole(root.shape), root.shape)
+    )
+
+
+def _take(view: View, made: Any) -> bool:
+    taken = window.submitter.small.take(view.root, made)
+    if taken:
+        window.counters.add_runs(1, 1, 0)
+    return taken
+
+
+def _generators(submission: Submission) -> _Generators | None:
+    """Return what draws here, None if there are several processors or others."""
+    legate = submission.client.legate
+    runtime = importlib.import_module("cupynumeric.runtime").runtime
+    processors = legate.native.cpu_processors()
+    try:
+        is_known = version(_PACKAGE) in _KNOWN
+    except PackageNotFoundError:
+        return None
+    if (
+        not (is_known and window.runs_at_once)
+        or len(processors) != 1
+        or runtime.num_gpus
+        or ranks.are_several(real.runtime)
+    ):
+        return None
+    folder = importlib.import_module("cupynumeric.install_info").libpath
+    library = ctypes.CDLL(str(Path(folder) / _LIBRARY))
+    return _Generators(library, processors[0], submission)
+
+
+def _replace_all(submission: Submission) -> None:
+    generators = _generators(submission)
+    if generators is None:
+        return
+    thunk = importlib.import_module("cupynumeric._thunk.deferred").DeferredArray
+    runtime = importlib.import_module("cupynumeric.runtime").Runtime
+
+    def bitgenerator_distribution(
+        self: Any,
+        handle: int,
+        generatorType: Any,  # noqa: N803
+        seed: Any,
+        flags: int,
+        distribution: Any,
+        *parameters: tuple[float, ...],
+    ) -> None:
+        generator = handle, generatorType, seed, flags
+        given = [each for some in parameters for each in some]
+        if not generators.draw(self, generator, distribution.name, given):
+            distribute(self, *generator, distribution, *parameters)
+
+    def bitgenerator_random_raw(self: Any, *generator: Any) -> None:
+        if not generators.draw(self, generator, "RAW", ()):
+            draw_raw(self, *generator)
+
+    def bitgenerator_destroy(self: Any, handle: Any, disposing: bool = True) -> None:
+        generators.forget(handle)
+        destroy(self, handle, disposing)
+
+    distribute = replace(thunk, "bitgenerator_distribution", bitgenerator_distribution)
+    draw_raw = replace(thunk, "bitgenerator_random_raw", bitgenerator_random_raw)
+    destroy = replace(runtime, "bitgenerator_destroy", bitgenerator_destroy)
+
+
+SHORTCUTS: Final = (
+    Shortcut(
+        "random numbers",
+        (
+            ("_thunk.deferred", "DeferredArray.bitgenerator_distribution"),
+            ("_thunk.deferred", "DeferredArray.bitgenerator_random_raw"),
+            ("runtime", "Runtime.bitgenerator_create"),
+            ("runtime", "Runtime.bitgenerator_destroy"),
+        ),
+        _replace_all,
+    ),
+)
