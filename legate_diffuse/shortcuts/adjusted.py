@@ -43,6 +43,13 @@ def refuse_nan(values: Any) -> None:
         raise UnsuitableError
 
 
+def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
+    """Refuse NaN, which is last in an array in order."""
+    refuse_nan(np.asarray(v))
+    refuse_nan(a[-1:])
+    return np.searchsorted(a, v, side)
+
+
 def ordered(function: Function) -> Function:
     """Return a function that refuses NaN in its first argument."""
 
@@ -101,7 +108,11 @@ def _refuse_nan_in(values: Any) -> None:
 
 
 def unique(a: Any) -> Any:
-    """Find them by a sort, which takes less time than NumPy's table of many."""
+    """Find them by a sort, which takes less time than NumPy's table of many.
+
+    NaN is no element there.
+    """
+    refuse_nan(a)
     if a.size < _MANY_TO_SORT:
         return np.unique(a)
     found = sort(a.reshape(-1))
@@ -255,9 +266,31 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
 
 def histogram(a: Any, *options: Any, **named: Any) -> Any:
     """Refuse elements that are equal, around which the original puts other bins."""
+    for each in (a, *options, *named.values()):
+        if isinstance(each, np.ndarray):
+            refuse_nan(each)
     if a.min() == a.max():
         raise UnsuitableError
     return np.histogram(a, *options, **named)
+
+
+def clip(a: Any, *bounds: Any) -> Any:
+    """Refuse bounds that are NaN, which bound nothing there."""
+    for each in bounds:
+        if each is not None:
+            refuse_nan(np.asarray(each))
+    return np.clip(a, *bounds)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Refuse bounds that are NaN, as the original does, or all the same.
+
+    It takes those for decreasing ones.
+    """
+    refuse_nan(bins)
+    if bins.size and bins[0] == bins[-1]:
+        raise UnsuitableError
+    return np.digitize(x, bins, right)
 
 
 def bincount(x: Any, *options: Any, **named: Any) -> Any:

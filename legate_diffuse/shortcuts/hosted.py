@@ -22,6 +22,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
+from legate_diffuse.shortcuts.blas import Blas
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense, seen
@@ -79,6 +80,7 @@ class Hosted:
 
     Attributes:
         new_arrays: what native code needs to make arrays of each type.
+        blas: NumPy's.
     """
 
     def __init__(self, client: Client, show: Callable[[Any, View, Any], Any]) -> None:
@@ -90,6 +92,7 @@ class Hosted:
         self._doctor, self._warn = client.doctor, client.warn
         self.new_arrays = NewArrays(client, ALL)
         self._take = self.new_arrays.function.take
+        self.blas = Blas(native.launch_policy()[0])
         self._elements_of = native.elements_of
         self._put_elements = native.put_elements
         self._call_with_memory = native.call_with_memory
@@ -145,6 +148,8 @@ class Hosted:
         """
         if self._doctor._user_value:
             return None
+        if kinds is INEXACT:
+            function = self.blas.limited(function)
         try:
             given = [self._plain(each, kinds, brings, reads_many) for each in arguments]
             options = {

@@ -17,6 +17,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted
 from legate_diffuse.shortcuts.adjusted import Function, ordered
+from legate_diffuse.shortcuts.hosted import INEXACT
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -71,6 +72,8 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     # native code does not know beforehand how much is made
     if window.runs_at_once and not spreads:
         counts = least, most, arrays
+        if kinds is INEXACT:
+            function = hosted.blas.limited(function)
         extra = submission.client.legate.native.Recipe(
             function, name, kinds, counts, keywords, computes
         )

@@ -246,8 +246,9 @@ def _replace_products(submission: Submission) -> None:
     if not window.runs_at_once:
         return
     counts = 2, 2, 2
+    product_here = submission.hosted.blas.limited(np.matmul)
     of_matrices_here = client.legate.native.Recipe(
-        np.matmul, _NAME, INEXACT, counts, frozenset(), True
+        product_here, _NAME, INEXACT, counts, frozenset(), True
     )
     extra = vectors.function, matrices.function, NARROWEST_PRODUCT, of_matrices_here
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)

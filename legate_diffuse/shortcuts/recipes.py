@@ -23,9 +23,11 @@ from legate_diffuse.shortcuts.adjusted import (
     array_equal,
     as_type,
     bincount,
+    clip,
     convolve,
     diag,
     diagonal,
+    digitize,
     eigvals,
     einsum,
     extreme,
@@ -41,6 +43,7 @@ from legate_diffuse.shortcuts.adjusted import (
     repeat,
     rot90,
     scanned,
+    searchsorted,
     sort,
     unique,
     unravel_index,
@@ -202,7 +205,7 @@ FUNCTIONS: Final = (
         _SEARCHING,
         3,
         "side",
-        function=ordered(np.searchsorted),
+        function=searchsorted,
     ),
     Recipe(
         "argmax",
@@ -245,7 +248,7 @@ FUNCTIONS: Final = (
         function=unique,
     ),
     Recipe("isin", "_module.sets_making", 2),
-    Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
+    Recipe("digitize", _COUNTS, 2, "right", _REAL, digitize, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", function=bincount),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL, histogram),
     Recipe(
@@ -390,7 +393,13 @@ FUNCTIONS: Final = (
         is_elementwise=True,
     ),
     Recipe(
-        "clip", "_module.math_misc", 3, kinds="f", is_loop=True, is_elementwise=True
+        "clip",
+        "_module.math_misc",
+        3,
+        kinds="f",
+        function=clip,
+        is_loop=True,
+        is_elementwise=True,
     ),
     Recipe(
         "round",
@@ -446,6 +455,8 @@ FUNCTIONS: Final = (
         _LINALG,
         3,
         "ord axis keepdims",
+        # the largest of numbers that are none is another one there
+        function=without_nan(np.linalg.norm),
         package="linalg",
         is_loop=True,
         ends=True,

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets NumPy's BLAS use no more processors than Legate has.
+
+A product of Legate's takes the processors that the program gives it; NumPy's takes all
+of the machine, which other programs may be using.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+Function = Callable[..., Any]
+
+# With fewer elements BLAS uses one processor anyway, and asking it would take longer.
+_LEAST: Final = 2**12
+# In the paths of NumPy's own library, and not in those of other packages'.
+_OWNER: Final = "numpy"
+
+
+class Blas:
+    """NumPy's BLAS, and how many processors it may use.
+
+    Args:
+        processors: how many Legate has.
+    """
+
+    def __init__(self, processors: int) -> None:
+        self._processors = processors
+
+    @cached_property
+    def _libraries(self) -> list[Any]:
+        """Those that would use more."""
+        return [
+            each
+            for each in ThreadpoolController().lib_controllers
+            if each.user_api == "blas"
+            and _OWNER in each.filepath
+            and (each.get_num_threads() or 1) > self._processors
+        ]
+
+    def limited(self, function: Function) -> Function:
+        """Return a function that uses no more processors."""
+
+        def limited(*arguments: Any, **named: Any) -> Any:
+            for each in arguments:
+                if isinstance(each, np.ndarray) and each.size >= _LEAST:
+                    break
+            else:
+                return function(*arguments, **named)
+            before = [(each, each.get_num_threads()) for each in self._libraries]
+            try:
+                for library, _ in before:
+                    library.set_num_threads(self._processors)
+                return function(*arguments, **named)
+            finally:
+                for library, count in before:
+                    library.set_num_threads(count)
+
+        return limited
