@@ -275,10 +275,15 @@ def histogram(a: Any, *options: Any, **named: Any) -> Any:
 
 
 def clip(a: Any, *bounds: Any) -> Any:
-    """Refuse bounds that are NaN, which bound nothing there."""
+    """Refuse bounds that are NaN, which bound nothing there.
+
+    Where there is none, infinite elements become the largest of their type.
+    """
     for each in bounds:
         if each is not None:
             refuse_nan(np.asarray(each))
+    if any([each is None for each in bounds]) and not np.isfinite(a).all():
+        raise UnsuitableError
     return np.clip(a, *bounds)
 
 
@@ -412,6 +417,33 @@ def matmul(a: Any, b: Any) -> Any:
         rows = a.reshape(-1, a.shape[-1]) if a.size else a
         return np.matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
     return np.matmul(a, b)
+
+
+def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Interpolate as the original does, which rounds in another way than NumPy."""
+    if type(axis) not in (int, type(None)):
+        raise UnsuitableError
+    in_order = np.sort(a, axis=axis)
+    if axis is None:
+        axis = 0
+    count, places = in_order.shape[axis], np.asarray(q)
+    if not ((places >= 0) & (places <= 1)).all():
+        raise UnsuitableError
+    rest = in_order.shape[:axis] + in_order.shape[axis:][1:]
+    found = np.zeros((*places.shape, *rest))
+    for index, place in np.ndenumerate(places):
+        position = place * (count - 1) + 1
+        left = int(position)
+        weight, right = position - left, min(left, count - 1)
+        left = min(left - 1, count - 1)
+        below, above = in_order.take(left, axis), in_order.take(right, axis)
+        found[index] = (1.0 - weight) * below + weight * above
+    return found
+
+
+def percentile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Return the quantiles of hundredths."""
+    return quantile(a, np.asarray(q) / 100.0, axis)
 
 
 def in_doubles(checked: Function) -> Function:

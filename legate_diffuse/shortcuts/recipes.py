@@ -39,6 +39,8 @@ from legate_diffuse.shortcuts.adjusted import (
     matmul,
     ordered,
     partition,
+    percentile,
+    quantile,
     raveled,
     repeat,
     rot90,
@@ -265,7 +267,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        in_doubles(ordered(np.percentile)),
+        in_doubles(ordered(percentile)),
     ),
     Recipe(
         "quantile",
@@ -273,7 +275,7 @@ FUNCTIONS: Final = (
         3,
         "axis",
         _REAL,
-        in_doubles(ordered(np.quantile)),
+        in_doubles(ordered(quantile)),
     ),
     # what scans and sums
     Recipe(
