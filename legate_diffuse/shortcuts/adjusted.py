@@ -265,7 +265,12 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
 
 
 def histogram(a: Any, *options: Any, **named: Any) -> Any:
-    """Refuse elements that are equal, around which the original puts other bins."""
+    """Refuse elements that are equal, around which the original puts other bins.
+
+    Bounds of singles are computed in another type.
+    """
+    if a.dtype == np.float32:
+        raise UnsuitableError
     for each in (a, *options, *named.values()):
         if isinstance(each, np.ndarray):
             refuse_nan(each)
@@ -275,15 +280,18 @@ def histogram(a: Any, *options: Any, **named: Any) -> Any:
 
 
 def clip(a: Any, *bounds: Any) -> Any:
-    """Refuse bounds that are NaN, which bound nothing there.
+    """Refuse bounds that are in no order or NaN: the original takes the lower first.
 
     Where there is none, infinite elements become the largest of their type.
     """
+    if len(bounds) != 2 or any([each is None for each in bounds]):
+        if not np.isfinite(a).all():
+            raise UnsuitableError
+    elif not np.all(np.asarray(bounds[0]) <= bounds[1]):
+        raise UnsuitableError
     for each in bounds:
         if each is not None:
             refuse_nan(np.asarray(each))
-    if any([each is None for each in bounds]) and not np.isfinite(a).all():
-        raise UnsuitableError
     return np.clip(a, *bounds)
 
 
@@ -314,7 +322,9 @@ def unravel_index(indices: Any, shape: Any) -> Any:
 
 
 def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
-    """Return a list for several axes."""
+    """Return a list for several axes; singles are divided by distances as doubles."""
+    if distances and f.dtype != np.float64:
+        raise UnsuitableError
     found = np.gradient(f, *distances, axis=axis)
     return list(found) if isinstance(found, tuple) else found
 
