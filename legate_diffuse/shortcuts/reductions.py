@@ -55,12 +55,12 @@ _WIDER: Final[dict[str | None, str]] = {
 }
 # What does the same with several axes, or keeps dimensions, and the kinds of types.
 _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
-    "sum": (np.sum, ALL_KINDS),
-    "prod": (np.prod, "iuf"),
-    "max": (ordered(np.max), "iuf"),
-    "min": (ordered(np.min), "iuf"),
-    "any": (along_one(np.any), "biuf"),
-    "all": (along_one(np.all), "biuf"),
+    "sum": (np.ndarray.sum, ALL_KINDS),
+    "prod": (np.ndarray.prod, "iuf"),
+    "max": (ordered(np.ndarray.max), "iuf"),
+    "min": (ordered(np.ndarray.min), "iuf"),
+    "any": (along_one(np.ndarray.any), "biuf"),
+    "all": (along_one(np.ndarray.all), "biuf"),
 }
 # The arguments that say along which axes, and all that NumPy takes.
 AXIS: Final = frozenset(("axis", "keepdims"))
@@ -168,7 +168,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                 if keeps and made is not None:
                     made = made[_with_axis(axis, made.ndim + 1)]
         if made is None and len(options) < 2 and named.keys() <= ARGUMENTS:
-            made = reduce_here(self, *options, **named)
+            is_plain = named.keys() <= AXIS and self.ndim
+            made = (by_native if is_plain else reduce_here)(self, *options, **named)
             axis = options[0] if options else named.get("axis")
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
@@ -257,6 +258,13 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
+    by_native: Function = reduce_here
+    if window.runs_at_once:
+        numbers = (1, 2, 1)
+        recipe = client.legate.native.Recipe(
+            by_numpy, name, kinds, numbers, AXIS, True
+        )
+        by_native = submission.native_first("hosted", reduce_here, extra=recipe)
     original = replace(client.ndarray, name, reduce)
 
 
