@@ -261,9 +261,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     by_native: Function = reduce_here
     if window.runs_at_once:
         numbers = (1, 2, 1)
-        recipe = client.legate.native.Recipe(
-            by_numpy, name, kinds, numbers, AXIS, True
-        )
+        recipe = client.legate.native.Recipe(by_numpy, name, kinds, numbers, AXIS, True)
         by_native = submission.native_first("hosted", reduce_here, extra=recipe)
     original = replace(client.ndarray, name, reduce)
 
