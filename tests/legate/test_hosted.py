@@ -69,6 +69,24 @@ assert window.counters.tasks_submitted == tasks
     )
 
 
+def test_flags_are_counted_in_words() -> None:
+    # 255 words of flags, and a few more and less
+    run_here(
+        """
+rng = np.random.default_rng(3)
+for count in (*range(1, 18), 2039, 2040, 2041, 2048, 4087, 20000):
+    for share in (0.0, 0.3, 1.0):
+        values, flags = rng.random((2, count)), rng.random((2, count)) < share
+        x, m = cn.array(values), cn.array(flags)
+        # no row of flags begins at a word, and columns are not in one piece
+        for part in ((1,), (slice(None), slice(1, None)), (slice(None), count // 2)):
+            found, wanted = x[part][m[part]], values[part][flags[part]]
+            assert np.array_equal(found, wanted), (count, share, part)
+""",
+        fuses=False,
+    )
+
+
 def test_places_of_bools_are_those_of_numpy() -> None:
     run_here(
         """
