@@ -168,9 +168,10 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                 if keeps and made is not None:
                     made = made[_with_axis(axis, made.ndim + 1)]
         if made is None and len(options) < 2 and named.keys() <= ARGUMENTS:
-            is_plain = named.keys() <= AXIS and self.ndim
-            made = (by_native if is_plain else reduce_here)(self, *options, **named)
             axis = options[0] if options else named.get("axis")
+            # NumPy takes one axis of an array that has none, the original does not
+            are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
+            made = (by_native if are_axes else reduce_here)(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
