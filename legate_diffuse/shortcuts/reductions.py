@@ -147,6 +147,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
 
+    # a sum of a selection needs no element apart
+    view_of = client.view_of if name == "sum" else client.settled_view_of
+
     def reduce(self: Any, *options: Any, **named: Any) -> Any:
         made = None
         if not (options or named):
@@ -178,7 +181,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
     def reduce_here(array: Any, *options: Any, **named: Any) -> Any:
         """Let NumPy reduce, where types stay as they are."""
-        view = client.view_of(array)
+        view = view_of(array)
         if view is None:
             return None
         given = {each: named[each] for each in named if named[each] is not None}
@@ -195,7 +198,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return hosted.run(by_numpy, (array, *options), given, name, kinds, brings=False)
 
     def reduce_all(array: Any) -> Any:
-        view = client.view_of(array)
+        view = view_of(array)
         if view is None or doctor._user_value:
             return None
         # the original refuses empty arrays, and copies single elements
@@ -230,7 +233,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         return None if numbers is None else original(numbers, *options, **named)
 
     def reduce_along(array: Any, axis: int) -> Any:
-        view = client.view_of(array)
+        view = view_of(array)
         if (
             view is None
             or doctor._user_value
@@ -287,7 +290,7 @@ def _replace_mean(submission: Submission) -> None:
 
     def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Return a mean, None if it is left to others."""
-        view = client.view_of(array)
+        view = client.settled_view_of(array)
         called = {**dict(zip(_OF_MEAN, options, strict=False)), **named}
         axis, keeps = called.get("axis"), called.get("keepdims", False)
         if (
