@@ -54,7 +54,7 @@ def _replace_all_creations(submission: Submission) -> None:
     )
     _replace_linspace(new.take, names)
     _replace_array(client.legate.native, new, hosted)
-    _replace_asarray(hosted)
+    _replace_asarray(client.legate.native, new, hosted)
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
@@ -124,13 +124,15 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
     original = replace(package, "array", array)
 
 
-def _replace_asarray(hosted: Hosted) -> None:
+def _replace_asarray(native: Any, function: Any, hosted: Hosted) -> None:
     package = importlib.import_module("cupynumeric")
+    collect = native.collect
 
     def asarray(a: Any, *options: Any, **named: Any) -> Any:
-        made = None
+        made = None if options or named else collect(function, a)
+        is_plain = not options and named.keys() <= _DTYPE
         # of anything else the original may share the memory
-        if type(a) in _APART and not options and named.keys() <= _DTYPE:
+        if made is None and is_plain and type(a) in _APART:
             made = hosted.run(np.array, (a,), named, "array", ALL_KINDS)
         return original(a, *options, **named) if made is None else made
 

@@ -88,7 +88,7 @@ class Hosted:
         self._legate = client.legate
         self._show, self._to_core_type = show, client.to_core_type
         self._ndarray = client.ndarray
-        self._view_of = client.view_of
+        self._view_of, self._settle = client.view_of, client.settled_view_of
         self._doctor, self._warn = client.doctor, client.warn
         self.new_arrays = NewArrays(client, ALL)
         self._take = self.new_arrays.function.take
@@ -437,6 +437,8 @@ class Hosted:
         self, array: Any, brings: bool, changes: bool = False
     ) -> tuple[bytes, tuple[int, ...], str] | None:
         """Return a copy of an array's elements, its shape and type; None without."""
+        if brings:
+            self._settle(array)
         found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
         if found is not None:
             return found

@@ -104,15 +104,21 @@ class Submission:
         """
         if not window.runs_at_once:
             return
-        arrays = self.hosted.new_arrays
         before = getattr(owner, name)
         is_property = isinstance(before, property)
         otherwise = before.fget if is_property else before
+        made = self.native_first(way, otherwise, *names, extra=extra)
+        _put(owner, name, before.getter(made) if is_property else made)
+
+    def native_first(
+        self, way: str, otherwise: Any, *names: str, extra: Any = None
+    ) -> Any:
+        """Return a function that lets native code try before Python, as above."""
+        arrays = self.hosted.new_arrays
         made = self.client.legate.native.front(
             way, arrays.function, extra, names or None, arrays.learn, otherwise
         )
-        made = update_wrapper(made, otherwise)
-        _put(owner, name, before.getter(made) if is_property else made)
+        return update_wrapper(made, otherwise)
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""

@@ -78,6 +78,14 @@ class Client:
         view: View = thunk.base._view
         return view if view.root.fusable else None
 
+    def settled_view_of(self, array: Any) -> View | None:
+        """Return the view of an array, after a selection was compacted (masks.py)."""
+        thunk = array._thunk if type(array) is self.ndarray else None
+        if isinstance(thunk, self.deferred_array):
+            # that of a selection is made when it is asked for
+            _ = thunk.base
+        return self.view_of(array)
+
 
 class Template(TaskTemplate):
     """A task template, and what its tasks' result needs.

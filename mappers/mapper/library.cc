@@ -13,6 +13,7 @@
 #include "mapper/mapper.h"
 #include "mapper/program_task.h"
 #include "mapper/store_task.h"
+#include "process/huge_pages.h"
 #include "threads/team.h"
 
 namespace legate_diffuse {
@@ -46,6 +47,7 @@ void start_library() {
     register_next("fused loops");
     register_store_task(library(), static_cast<legate::LocalTaskID>(num_tasks++));
   }
+  prefer_huge_pages_in_legate();
   Team::set_cores_of_caller();
 }
 

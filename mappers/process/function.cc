@@ -436,6 +436,63 @@ PyObject* Function::collect(PyObject* sequence) const {
   return made.array.release().ptr();
 }
 
+PyObject* Function::collect_elements(PyObject* sequence) const {
+  if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
+    Py_RETURN_NONE;
+  }
+
+  // no list is changed meanwhile
+  const auto kept = nb::steal(PySequence_Tuple(sequence));
+  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
+  const auto part = [&](std::int64_t at) { return PyTuple_GET_ITEM(kept.ptr(), at); };
+  std::vector<nb::object> views;
+  PyObject* dtype = nullptr;
+  LocalOperand source;
+
+  for (std::int64_t at = 0; at < count; ++at) {
+    views.push_back(view_of(part(at)));
+    if (!views.back().is_valid()) {
+      if (is_number(part(at))) continue;
+      Py_RETURN_NONE;
+    }
+    if (!source.is_here(views.back().ptr(), false) || source.form.dim != 0 ||
+        (dtype && source.dtype != dtype)) {
+      Py_RETURN_NONE;
+    }
+    dtype = source.dtype;
+  }
+
+  const auto* const signature = dtype && count > 1 ? find({dtype}, 1) : nullptr;
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, new_layout(&count, 1).ptr()};
+  LocalOperand target;
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"array"};
+  const auto name = text_of(dtype);
+
+  target.small->reserve();
+  for (std::int64_t at = 0; at < count; ++at) {
+    const auto& view = views[static_cast<std::size_t>(at)];
+    auto* const element = target.small->elements() + at * target.small->shape().itemsize;
+
+    if (view.is_valid()) {
+      if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+      std::memcpy(element, first_element(source), target.small->shape().itemsize);
+    } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
+               !convert(part(at), name, element)) {
+      // NumPy says of which type both are
+      Py_RETURN_NONE;
+    }
+  }
+  target.small->set_changed();
+  run.done();
+  return made.array.release().ptr();
+}
+
 // No object is made, so that nobody else's code comes in between, once the place is known.
 PyObject* Function::get_of_whole(LazyThunk* known, PyObject* key) const {
   const ElementOfWhole whole{known, key};

@@ -54,6 +54,9 @@ class Function {
   // A new array of the numbers in a list or a tuple. Numbers of one type stay what they are.
   PyObject* collect(PyObject* sequence) const;
 
+  // The same where some are arrays of one type without dimensions.
+  PyObject* collect_elements(PyObject* sequence) const;
+
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
                                       std::size_t count) const;

@@ -24,6 +24,8 @@ namespace {
 
 // The kinds of all types, where halves are only moved.
 constexpr std::string_view ALL_KINDS{"biufc"};
+// To copy so many takes longer than to lend them.
+constexpr std::int64_t MANY_BYTES = 1 << 15;
 
 // Never destroyed: arrays may outlive the interpreter.
 const NumPy* known_numpy = nullptr;
@@ -63,27 +65,67 @@ class Given {
   }
 
  private:
+  // NumPy's name for a type; null if functions of these kinds do not take it.
+  [[nodiscard]] PyObject* dtype_of(PyObject* known) const {
+    const auto name = text_of(known);
+    auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, known);
+
+    if (!dtype && PyErr_Occurred()) throw nb::python_error();
+    return kinds_.find(name[0]) == std::string_view::npos ||
+                   (name == "float16" && kinds_ != ALL_KINDS)
+               ? nullptr
+               : dtype;
+  }
+
+  // Many elements are not copied.
   [[nodiscard]] nb::object elements(PyObject* array) const {
+    auto made = lent_elements(array);
+
+    if (made.is_valid()) return made;
+
     const auto found = nb::steal(elements_of(array));
 
     if (!found.is_valid()) throw nb::python_error();
     if (found.is_none()) return {};
 
     auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
-    const auto name = text_of(parts[2]);
-    auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, parts[2]);
+    auto* const dtype = dtype_of(parts[2]);
 
-    if (!dtype || kinds_.find(name[0]) == std::string_view::npos ||
-        (name == "float16" && kinds_ != ALL_KINDS)) {
-      if (PyErr_Occurred()) throw nb::python_error();
-      return {};
-    }
+    if (!dtype) return {};
 
     PyObject* const arguments[]{parts[1], dtype, parts[0]};
-    auto made = nb::steal(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()),
-                                              arguments, std::size(arguments), nullptr));
-
+    made = nb::steal(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
+                                         std::size(arguments), nullptr));
     if (!made.is_valid()) throw nb::python_error();
+    return made;
+  }
+
+  // The memory of an array stays as long as NumPy refers to it. Empty if they are few, or not here.
+  [[nodiscard]] nb::object lent_elements(PyObject* array) const {
+    const auto view = view_of(array);
+    LocalOperand operand;
+
+    if (!view.is_valid() || !operand.is_here(view.ptr(), false)) return {};
+
+    const auto itemsize = operand.small->shape().itemsize;
+    const auto owner = nb::find(operand.small);
+    auto* const dtype = dtype_of(operand.dtype);
+
+    if (operand.form.volume * itemsize < MANY_BYTES || !owner.is_valid() || !dtype) return {};
+
+    const auto offset = operand.repeats ? 0 : operand.form.offset * itemsize;
+    const auto strides = operand.byte_strides();
+    nb::list extents, steps;
+
+    for (std::int64_t d = 0; d < operand.form.dim; ++d) {
+      extents.append(operand.form.extents[d]);
+      steps.append(strides[d]);
+    }
+
+    auto made = nb::handle{reinterpret_cast<PyObject*>(type_of_arrays())}(
+        nb::tuple{extents}, nb::handle{dtype}, owner.attr("lend")(), offset, nb::tuple{steps});
+
+    made.attr("flags").attr("writeable") = false;
     return made;
   }
 

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -46,14 +47,41 @@ void for_each_row(const LocalOperand& array, const LocalOperand& mask, std::int6
   }
 }
 
-std::int64_t count_of(const Row& row) {
-  std::int64_t found = 0;
+constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
+constexpr std::uint64_t ONE_IN_EACH_BYTE = 0x0101010101010101;
 
-  if (row.flag_step == 1) {
-    for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i] != 0;
-  } else {
-    for (std::int64_t i = 0; i < row.count; ++i) found += row.flag[i * row.flag_step] != 0;
+// How many of the flags in some words are set. Each byte of `found` counts those in its place.
+std::int64_t count_in_words(const char* flags, std::int64_t words) {
+  std::uint64_t found = 0;
+
+  for (std::int64_t i = 0; i < words; ++i) {
+    std::uint64_t word;
+
+    std::memcpy(&word, flags + i * FLAGS, sizeof(word));
+    // the lowest bit of each byte is set if any of its bits is
+    word |= word >> 4;
+    word |= word >> 2;
+    word |= word >> 1;
+    found += word & ONE_IN_EACH_BYTE;
   }
+
+  std::int64_t sum = 0;
+
+  for (; found != 0; found >>= 8) sum += static_cast<std::int64_t>(found & 0xff);
+  return sum;
+}
+
+std::int64_t count_of(const Row& row) {
+  constexpr std::int64_t MOST_WORDS = 255;  // a byte counts no further
+  std::int64_t found = 0, i = 0;
+
+  while (row.flag_step == 1 && row.count - i >= FLAGS) {
+    const auto words = std::min(MOST_WORDS, (row.count - i) / FLAGS);
+
+    found += count_in_words(row.flag + i, words);
+    i += words * FLAGS;
+  }
+  for (; i < row.count; ++i) found += row.flag[i * row.flag_step] != 0;
   return found;
 }
 
@@ -66,8 +94,6 @@ bool are_unset(const Row& row, std::int64_t from) {
   }
   return word == 0;
 }
-
-constexpr auto FLAGS = static_cast<std::int64_t>(sizeof(std::uint64_t));
 
 // Copies what is selected one after the other, without a branch for each: flags are hard to
 // predict. Nothing is written past the last element, of `left`.

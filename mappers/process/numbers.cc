@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,6 +74,31 @@ constexpr std::array<std::pair<std::string_view, NumberType>, 10> TYPES{{
 
 }  // namespace
 
+namespace {
+
+// Converts a number for an assignment to a complex array, as `convert_for_assignment` does.
+bool convert_to_complex(PyObject* number, bool is_double, char* to) {
+  const auto is_complex = PyComplex_CheckExact(number);
+  const auto imaginary = is_complex ? PyComplex_ImagAsDouble(number) : 0.0;
+  double real = 0.0;
+
+  if (is_complex) {
+    real = PyComplex_RealAsDouble(number);
+  } else if (PyBool_Check(number)) {
+    real = number == Py_True ? 1.0 : 0.0;
+  } else if (!convert(number, NumberType::FLOAT64, reinterpret_cast<char*>(&real))) {
+    return false;
+  }
+  if (std::isnan(real) || std::isnan(imaginary) ||
+      (conversions_warn() && !(is_complex && is_double))) {
+    return false;
+  }
+  return is_double ? put_value(std::complex{real, imaginary}, to)
+                   : put_value(std::complex<float>(std::complex{real, imaginary}), to);
+}
+
+}  // namespace
+
 bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
 }
@@ -103,7 +129,7 @@ nb::object plain_number(PyObject* number) {
 }
 
 bool is_assignable(PyObject* object) {
-  return is_number(object) || PyBool_Check(object);
+  return is_number(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
 }
 
 std::optional<std::int64_t> integer_from(PyObject* object) {
@@ -178,6 +204,9 @@ bool convert(PyObject* number, NumberType type, char* to) {
 }
 
 bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
+  if (dtype == "complex128" || dtype == "complex64") {
+    return convert_to_complex(number, dtype == "complex128", to);
+  }
   if (PyBool_Check(number)) {
     if (dtype == "bool") return put_value(number == Py_True, to);
     return !conversions_warn() && convert(nb::int_{number == Py_True ? 1 : 0}.ptr(), dtype, to);

@@ -19,7 +19,7 @@ std::string_view type_of_numpy(PyObject* object);
 // Python's number in place of such a one; empty for other objects.
 nanobind::object plain_number(PyObject* number);
 
-// Whether it is a float, an int or a bool of Python's.
+// Whether it is a float, an int, a bool or a complex of Python's.
 bool is_assignable(PyObject* object);
 
 // An int of Python's; none if it is another object, or has more than 64 bits.

@@ -53,6 +53,9 @@ bool has_kernel(const Form& first, const Form& second, std::int64_t narrowest) {
           std::min(second.extents[0], second.extents[1]) >= narrowest);
 }
 
+// A matrix of so many elements BLAS walks across faster than a kernel does.
+constexpr std::int64_t MANY_ACROSS = 4096;
+
 // A product of no more factors that is no loop of a kernel is computed here: to call NumPy takes
 // longer.
 constexpr std::int64_t MOST_FACTORS = 4096;
@@ -174,6 +177,11 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   return made.array.release().ptr();
 }
 
+// Whether its rows are far from one element to the next, and it is large.
+bool is_for_blas(const Form& matrix) {
+  return matrix.dim == 2 && matrix.strides[1] > matrix.strides[0] && matrix.volume >= MANY_ACROSS;
+}
+
 PyObject* product_by_kernel(const Products& products, Views views) {
   LocalOperands found;
   auto& result = found[0];
@@ -190,7 +198,7 @@ PyObject* product_by_kernel(const Products& products, Views views) {
     if (!look(views, first, second) || first.form.dim != 2) Py_RETURN_NONE;
     transpose(first);
   }
-  if (!fit(first.form, second.form, products.narrowest)) Py_RETURN_NONE;
+  if (!fit(first.form, second.form, products.narrowest) || is_for_blas(first.form)) Py_RETURN_NONE;
 
   const auto is_matrix = first.form.dim == 2;
   const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;
@@ -214,6 +222,15 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
+// A matrix times a matrix, or times a vector if no kernel is as fast. NumPy refuses what does not
+// fit.
+bool is_left_to_blas(const Form& one, const Form& other) {
+  if (one.dim == 2 && other.dim == 2) return true;
+  if (one.dim == 2 && other.dim == 1) return is_for_blas(one);
+  if (one.dim != 1 || other.dim != 2) return false;
+  return other.strides[0] > other.strides[1] && other.volume >= MANY_ACROSS;
+}
+
 }  // namespace
 
 PyObject* product(const Arguments& arguments) {
@@ -229,8 +246,8 @@ PyObject* product(const Arguments& arguments) {
     return made_or(product_of_few(products, views), [&]() -> PyObject* {
       LocalOperand one, other;
 
-      if (!look(views, one, other) || one.form.dim != 2 || other.form.dim != 2 ||
-          one.dtype != other.dtype) {
+      if (!look(views, one, other) || one.dtype != other.dtype ||
+          !is_left_to_blas(one.form, other.form)) {
         Py_RETURN_NONE;
       }
       return hosted({arguments.arrays, extra(3), arguments.given, 2, nullptr});

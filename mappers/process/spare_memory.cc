@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "process/huge_pages.h"
+
 namespace legate_diffuse {
 
 namespace {
@@ -23,7 +25,10 @@ void* SpareMemory::allocate(std::size_t num_bytes) {
   if (!takes(num_bytes)) return std::malloc(std::max<std::size_t>(num_bytes, 1));
   if (auto* const spare = take(num_bytes)) return spare;
   // vectors do not cross the lines of a cache
-  return std::aligned_alloc(LINE, (num_bytes + LINE - 1) / LINE * LINE);
+  auto* const memory = std::aligned_alloc(LINE, (num_bytes + LINE - 1) / LINE * LINE);
+
+  if (memory) prefer_huge_pages(memory, num_bytes);
+  return memory;
 }
 
 // Those that came first are freed if there are too many.

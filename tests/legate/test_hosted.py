@@ -44,6 +44,49 @@ def test_the_smallest_arrays_are_no_other_ones(dtype: str, tmp_path: Path) -> No
     run_both("EDGES", dtype, tmp_path / "unfused")
 
 
+def test_many_elements_are_lent_to_numpy() -> None:
+    run_here(
+        """
+def results(n):
+    # 64 KiB, and parts of it
+    a = (n.arange(8192.0) * 37 % 101).reshape(128, 64)
+    found = []
+    for part in (a, a.T, a[3:, 1:60], a[5:100].T):
+        found += [n.sort(part, axis=0), n.cumsum(part, axis=1), part @ part.T]
+        found += [part.sum(axis=(0, 1)), part.max(axis=(0, 1))]
+        # what NumPy has read can be written, and is read anew
+        part[2:4] += 1.0
+        part[7] = part[8]
+        found.append(n.argsort(part[7], kind="stable"))
+    return [*found, a]
+tasks = window.counters.tasks_submitted
+for _ in range(3):
+    for one, other in zip(results(cn), results(np), strict=True):
+        assert one.dtype == other.dtype and np.array_equal(one, other)
+assert window.counters.tasks_submitted == tasks
+""",
+        fuses=False,
+    )
+
+
+def test_flags_are_counted_in_words() -> None:
+    # 255 words of flags, and a few more and less
+    run_here(
+        """
+rng = np.random.default_rng(3)
+for count in (*range(1, 18), 2039, 2040, 2041, 2048, 4087, 20000):
+    for share in (0.0, 0.3, 1.0):
+        values, flags = rng.random((2, count)), rng.random((2, count)) < share
+        x, m = cn.array(values), cn.array(flags)
+        # no row of flags begins at a word, and columns are not in one piece
+        for part in ((1,), (slice(None), slice(1, None)), (slice(None), count // 2)):
+            found, wanted = x[part][m[part]], values[part][flags[part]]
+            assert np.array_equal(found, wanted), (count, share, part)
+""",
+        fuses=False,
+    )
+
+
 def test_places_of_bools_are_those_of_numpy() -> None:
     run_here(
         """

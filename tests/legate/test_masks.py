@@ -341,6 +341,29 @@ def test_random_programs(statements: list[str]) -> None:
         same(np.asarray(found), np.asarray(expected), f"results of {known}")
 
 
+def test_a_selection_is_compacted_before_numpy_takes_it() -> None:
+    x = np.arange(400.0) * 37 % 101
+    functions = (
+        lambda n, a: a.mean(),
+        lambda n, a: a.max(),
+        lambda n, a: a.var(),
+        lambda n, a: n.sort(a),
+        lambda n, a: a.cumsum(),
+        lambda n, a: a.argmax(),
+        lambda n, a: n.unique(a),
+        lambda n, a: n.median(a),
+        lambda n, a: a.sum(axis=0),
+        lambda n, a: n.any(a > 5.0),
+    )
+    for function in functions:
+        y = cn.array(x)
+        wide = y * 2.0
+        found = np.asarray(function(cn, y[wide > 150.0]))
+        expected = np.asarray(function(np, x[x * 2.0 > 150.0]))
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
 def test_places_are_fused_once_their_number_is_known() -> None:
     (places,) = cn.nonzero(cn.array(np.arange(float(N))) % 3 == 0)
     expected = np.arange(0, N, 3)

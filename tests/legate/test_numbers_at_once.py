@@ -25,7 +25,9 @@ CHANGES = [
     "A[1:3, 1:3] = A[:2, :2].T", "A[1:] += A[:-1]", "A[:, 1:] -= A[:, :-1]",
     "A += A.T", "A *= A[0]", "A[0] = i", "A[1] = n.arange(4)", "i[:] = A[0]",
     "z[:] = i", "z[1:] = A[0, 1:]", "z[0] = 1", "z[1] = 1j", "z += 1", "z *= 2.5",
-    "z *= 1j", "A *= np.float64(2.5)", "A[1] += np.int64(2)",
+    "z *= 1j", "A *= np.float64(2.5)", "A[1] += np.int64(2)", "z[1:3] = True",
+    "z[z == 3.0] = 2j", "z[n.array([0, 2])] = 1 - 1j", "z[2] = complex(-0.0, -0.0)",
+    "z[:2] = complex('nan')", "z[1:] = complex(float('inf'), -1.0)", "z[3] = 2**60 + 1",
 ]
 def outcome(n, statement, dtype):
     A = n.array((np.arange(16) % 7).reshape(4, 4).astype(dtype))

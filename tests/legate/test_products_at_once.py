@@ -13,11 +13,15 @@ FACTORS = """
         # products of integers that are exact
         whole = (whole % 7.0 if dtype[0] == "f" else whole).astype(dtype)
         a, v, w = whole[:12, :12], whole[0], whole[:, 3]
+        # of so many elements that NumPy multiplies what lies across
+        large = (n.arange(9000.0).reshape(100, 90) % 7.0).astype(dtype)
         return [
             (v, v), (v[1:], v[:-1]), (w, whole[:, 4]), (v[:1], v[1:2]), (v[:0], w[:0]),
             (whole, v), (w, whole), (whole.T, w), (v, whole.T), (a, a[2]), (a[:, 1], a),
             (whole[2:19, 5:], v[5:]), (whole[:7], v), (whole[:, :1], v[:1]),
             (whole[:, :0], v[:0]), (v, w), (whole, w),
+            (large[:, 2], large[:, 3:]), (large.T, large[:, 4]), (large.T, large[4]),
+            (large[5], large.T), (large, large[6]), (large[7], large),
         ]
 """.replace("\n    ", "\n")
 
