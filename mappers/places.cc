@@ -12,6 +12,8 @@ namespace {
 
 // More are not worth the time to try them.
 constexpr std::size_t MAX_DEPTHS = 4;
+// Cells of notebooks, and what `exec` runs, are always new codes.
+constexpr std::size_t MAX_CODES = 4096;
 
 }  // namespace
 
@@ -37,6 +39,12 @@ nb::str Places::find(std::int64_t kind) const {
 }
 
 void Places::learn(nb::handle code, int instruction, nb::str place) {
+  if (codes_.size() >= MAX_CODES && codes_.count(code.ptr()) == 0) {
+    places_.clear();
+
+    // a finalizer may come
+    const auto forgotten = std::exchange(codes_, {});
+  }
   codes_.try_emplace(code.ptr(), nb::borrow(code));
   places_.insert_or_assign({code.ptr(), instruction}, std::move(place));
 }

@@ -397,9 +397,13 @@ class Submitter:
         A name that is given twice, as something came between, does no harm.
         """
         name = task_name([operations[n] for n in launch.tasks])
-        if name not in self._named:
-            self._named[name] = self.native.name_task(name)
-        return self._named[name]
+        number = self._named.get(name)
+        if number is None:
+            number = int(self.native.name_task(name))
+            # 0 if there are too many names
+            if number:
+                self._named[name] = number
+        return number
 
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""

@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from functools import cache
+from functools import cache, lru_cache
 from types import FrameType
 from typing import Any, Final
 
@@ -18,6 +18,13 @@ _frame: Final = sys._getframe
 # Packages, and modules of decorators, whose lines are not the user's.
 _PACKAGES: Final = ("cupynumeric", "legate", "legate_diffuse")
 _MODULES: Final = (contextlib.__file__, functools.__file__)
+
+# Cells of notebooks, and what `exec` runs, are always new files. So many places are
+# told apart; all others are one.
+_MAX_FILES: Final = 4096
+_MAX_PLACES: Final = 1 << 14
+_OTHER_PLACE: Final = "other lines"
+_known: Final[set[str]] = set()
 
 
 def locate() -> str:
@@ -58,15 +65,20 @@ def _walk(frame: FrameType | None, places: Any) -> tuple[str, int]:
 
 
 def _describe(frame: FrameType) -> str:
-    return f"{_shorten(frame.f_code.co_filename)}:{frame.f_lineno}"
+    place = f"{_shorten(frame.f_code.co_filename)}:{frame.f_lineno}"
+    if place not in _known:
+        if len(_known) >= _MAX_PLACES:
+            return _OTHER_PLACE
+        _known.add(place)
+    return place
 
 
-@cache
+@lru_cache(_MAX_FILES)
 def _is_ours(name: str) -> bool:
     return name.startswith((*_folders(), *_MODULES, "<frozen "))
 
 
-@cache
+@lru_cache(_MAX_FILES)
 def _is_installed(name: str) -> bool:
     paths = sysconfig.get_paths()
     kinds = ("purelib", "platlib", "stdlib", "platstdlib")
@@ -84,7 +96,7 @@ def _folders() -> tuple[str, ...]:
     return tuple(os.path.join(folder, "") for folder in folders)
 
 
-@cache
+@lru_cache(_MAX_FILES)
 def _shorten(path: str) -> str:
     if os.path.isabs(path):
         relative = os.path.relpath(path)

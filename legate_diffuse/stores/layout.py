@@ -10,6 +10,7 @@ Follows: Legate (src/cpp/legate/data/detail)
 from __future__ import annotations
 
 import math
+from collections import deque
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -17,6 +18,7 @@ T = TypeVar("T")
 # A layout remembers at most so many layouts that were derived from it: a program that
 # walks through an array element by element derives one for each.
 _MAX_DERIVED: Final = 4096
+_MAX_IN_ALL: Final = 1 << 16
 
 
 class Shape(tuple[int, ...]):
@@ -117,14 +119,15 @@ class Layout:
         if found is None:
             found = _STEPS[step[0]](self, *step[1:])
             if found is not None:
-                found = remember(self.derived, step, found)
+                found = _remember_for_all(self.derived, step, found)
         return found
 
     def is_disjoint_from(self, other: Layout) -> bool:
         """Whether two layouts of one shape are known to share no element."""
         found = self.disjoint.get(other)
         if found is None:
-            found = remember(self.disjoint, other, self._is_disjoint_from(other))
+            found = self._is_disjoint_from(other)
+            found = _remember_for_all(self.disjoint, other, found)
         return found
 
     def _is_disjoint_from(self, other: Layout) -> bool:
@@ -139,7 +142,7 @@ class Layout:
 
     def index(self, key: tuple[Any, ...], layout: Layout) -> None:
         """Remember what an indexing expression leads to."""
-        remember(self.indexed, key, layout)
+        _remember_for_all(self.indexed, key, layout)
 
     def over(self, shape: Shape) -> Layout:
         """Return the layout of the single element, repeated over a shape."""
@@ -151,7 +154,7 @@ class Layout:
             for step in steps:
                 found = found.derive(step)
                 assert found is not None
-            found = remember(self.repeated, shape, found)
+            found = _remember_for_all(self.repeated, shape, found)
         return found
 
     def _then(
@@ -309,6 +312,23 @@ def _restrict(
 
 def _replace(values: tuple[int, ...], position: int, value: int) -> tuple[int, ...]:
     return (*values[:position], value, *values[position + 1 :])
+
+
+# What layouts remember, and where, in the order in which it came.
+_remembered: deque[tuple[dict[Any, Any], Any]] = deque()
+
+
+def _remember_for_all(memory: dict[Any, T], key: Any, found: T) -> T:
+    """Remember what was found with a layout, of all layouts at most so much.
+
+    Each remembers so many others that all together would have no bound.
+    """
+    if len(_remembered) >= _MAX_IN_ALL:
+        for _ in range(_MAX_IN_ALL // 2):
+            old, place = _remembered.popleft()
+            old.pop(place, None)
+    _remembered.append((memory, key))
+    return remember(memory, key, found)
 
 
 def remember(memory: dict[Any, T], key: Any, found: T, most: int = _MAX_DERIVED) -> T:

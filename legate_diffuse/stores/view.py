@@ -12,8 +12,10 @@ from legate_diffuse.stores.root import Root
 # A view remembers the views that were derived from it, so that the same slice gives
 # the same object. So two views of one root are equal if they are identical, and else
 # different or unknown. It remembers at most so many: a program that walks through an
-# array element by element derives one for each.
+# array element by element derives one for each. One of a part remembers fewer, as the
+# rows of an array, and the parts of each, are many.
 _MAX_DERIVED: Final = 512
+_MAX_OF_PART: Final = 64
 
 
 class View:
@@ -219,7 +221,8 @@ class View:
         return self._remember(key, view)
 
     def _remember(self, key: Layout | tuple[Any, ...], view: View) -> View:
-        return remember(self.derived, key, view, _MAX_DERIVED)
+        most = _MAX_OF_PART if self.layout.chain else _MAX_DERIVED
+        return remember(self.derived, key, view, most)
 
 
 def over(view: View, shape: Shape) -> View:

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -134,7 +135,11 @@ void drop(PyObject* object) {
     return;
   }
   Py_SET_REFCNT(object, 1);
-  dropped_elsewhere().push_back(object);
+  try {
+    dropped_elsewhere().push_back(object);
+  } catch (const std::bad_alloc&) {
+    return;  // it stays
+  }
   // If Python has no place for another call, the next one that is dropped asks again.
   Py_AddPendingCall(drop_what_was_dropped_elsewhere, nullptr);
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -35,7 +36,13 @@ class Blocks {
     if (memory && SpareMemory::takes(num_bytes)) {
       const std::lock_guard<std::mutex> lock{mutex_};
 
-      sizes_.emplace(memory, num_bytes);
+      try {
+        sizes_.emplace(memory, num_bytes);
+      } catch (const std::bad_alloc&) {
+        // which NumPy raises itself
+        SpareMemory::instance().free(memory, num_bytes);
+        return nullptr;
+      }
     }
     return memory;
   }

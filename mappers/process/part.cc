@@ -29,7 +29,7 @@ namespace {
 const Function* new_arrays = nullptr;
 
 // As many views are remembered with a view at most (stores/view.py).
-constexpr Py_ssize_t MOST_DERIVED = 512;
+constexpr Py_ssize_t MOST_DERIVED = 64;
 
 bool is_bound(PyObject* object) {
   return object == Py_None || PyLong_CheckExact(object);

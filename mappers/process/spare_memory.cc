@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <new>
 
 #include "process/huge_pages.h"
 
@@ -37,7 +38,11 @@ void SpareMemory::free(void* memory, std::size_t num_bytes) {
 
   const std::lock_guard<std::mutex> lock{mutex_};
 
-  memories_.emplace_back(num_bytes, memory);
+  try {
+    memories_.emplace_back(num_bytes, memory);
+  } catch (const std::bad_alloc&) {
+    return std::free(memory);
+  }
   total_ += num_bytes;
   while (total_ > MOST) {
     total_ -= memories_.front().first;

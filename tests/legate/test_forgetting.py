@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from process import run_alone
 
 BEGIN = """
@@ -59,3 +61,55 @@ print(chain(1), legate_diffuse.stats()["failures"])
     done = run_alone(BEGIN + program, LEGATE_DIFFUSE_SMALL_BYTES="0")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "[1.0, 3.0, 5.0, 7.0]\n[1.0, 3.0, 5.0, 7.0] 0\n"
+
+
+def test_what_is_new_each_time_leaves_nothing() -> None:
+    """100,000 statements on other numbers, parts, shapes and lists each time."""
+    program = """
+import gc
+import numpy as np
+x, matrix = cn.arange(3000.0), cn.ones((60, 60))
+def statements(n):
+    a = x[n % 1000 : n % 1000 + 1 + n // 7 % 50] + 1.0
+    b = x[:10] * (n + 0.5)
+    c = cn.full(5, n * 1.5)
+    d = cn.array([n, 1.5, n + 1])
+    e = x[[n % 500, n % 400, n % 300]] + d
+    f = cn.where(x[:7] > n, x[:7], n)
+    g = cn.clip(cn.roll(x[:9], n), n, n + 1)
+    h = matrix[n % 50 : n % 50 + 1 + n // 50 % 10, n % 37 :].sum(axis=0)
+    matrix[n % 60, n // 60 % 60] = n
+    b[...] = float(a[0]) ** (n % 100 * 0.001)
+def objects():
+    gc.collect()
+    return len(gc.get_objects())
+for n in range(2000):
+    statements(n)
+before = objects()
+for n in range(2000, 9000):
+    statements(n)
+print(objects() - before < 1000, legate_diffuse.stats()["failures"])
+"""
+    done = run_alone(BEGIN + program)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True 0\n", "")
+
+
+def test_places_of_cells_are_forgotten(tmp_path: Path) -> None:
+    program = """
+import weakref
+from legate_diffuse.observe import location
+location._MAX_PLACES = 100
+x, cells = cn.arange(4.0), []
+for n in range(6000):
+    code = compile("y = x + 1.0", f"<cell {n}>", "exec")
+    cells.append(weakref.ref(code))
+    exec(code)
+    del code
+print(sum(cell() is not None for cell in cells) <= 4096)
+print(len(location._known), location._shorten.cache_info().currsize <= 4096)
+"""
+    explained = str(tmp_path / "explained.txt")
+    settings = {"LEGATE_DIFFUSE_SMALL_BYTES": "0", "LEGATE_DIFFUSE_EXPLAIN": explained}
+    done = run_alone(BEGIN + program, **settings)
+    assert (done.returncode, done.stdout) == (0, "True\n100 True\n"), done.stderr
+    assert "other lines" in Path(explained).read_text()
