@@ -96,10 +96,10 @@ class Group(Cluster):
             return
         self.arguments |= _arguments(self, task)
         if not task.scalar:
-            self.gathers |= gathers(task)
+            self.gathers |= task.gathers
             self.parts |= _uses_parts(task)
             self.shape = task.shape
-            self.single = is_single(task)
+            self.single = task.single
         elif is_late(task, self.replicated, self.late):
             self.late |= task.written
             self.read_late |= task.read
@@ -141,21 +141,13 @@ def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:
     )
 
 
-def is_single(task: IndexTask) -> bool:
-    """Whether Legate would run a task on one processor."""
-    return all(a.view.store.single or a.view.store.replicated for a in task.accesses)
-
-
-def gathers(task: IndexTask) -> bool:
-    """Whether each point reads elements that an argument tells."""
-    return any(access.whole for access in task.accesses)
-
-
 def _uses_parts(task: IndexTask) -> bool:
     """Whether points go along anything but all of an array."""
     return not all(
-        access.whole or access.view.store.replicated or shows_store(access.view)
-        for access in task.accesses
+        [
+            a.whole or a.view.store.replicated or shows_store(a.view)
+            for a in task.accesses
+        ]
     )
 
 
@@ -178,11 +170,11 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         return Refusal.FEW_POINTS
     if task.scalar:
         return None
-    if gathers(task) and not is_single(task) and _uses_parts(task):
+    if task.gathers and not task.single and _uses_parts(task):
         return Refusal.GATHERS
     if any(_shape(access, task) != task.shape for access in task.accesses):
         return Refusal.LAUNCH_DOMAIN
-    if not is_single(task) and not _has_many_points(task):
+    if not task.single and not _has_many_points(task):
         return Refusal.FEW_POINTS
     return _refuse_accesses(Group(), task)
 
@@ -218,11 +210,11 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     if not task.scalar:
         if group.shape not in (None, task.shape):
             return Refusal.LAUNCH_DOMAIN
-        if group.single not in (None, is_single(task)):
+        if group.single not in (None, task.single):
             return Refusal.PROCESSORS
         if (
-            not is_single(task)
-            and (group.gathers or gathers(task))
+            not task.single
+            and (group.gathers or task.gathers)
             and (group.parts or _uses_parts(task))
         ):
             return Refusal.GATHERS
@@ -318,7 +310,7 @@ def _is_other_part(view: View, other: View, task: IndexTask) -> bool:
     array in one nest would make the others wait for one another's last row. And points
     cannot divide a nest along a dimension where it stands at two places.
     """
-    if is_single(task):
+    if task.single:
         return other.id != view.id
     return any(
         one.point and another.point and one != another
@@ -333,7 +325,7 @@ def _shares_nothing(group: Group, task: IndexTask) -> bool:
     above. What is written as a whole may meet the results of the group later on.
     """
     parts = bool(task.writes) and not any(map(covers_store, task.writes))
-    if not (parts and is_single(task)) or group.shape is None:
+    if not (parts and task.single) or group.shape is None:
         return False
     return task.stores.isdisjoint(group.written.keys() | group.read.keys())
 

@@ -76,10 +76,7 @@ def lower_nest(
         0,
         shape,
         like.points,
-        tuple(
-            replace(access, view=over(like, access.view, whole=access.whole))
-            for access in accesses.values()
-        ),
+        tuple([over(like, access) for access in accesses.values()]),
         tasks=tuple(tasks),
         kernel=_kernel(needed, arguments, scalars, lower),
         scalars=tuple(scalars),

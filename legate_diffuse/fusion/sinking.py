@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import Group, is_single, refuse_any
+from legate_diffuse.fusion.legality import Group, refuse_any
 from legate_diffuse.ir import IndexTask, Window
 
 
@@ -65,7 +65,7 @@ def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
 
 def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
     """Yield tasks of a group that share arrays, if they change no single element."""
-    if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
+    if not group.fused or not all([t.single for t in _tasks(window, group.tasks)]):
         return
     rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
     while rest:

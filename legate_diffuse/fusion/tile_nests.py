@@ -184,7 +184,7 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
     made: set[View] = set()
     for task in loops:
         accesses |= dict.fromkeys(
-            Access(a.privilege, over(like, a.view, whole=a.whole), a.operator)
+            over(like, a)
             for a in task.accesses
             # what the nest has made itself stays in registers
             if a.changes or a.whole or a.view not in made

@@ -40,6 +40,8 @@ def covers_store(view: View) -> bool:
     region = view.region
     if region is None or view.points is Points.NONE:
         return False
+    if region.count(WHOLE) == len(region):
+        return True
     return _covers(region, (WHOLE,) * len(region), _zones(view))
 
 
@@ -48,7 +50,7 @@ def shows_store(view: View) -> bool:
     region = view.region
     return (
         region is not None
-        and all(interval == WHOLE for interval in region)
+        and region.count(WHOLE) == len(region)
         and view.dims == tuple(range(len(region)))
     )
 

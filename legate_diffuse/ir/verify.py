@@ -40,16 +40,18 @@ def verify_window(window: Window) -> None:
         for access in task.accesses:
             view = access.view
             store = view.store
-            same_store = stores.setdefault(store.id, store) == store
-            _require(same_store, where, f"store number {store.id} has two meanings")
+            known_store = stores.setdefault(store.id, store)
+            if known_store is not store:
+                same = known_store == store
+                _require(same, where, f"store number {store.id} has two meanings")
             known = views.get(view.id)
             if known is None:
                 views[view.id] = view
                 verify_region(view, where)
                 _verify_view(view, ranks, shown, where)
-            else:
-                same_view = known == view
-                _require(same_view, where, f"view number {view.id} has two meanings")
+            elif known is not view:
+                same = known == view
+                _require(same, where, f"view number {view.id} has two meanings")
             verify_access(access, where)
         _verify_task(task, where)
 
