@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -277,7 +277,8 @@ def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
     Those nests that may run row by row need no bands.
     """
     launch, live, nests = each.launch, each.liveness, each.nests
-    numbers = _unused(draft.renaming.window)
+    window = draft.renaming.window
+    numbers = count(draft.memo.of(_unused, partial(_unused, window)))
     rewritten: Rewritten | None
     if launch.fused and not launch.partitioned and not draft.runs_rows:
         rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
@@ -288,17 +289,18 @@ def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
     return None if rewritten is None else replace(each, rewritten=rewritten)
 
 
-def _unused(window: Window) -> Iterator[int]:
-    """Yield numbers that no store and no shape of a window has."""
-    used = (n for v in window.views for n in (v.store.id, v.shape))
-    yield from count(1 + max(used, default=0))
+def _unused(window: Window) -> int:
+    """Return a number so that no store and no shape of a window has it or more."""
+    return 1 + max([n for v in window.views for n in (v.store.id, v.shape)], default=0)
 
 
 def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    nests, scratch = each.rewritten
+    program = each.rewritten.program
     if each.launch.partitioned and not each.launch.tiled:
-        return replace(each, program=Program(tuple(map(alone, nests))))
-    return replace(each, program=schedule(nests, scratch))
+        program = Program(tuple(map(alone, each.rewritten.nests)))
+    elif not program.bands:
+        program = schedule(each.rewritten.nests, each.rewritten.scratch)
+    return replace(each, program=program)
 
 
 def _with_arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:

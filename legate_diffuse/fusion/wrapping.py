@@ -72,19 +72,19 @@ def compute_far_rows(
     if not reads:
         return best
     reads.sort(key=lambda read: read.place)
-    least = _cost(best)
+    best = _scheduled(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
-        tried = _Writer(nests, numbers).run([*chosen, *group], scratch)
-        if (cost := _cost(tried)) < least:
-            best, least = tried, cost
+        tried = _scheduled(_Writer(nests, numbers).run([*chosen, *group], scratch))
+        if passes_over_memory(tried.program) < passes_over_memory(best.program):
+            best = tried
             chosen += group
     return best
 
 
-def _cost(rewritten: Rewritten) -> int:
-    return passes_over_memory(schedule(rewritten.nests, rewritten.scratch))
+def _scheduled(rewritten: Rewritten) -> Rewritten:
+    return rewritten._replace(program=schedule(rewritten.nests, rewritten.scratch))
 
 
 class _Maker(NamedTuple):
