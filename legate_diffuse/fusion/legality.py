@@ -12,7 +12,7 @@ computes it again, from the futures that it reads.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -62,8 +62,8 @@ class Group(Cluster):
     """
 
     positions: list[int] = field(default_factory=list)
-    # whether it is a task that runs as it was submitted
-    original: bool = False
+    # False for a task that runs as it was submitted
+    fused: bool = True
     shape: int | None = None
     single: bool | None = None
     # store id -> the views through which it is written; they do not overlap
@@ -88,11 +88,24 @@ class Group(Cluster):
     # ids of the views that the launch names, as far as is known yet
     arguments: set[int] = field(default_factory=set)
 
+    @classmethod
+    def of(cls, tasks: Iterable[tuple[int, IndexTask]]) -> Group:
+        """Return the group of tasks that may share a nest, in program order."""
+        group = cls()
+        for position, task in tasks:
+            group.add(position, task)
+        return group
+
+    @property
+    def tasks(self) -> tuple[int, ...]:
+        """The positions of its tasks, in program order."""
+        return tuple(self.positions)
+
     def add(self, position: int, task: IndexTask) -> None:
-        """Take in a task that :func:`refuse` let pass, or the one that is original."""
+        """Take in a task that :func:`refuse` let pass, or the one that is not fused."""
         self.positions.append(position)
         self.take(task)
-        if self.original:
+        if not self.fused:
             return
         self.arguments |= _arguments(self, task)
         if not task.scalar:
@@ -176,7 +189,10 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         return Refusal.LAUNCH_DOMAIN
     if not task.single and not _has_many_points(task):
         return Refusal.FEW_POINTS
-    return _refuse_accesses(Group(), task)
+    return _refuse_accesses(_NO_TASKS, task)
+
+
+_NO_TASKS: Final = Group()
 
 
 def _shape(access: Access, task: IndexTask) -> int:
@@ -324,18 +340,18 @@ def _shares_nothing(group: Group, task: IndexTask) -> bool:
     A part of one array and a part of another one may lie at different ends of them, as
     above. What is written as a whole may meet the results of the group later on.
     """
-    parts = bool(task.writes) and not any(map(covers_store, task.writes))
-    if not (parts and task.single) or group.shape is None:
+    if not (task.single and task.writes) or group.shape is None:
         return False
-    return task.stores.isdisjoint(group.written.keys() | group.read.keys())
+    shares = not all(map(task.stores.isdisjoint, (group.written, group.read)))
+    return not (shares or any(map(covers_store, task.writes)))
 
 
 def _crosses(view: View, others: dict[int, set[View]]) -> bool:
     """Whether another point may see the same element through another view."""
-    return any(
-        not aligned(view, other) and may_overlap(view, other)
-        for other in others.get(view.store.id, ())
-    )
+    for other in others.get(view.store.id, ()):
+        if other is not view and not aligned(view, other) and may_overlap(view, other):
+            return True
+    return False
 
 
 def _refuse_reduction(

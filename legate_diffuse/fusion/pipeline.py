@@ -55,7 +55,7 @@ def _renaming(draft: Draft) -> Draft:
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
     groups = sink(window, group_window(window, known))
-    return replace(draft, groups=with_refusals(window, groups, known))
+    return replace(draft, groups=with_refusals(groups, known))
 
 
 def _launches(draft: Draft) -> Draft:
