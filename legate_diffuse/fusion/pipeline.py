@@ -204,7 +204,7 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
 
     Scalar work may be folded into a nest of any shape, where it has no index.
     """
-    if meanings.depends_on_index(task.kind) and task.scalar:
+    if task.scalar and meanings.depends_on_index(task.kind):
         return False
     return meanings.covers(task.kind)
 

@@ -121,7 +121,7 @@ class _History:
                 accesses.setdefault(store.id, []).append(access)
                 if store.replicated or not view.affine:
                     excluded.add(store.id)
-                if shows_store(view):
+                if store.id not in self.plain and shows_store(view):
                     self.plain[store.id] = view
             for store_id, own in accesses.items():
                 touch = _Touch(
@@ -340,14 +340,20 @@ class _Names:
     def renaming(self) -> Renaming:
         """Return the window with its new names."""
         tasks = tuple(
-            replace(
-                task,
-                accesses=tuple(
-                    replace(access, view=self._view(position, access))
-                    for access in task.accesses
-                ),
-            )
-            for position, task in enumerate(self._window.tasks)
+            [
+                task
+                if task.stores.isdisjoint(self._families)
+                else replace(
+                    task,
+                    accesses=tuple(
+                        [
+                            Access(a.privilege, self._view(position, a), a.operator)
+                            for a in task.accesses
+                        ]
+                    ),
+                )
+                for position, task in enumerate(self._window.tasks)
+            ]
         )
         return Renaming(replace(self._window, tasks=tasks), self._families)
 

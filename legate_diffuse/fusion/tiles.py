@@ -320,7 +320,7 @@ def _domain(divided: Divided, along: Along, number: int) -> Extent:
     if placement is None:
         return None
     accesses = divided.tiles.nests[number].accesses
-    for access, distance in zip(accesses, placement.constant_distances, strict=True):
+    for access, distance in zip(accesses, placement.distances, strict=True):
         store = access.view.store.id
         dim = along.axis.dims.get(store)
         if distance is None or dim is None or access.view.store.replicated:
