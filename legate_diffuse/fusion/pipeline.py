@@ -69,7 +69,7 @@ def _launches(draft: Draft) -> Draft:
     return replace(
         draft,
         launches=tuple(map(LaunchDraft, launches)),
-        kept=draft.kept | _scattered(draft.renaming, launches),
+        kept=draft.kept | _scattered(draft, launches),
     )
 
 
@@ -209,17 +209,24 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
     return meanings.covers(task.kind)
 
 
-def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
-    """Return the stores whose tasks do not all run in one program."""
-    programs = [
-        set(one.tasks)
-        for one in launches
+def _scattered(draft: Draft, launches: Sequence[Launch]) -> frozenset[int]:
+    """Return the stores whose users do not all run in one program."""
+    users, families = draft.window.users, draft.renaming.families
+    program_of = {
+        position: number
+        for number, one in enumerate(launches if families else ())
         if one.fused and (one.tiled or not one.partitioned)
-    ]
+        for position in one.tasks
+    }
+    programs = {
+        store: {program_of.get(position, -1) for position in users[store]}
+        for store in families
+    }
     return frozenset(
         store
-        for store, tasks in renaming.families.items()
-        if not any(tasks <= program for program in programs)
+        for store, family in families.items()
+        if -1 in (own := set().union(*[programs[each] for each in family]))
+        or len(own) > 1
     )
 
 

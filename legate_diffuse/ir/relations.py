@@ -29,10 +29,11 @@ def may_overlap(one: View, other: View) -> bool:
     """Whether two views of a store may have an element in common."""
     if one.region is None or other.region is None or one.region == other.region:
         return True
-    return not any(
-        _are_apart(a, b, zones)
-        for a, b, zones in zip(one.region, other.region, _zones(one), strict=True)
-    )
+    zones = one.store.zones
+    for dim, (a, b) in enumerate(zip(one.region, other.region, strict=True)):
+        if _are_apart(a, b, zones[dim] if zones else ()):
+            return False
+    return True
 
 
 def covers_store(view: View) -> bool:

@@ -50,6 +50,15 @@ class Window:
         return tuple({view.store.id: view.store for view in self.views}.values())
 
     @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """The tasks that run and touch each store, by position, in order."""
+        users: dict[int, list[int]] = {}
+        for position, task in self.running:
+            for store in task.stores:
+                users.setdefault(store, []).append(position)
+        return users
+
+    @cached_property
     def changed(self) -> frozenset[int]:
         """The ids of the stores that tasks change."""
         return frozenset().union(*[task.changed for task in self.tasks])
