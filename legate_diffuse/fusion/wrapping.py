@@ -73,14 +73,19 @@ def compute_far_rows(
         return best
     reads.sort(key=lambda read: read.place)
     best = _scheduled(best)
+    least = _cost(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
         tried = _scheduled(_Writer(nests, numbers).run([*chosen, *group], scratch))
-        if passes_over_memory(tried.program) < passes_over_memory(best.program):
-            best = tried
+        if (cost := _cost(tried)) < least:
+            best, least = tried, cost
             chosen += group
     return best
+
+
+def _cost(rewritten: Rewritten) -> int:
+    return passes_over_memory(rewritten.program)
 
 
 def _scheduled(rewritten: Rewritten) -> Rewritten:
