@@ -85,20 +85,96 @@ def _liveness(draft: Draft) -> Draft:
     return replace(draft, launches=tuple(map(LaunchDraft, launches, liveness)))
 
 
-def _kernels(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_kernels)
+def _on_each_launch(
+    change: Callable[[Draft, LaunchDraft], LaunchDraft | None],
+) -> Callable[[Draft], Draft]:
+    """Return a pass that changes each launch; those that it cannot are cut."""
+
+    def run(draft: Draft) -> Draft:
+        launches, cuts = [], draft.cuts
+        for each in draft.launches:
+            key = change, each.launch, each.liveness
+            changed = draft.memo.of(key, partial(change, draft, each))
+            if changed is None:
+                cuts |= {cut(draft.renaming.window, each.launch, cuts)}
+            else:
+                launches.append(changed)
+        return replace(draft, launches=tuple(launches), cuts=cuts)
+
+    return run
 
 
-def _copies(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_copies)
+@_on_each_launch
+def _kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
+    """Lower the groups of a launch.
+
+    In a program scalar work that runs before or after a nest has nests of its own.
+    """
+    if not each.launch.fused:
+        return each
+    nests = []
+    for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
+        alone = not each.launch.partitioned
+        for tasks, dropped, scalar in (
+            (live.hoisted if alone else (), frozenset[int](), True),
+            (group.tasks, live.dropped, False),
+            (live.late if alone else (), frozenset[int](), True),
+        ):
+            # launches that were cut have most of their nests in common
+            key = tasks, dropped, scalar
+            nest = draft.memo.of(key, partial(_lowered, draft, *key))
+            if nest is not None:
+                nests.append(nest)
+    return replace(each, nests=tuple(nests))
 
 
-def _schedule(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_schedule)
+def _lowered(
+    draft: Draft, positions: Sequence[int], dropped: frozenset[int], scalar: bool
+) -> Nest | None:
+    tasks = {position: draft.renaming.window.tasks[position] for position in positions}
+    if not tasks:
+        return None
+    return lower_nest(tasks, dropped, draft.meanings.lower, scalar=scalar)
 
 
-def _arguments(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_arguments)
+@_on_each_launch
+def _copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    """Compute again what the points or the nests of a launch would wait for.
+
+    Those nests that may run row by row need no bands.
+    """
+    launch, live, nests = each.launch, each.liveness, each.nests
+    window = draft.renaming.window
+    numbers = count(draft.memo.of(_unused, partial(_unused, window)))
+    rewritten: Rewritten | None
+    if launch.fused and not launch.partitioned and not draft.runs_rows:
+        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
+    elif launch.tiled and nests:
+        rewritten = localize(nests, live, numbers)
+    else:
+        rewritten = Rewritten(numbered(nests), live.scratch)
+    return None if rewritten is None else replace(each, rewritten=rewritten)
+
+
+def _unused(window: Window) -> int:
+    """Return a number so that no store and no shape of a window has it or more."""
+    return 1 + max([n for v in window.views for n in (v.store.id, v.shape)], default=0)
+
+
+@_on_each_launch
+def _schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
+    program = each.rewritten.program
+    if each.launch.partitioned and not each.launch.tiled:
+        program = Program(tuple(map(alone, each.rewritten.nests)))
+    elif not program.bands:
+        program = schedule(each.rewritten.nests, each.rewritten.scratch)
+    return replace(each, program=program)
+
+
+@_on_each_launch
+def _arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
+    return None if planned is None else replace(each, planned=planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,88 +304,3 @@ def _scattered(draft: Draft, launches: Sequence[Launch]) -> frozenset[int]:
         if -1 in (own := set().union(*[programs[each] for each in family]))
         or len(own) > 1
     )
-
-
-def _each_launch(
-    draft: Draft, change: Callable[[Draft, LaunchDraft], LaunchDraft | None]
-) -> Draft:
-    """Return a draft whose launches have changed; those that cannot are cut."""
-    launches, cuts = [], draft.cuts
-    for each in draft.launches:
-        changed = draft.memo.of(
-            (change, each.launch, each.liveness), partial(change, draft, each)
-        )
-        if changed is None:
-            cuts |= {cut(draft.renaming.window, each.launch, cuts)}
-        else:
-            launches.append(changed)
-    return replace(draft, launches=tuple(launches), cuts=cuts)
-
-
-def _with_kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
-    """Lower the groups of a launch.
-
-    In a program scalar work that runs before or after a nest has nests of its own.
-    """
-    if not each.launch.fused:
-        return each
-    nests = []
-    for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
-        alone = not each.launch.partitioned
-        for tasks, dropped, scalar in (
-            (live.hoisted if alone else (), frozenset[int](), True),
-            (group.tasks, live.dropped, False),
-            (live.late if alone else (), frozenset[int](), True),
-        ):
-            # launches that were cut have most of their nests in common
-            key = tasks, dropped, scalar
-            nest = draft.memo.of(key, partial(_lowered, draft, *key))
-            if nest is not None:
-                nests.append(nest)
-    return replace(each, nests=tuple(nests))
-
-
-def _lowered(
-    draft: Draft, positions: Sequence[int], dropped: frozenset[int], scalar: bool
-) -> Nest | None:
-    tasks = {position: draft.renaming.window.tasks[position] for position in positions}
-    if not tasks:
-        return None
-    return lower_nest(tasks, dropped, draft.meanings.lower, scalar=scalar)
-
-
-def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
-    """Compute again what the points or the nests of a launch would wait for.
-
-    Those nests that may run row by row need no bands.
-    """
-    launch, live, nests = each.launch, each.liveness, each.nests
-    window = draft.renaming.window
-    numbers = count(draft.memo.of(_unused, partial(_unused, window)))
-    rewritten: Rewritten | None
-    if launch.fused and not launch.partitioned and not draft.runs_rows:
-        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
-    elif launch.tiled and nests:
-        rewritten = localize(nests, live, numbers)
-    else:
-        rewritten = Rewritten(numbered(nests), live.scratch)
-    return None if rewritten is None else replace(each, rewritten=rewritten)
-
-
-def _unused(window: Window) -> int:
-    """Return a number so that no store and no shape of a window has it or more."""
-    return 1 + max([n for v in window.views for n in (v.store.id, v.shape)], default=0)
-
-
-def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    program = each.rewritten.program
-    if each.launch.partitioned and not each.launch.tiled:
-        program = Program(tuple(map(alone, each.rewritten.nests)))
-    elif not program.bands:
-        program = schedule(each.rewritten.nests, each.rewritten.scratch)
-    return replace(each, program=program)
-
-
-def _with_arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
-    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
-    return None if planned is None else replace(each, planned=planned)

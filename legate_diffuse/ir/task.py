@@ -126,9 +126,5 @@ def first_accesses(tasks: Iterable[IndexTask]) -> dict[int, Access]:
 
 def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
     """Return the ids of the stores that tasks read as they were before them."""
-    read: set[int] = set()
-    changed: set[int] = set()
-    for task in tasks:
-        read |= task.read - changed
-        changed |= task.changed
-    return read
+    first = first_accesses(tasks).items()
+    return {store for store, access in first if access.privilege is Privilege.READ}
