@@ -13,6 +13,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch, PlannedNest, PlannedRun
 from legate_diffuse.fusion.renaming import Renaming
 from legate_diffuse.fusion.root_users import RootUsers
 from legate_diffuse.fusion.rows import row_runs
+from legate_diffuse.fusion.tile_nests import divide
 from legate_diffuse.fusion.tiles import Tiling, tile
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.distance import Landmark
@@ -49,8 +50,10 @@ def plan_launch(
         planned.hoisted = _in_order(nest.hoisted for nest in liveness.nests)
         planned.late = _in_order(nest.late for nest in liveness.nests)
     dropped = liveness.scratch.union(*(nest.dropped for nest in liveness.nests))
-    renamed = {view.store.id for view in window.views if not view.store.live} - {
-        view.store.id for view in renaming.window.views
+    renamed = {
+        store
+        for store in renaming.families.keys() - renaming.window.shown.keys()
+        if not window.shown[store].store.live
     }
     named: set[int] = set()
     if launch.partitioned and not launch.tiled:
@@ -59,7 +62,7 @@ def plan_launch(
         users = _users(draft)
         tiling = None
         if launch.tiled and draft.program.nests:
-            tiling = _tiling(draft.program, users)
+            tiling = _tiling(draft, users)
             if tiling is None:
                 return None
         named = {passed.store for passed in users.arguments}
@@ -104,11 +107,14 @@ def _users(draft: LaunchDraft) -> RootUsers:
     return users
 
 
-def _tiling(program: Program, users: RootUsers) -> Tiling | None:
+def _tiling(draft: LaunchDraft, users: RootUsers) -> Tiling | None:
     """Return how points divide nests, None if they cannot."""
+    (nests, in_scratch, divided, _), program = draft.rewritten, draft.program
+    if program.nests != nests:
+        divided = divide(program.nests, in_scratch)
     stores = {store.id: store for store in program.stores}
     scratch = [stores[store] for store in users.scratch]
-    return tile(program.nests, tuple(users.arguments), scratch, stores)
+    return tile(divided, tuple(users.arguments), scratch, stores)
 
 
 def _name_roots(
@@ -121,17 +127,14 @@ def _name_roots(
     """Let a task have one argument of each root, or of each image of one."""
     stores = {store.id: store for store in program.stores}
     turns = [turn for band in program.bands for turn in band.turns]
-    # of each store one view that shows it, and not a copy of it
-    shown = {view.store.id: view.id for view in reversed(window.views)}
-    changed = {view.store.id for task in window.tasks for view in task.changes}
     named = [stores[passed.store] for passed in users.arguments]
     again = [] if tiling is None or tiling.again is None else [named[tiling.again]]
     planned.tiling = tiling
     planned.images = tuple(
         (
-            shown[image.indices],
-            shown[image.rows],
-            changed.isdisjoint((image.indices, image.rows)),
+            window.shown[image.indices].id,
+            window.shown[image.rows].id,
+            window.changed.isdisjoint((image.indices, image.rows)),
         )
         for nest in program.nests
         if (image := nest.image) is not None
@@ -140,7 +143,7 @@ def _name_roots(
         PlannedNest(turn, operands=operands)
         for turn, operands in zip(turns, users.operands(program.nests), strict=True)
     ]
-    planned.arguments = tuple(shown[store.origin] for store in (*named, *again))
+    planned.arguments = tuple(window.shown[s.origin].id for s in (*named, *again))
     planned.moved = tuple(
         place for place, store in enumerate(named) if store.replaces is not None
     )

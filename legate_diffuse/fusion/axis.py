@@ -91,13 +91,6 @@ class Located:
         """Return what is known of a nest that has no rows."""
         return cls(None, _START, _START, (None,) * accesses, None)
 
-    @property
-    def constant_distances(self) -> tuple[int | None, ...]:
-        """The distances, None for those that depend on landmarks."""
-        return tuple(
-            [None if isinstance(each, Distance) else each for each in self.distances]
-        )
-
     def touched(self, view: View) -> tuple[Place | None, Place | None]:
         """Return the first row that is touched through a view, and the one behind all.
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from legate_diffuse.ir import IndexTask
 from legate_diffuse.ir.relations import may_overlap
+
+MOST_PASSED: Final = 128
+"""Clusters that are tried; so it takes no time in the square of a window."""
 
 
 @dataclass(slots=True)
@@ -63,7 +66,7 @@ Some = TypeVar("Some", bound=Cluster)
 
 def reachable(clusters: Sequence[Some], tasks: Sequence[IndexTask]) -> Iterator[Some]:
     """Yield the clusters that tasks may join, from the last one on."""
-    for cluster in reversed(clusters):
+    for cluster in reversed(clusters[-MOST_PASSED:]):
         yield cluster
         if any(map(cluster.conflicts, tasks)):
             return

@@ -36,7 +36,7 @@ class Grouping:
 
 def group_window(
     window: Window, covered: Callable[[IndexTask], bool]
-) -> tuple[Grouping, ...]:
+) -> tuple[Group, ...]:
     """Split a window into groups that give the same results in their order.
 
     ``covered`` tells whether a kernel can express a task. Tasks that are not
@@ -47,15 +47,15 @@ def group_window(
         if covered(task) and refuse_alone(task) is None:
             _place(groups, position, task)
         else:
-            groups.append(Group(original=True))
+            groups.append(Group(fused=False))
             groups[-1].add(position, task)
-    return tuple(Grouping(tuple(sorted(g.positions)), not g.original) for g in groups)
+    return tuple(groups)
 
 
 def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     """Add a task to a group."""
     before = reachable(groups, [task])
-    takers = (g for g in before if not g.original and refuse(g, task) is None)
+    takers = (g for g in before if g.fused and refuse(g, task) is None)
     group = next(takers, None)
     if group is None:
         group = Group()
@@ -70,19 +70,15 @@ def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
 
     Its result is more likely to be used there, and need not be stored then.
     """
-    if not groups or groups[-1].original:
+    if not (groups and groups[-1].fused):
         return
     last = groups[-1]
     members = list(zip(last.positions, last.members, strict=True))
     kept = len(members)
     while kept and members[kept - 1][1].scalar:
         kept -= 1
-    taken, rest = Group(), Group()
-    for member in members[kept:]:
-        taken.add(*member)
-    if taken.members and refuse(taken, task) is None:
-        for member in members[kept:]:
+    scalar = members[kept:]
+    if scalar and refuse(Group.of(scalar), task) is None:
+        for member in scalar:
             new.add(*member)
-        for member in members[:kept]:
-            rest.add(*member)
-        groups[-1:] = [rest] if rest.members else []
+        groups[-1:] = [Group.of(members[:kept])] if kept else []

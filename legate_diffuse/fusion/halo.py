@@ -92,9 +92,7 @@ def halos(
             continue
         along = [
             (access, distance)
-            for access, distance in zip(
-                nest.accesses, placement.constant_distances, strict=True
-            )
+            for access, distance in zip(nest.accesses, placement.distances, strict=True)
             if distance is not None
         ]
         halo: Halo | None = None

@@ -18,9 +18,7 @@ from legate_diffuse.fusion.cluster import Cluster, reachable
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import (
     MAX_ARGUMENTS,
-    gathers,
     is_late,
-    is_single,
 )
 from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.tile_nests import Tiles, nest_of
@@ -74,7 +72,7 @@ def form_launches(
     launches: list[_Open] = []
     for group in _with_fills_alone(window, groups):
         tasks = [window.tasks[position] for position in group.tasks]
-        partitioned = group.fused and not all(map(is_single, tasks))
+        partitioned = group.fused and _is_partitioned(tasks)
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
             fill = _Open(memo=memo, partitioned=True)
             _insert_fill(launches, fill, group, tasks)
@@ -96,7 +94,10 @@ def form_launches(
         Launch(one.groups, fused=False)
         if _not_worth_it(one) and not any(traps(task) for task in one.members)
         else Launch(
-            one.groups, one.fused, one.partitioned, any(map(gathers, one.members))
+            one.groups,
+            one.fused,
+            one.partitioned,
+            any([task.gathers for task in one.members]),
         )
         for one in launches
     )
@@ -267,6 +268,11 @@ class _Open(Cluster):
         }
 
 
+def _is_partitioned(tasks: Sequence[IndexTask]) -> bool:
+    """Whether Legate would not run all tasks of a group on one processor."""
+    return not all([task.single for task in tasks])
+
+
 def _not_worth_it(launch: _Open) -> bool:
     """Whether the original tasks cost no more; a fill is no task in Legion."""
     tasks = launch.members
@@ -280,7 +286,7 @@ def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Gr
     for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
         fills = all(task.kind.task == "FILL" for task in tasks)
-        if group.fused and fills and not any(map(is_single, tasks)):
+        if group.fused and fills and not any([task.single for task in tasks]):
             yield from (replace(group, tasks=(position,)) for position in group.tasks)
         else:
             yield group

@@ -12,7 +12,7 @@ computes it again, from the futures that it reads.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -62,8 +62,8 @@ class Group(Cluster):
     """
 
     positions: list[int] = field(default_factory=list)
-    # whether it is a task that runs as it was submitted
-    original: bool = False
+    # False for a task that runs as it was submitted
+    fused: bool = True
     shape: int | None = None
     single: bool | None = None
     # store id -> the views through which it is written; they do not overlap
@@ -88,18 +88,31 @@ class Group(Cluster):
     # ids of the views that the launch names, as far as is known yet
     arguments: set[int] = field(default_factory=set)
 
+    @classmethod
+    def of(cls, tasks: Iterable[tuple[int, IndexTask]]) -> Group:
+        """Return the group of tasks that may share a nest, in program order."""
+        group = cls()
+        for position, task in tasks:
+            group.add(position, task)
+        return group
+
+    @property
+    def tasks(self) -> tuple[int, ...]:
+        """The positions of its tasks, in program order."""
+        return tuple(self.positions)
+
     def add(self, position: int, task: IndexTask) -> None:
-        """Take in a task that :func:`refuse` let pass, or the one that is original."""
+        """Take in a task that :func:`refuse` let pass, or the one that is not fused."""
         self.positions.append(position)
         self.take(task)
-        if self.original:
+        if not self.fused:
             return
         self.arguments |= _arguments(self, task)
         if not task.scalar:
-            self.gathers |= gathers(task)
+            self.gathers |= task.gathers
             self.parts |= _uses_parts(task)
             self.shape = task.shape
-            self.single = is_single(task)
+            self.single = task.single
         elif is_late(task, self.replicated, self.late):
             self.late |= task.written
             self.read_late |= task.read
@@ -141,21 +154,13 @@ def is_late(task: IndexTask, touched: set[int], late: set[int]) -> bool:
     )
 
 
-def is_single(task: IndexTask) -> bool:
-    """Whether Legate would run a task on one processor."""
-    return all(a.view.store.single or a.view.store.replicated for a in task.accesses)
-
-
-def gathers(task: IndexTask) -> bool:
-    """Whether each point reads elements that an argument tells."""
-    return any(access.whole for access in task.accesses)
-
-
 def _uses_parts(task: IndexTask) -> bool:
     """Whether points go along anything but all of an array."""
     return not all(
-        access.whole or access.view.store.replicated or shows_store(access.view)
-        for access in task.accesses
+        [
+            a.whole or a.view.store.replicated or shows_store(a.view)
+            for a in task.accesses
+        ]
     )
 
 
@@ -178,13 +183,16 @@ def refuse_alone(task: IndexTask) -> Refusal | None:
         return Refusal.FEW_POINTS
     if task.scalar:
         return None
-    if gathers(task) and not is_single(task) and _uses_parts(task):
+    if task.gathers and not task.single and _uses_parts(task):
         return Refusal.GATHERS
     if any(_shape(access, task) != task.shape for access in task.accesses):
         return Refusal.LAUNCH_DOMAIN
-    if not is_single(task) and not _has_many_points(task):
+    if not task.single and not _has_many_points(task):
         return Refusal.FEW_POINTS
-    return _refuse_accesses(Group(), task)
+    return _refuse_accesses(_NO_TASKS, task)
+
+
+_NO_TASKS: Final = Group()
 
 
 def _shape(access: Access, task: IndexTask) -> int:
@@ -218,11 +226,11 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
     if not task.scalar:
         if group.shape not in (None, task.shape):
             return Refusal.LAUNCH_DOMAIN
-        if group.single not in (None, is_single(task)):
+        if group.single not in (None, task.single):
             return Refusal.PROCESSORS
         if (
-            not is_single(task)
-            and (group.gathers or gathers(task))
+            not task.single
+            and (group.gathers or task.gathers)
             and (group.parts or _uses_parts(task))
         ):
             return Refusal.GATHERS
@@ -318,7 +326,7 @@ def _is_other_part(view: View, other: View, task: IndexTask) -> bool:
     array in one nest would make the others wait for one another's last row. And points
     cannot divide a nest along a dimension where it stands at two places.
     """
-    if is_single(task):
+    if task.single:
         return other.id != view.id
     return any(
         one.point and another.point and one != another
@@ -332,18 +340,18 @@ def _shares_nothing(group: Group, task: IndexTask) -> bool:
     A part of one array and a part of another one may lie at different ends of them, as
     above. What is written as a whole may meet the results of the group later on.
     """
-    parts = bool(task.writes) and not any(map(covers_store, task.writes))
-    if not (parts and is_single(task)) or group.shape is None:
+    if not (task.single and task.writes) or group.shape is None:
         return False
-    return task.stores.isdisjoint(group.written.keys() | group.read.keys())
+    shares = not all(map(task.stores.isdisjoint, (group.written, group.read)))
+    return not (shares or any(map(covers_store, task.writes)))
 
 
 def _crosses(view: View, others: dict[int, set[View]]) -> bool:
     """Whether another point may see the same element through another view."""
-    return any(
-        not aligned(view, other) and may_overlap(view, other)
-        for other in others.get(view.store.id, ())
-    )
+    for other in others.get(view.store.id, ()):
+        if other is not view and not aligned(view, other) and may_overlap(view, other):
+            return True
+    return False
 
 
 def _refuse_reduction(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.legality import is_late, value_key
-from legate_diffuse.ir import IndexTask, Privilege, View, Window
+from legate_diffuse.ir import IndexTask, Privilege, Window
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import Uncovered, covers_store
 from legate_diffuse.ir.task import first_accesses, in_order, read_before_changed
@@ -90,18 +90,18 @@ def _unwritten(
         unwritten.append((undefined, incomplete - undefined))
         changes = [v for n in launch.tasks for v in window.tasks[n].changes]
         undefined -= {view.store.id for view in changes}
+        complete = set()
         for view in changes:
-            if view.store.id in incomplete and view.region is not None:
-                rest = left.setdefault(view.store.id, Uncovered(_all_of(view)))
-                rest.take(view)
-                incomplete -= {view.store.id} if rest.nothing else set()
+            store = view.store.id
+            if store in incomplete and view.region is not None:
+                if store not in left:
+                    all_ = (WHOLE,) * len(view.region)
+                    left[store] = Uncovered(replace(view, id=-1, region=all_))
+                left[store].take(view)
+                if left[store].nothing:
+                    complete.add(store)
+        incomplete -= complete
     return unwritten
-
-
-def _all_of(view: View) -> View:
-    """Return a view of all of a view's store, which has no number of its own."""
-    rank = len(view.region or ())
-    return replace(view, id=-1, region=(WHOLE,) * rank, dims=tuple(range(rank)))
 
 
 def _computed(window: Window, positions: Sequence[int]) -> set[int]:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from legate_diffuse.fusion.gathered import compute_gathered
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
-from legate_diffuse.fusion.tile_nests import Divided, divide, place_nests
+from legate_diffuse.fusion.tile_nests import Divided, divide
 from legate_diffuse.ir import Access, Privilege
 from legate_diffuse.ir.nest import Nest, numbered
 from legate_diffuse.ir.relations import covers_store
@@ -46,7 +46,7 @@ def localize(
         numbers: gives numbers to new stores and shapes.
     """
     rewritten = compute_gathered(nests, liveness.scratch, numbers)
-    divided = rewritten and divide(*rewritten)
+    divided = rewritten and divide(rewritten.nests, rewritten.scratch)
     if rewritten is None or divided is None:
         return None
     ways = _crossed(divided)
@@ -63,7 +63,7 @@ def localize(
             defined=store not in liveness.undefined,
             returns=store not in liveness.last,
         )
-    divided = divide(*rewritten)
+    divided = divide(rewritten.nests, rewritten.scratch)
     if divided is None or _crossed(divided):
         return None
     return _without_unneeded(rewritten, divided)
@@ -83,7 +83,11 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
     nests = numbered(
         [n for n in left if not n.image or n.views[0].store.id in gathered]
     )
-    return rewritten if place_nests(nests) is None else rewritten._replace(nests=nests)
+    if nests != rewritten.nests:
+        less = divide(nests, rewritten.scratch)
+        if less is not None:
+            return rewritten._replace(nests=nests, divided=less)
+    return rewritten._replace(divided=divided)
 
 
 class _Way(NamedTuple):

@@ -76,10 +76,7 @@ def lower_nest(
         0,
         shape,
         like.points,
-        tuple(
-            replace(access, view=over(like, access.view, whole=access.whole))
-            for access in accesses.values()
-        ),
+        tuple([over(like, access) for access in accesses.values()]),
         tasks=tuple(tasks),
         kernel=_kernel(needed, arguments, scalars, lower),
         scalars=tuple(scalars),
@@ -113,7 +110,7 @@ def _kernel(
         own = _own_scalars(number, task)
         operands += [builder.scalar(scalar[source]) for source in own]
         results = lower(task.kind, builder, operands)
-        values |= zip(_results(task), results, strict=True)
+        values |= zip([key for key, _ in _results(task)], results, strict=True)
     for key, argument in arguments.items():
         if argument.writes:
             builder.store(position[key], values[key])
@@ -160,10 +157,10 @@ def _operands(task: IndexTask) -> list[tuple[_Key, View]]:
     ]
 
 
-def _results(task: IndexTask) -> list[_Key]:
-    """Return what holds the values that a task computes, in order."""
-    return [value_key(view) for view in task.writes] + [
-        _reduction_key(access) for access in task.reductions
+def _results(task: IndexTask) -> list[tuple[_Key, View]]:
+    """Return what a task computes, in order, each with what holds its value."""
+    return [(value_key(view), view) for view in task.writes] + [
+        (_reduction_key(access), access.view) for access in task.reductions
     ]
 
 
@@ -188,13 +185,13 @@ class _Tasks:
         wanted = {
             key
             for task in self.tasks.values()
-            for key, view in zip(_results(task), _targets(task), strict=True)
+            for key, view in _results(task)
             if self._outlives(task, view)
         }
         needed: dict[int, IndexTask] = {}
         for number, task in reversed(list(self.tasks.items())):
-            results = set(_results(task))
-            if results & wanted:
+            results = {key for key, _ in _results(task)}
+            if not wanted.isdisjoint(results):
                 needed[number] = task
                 wanted -= results
                 wanted.update(key for key, _ in _operands(task))
@@ -227,10 +224,6 @@ class _Tasks:
         if task.scalar and not self.scalar:
             return False
         return view.store.id not in self.dropped
-
-
-def _targets(task: IndexTask) -> list[View]:
-    return [*task.writes, *(access.view for access in task.reductions)]
 
 
 def _scalars(tasks: Mapping[int, IndexTask]) -> dict[ScalarSource, str]:

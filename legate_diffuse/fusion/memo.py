@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from legate_diffuse.fusion.tile_nests import Tiles
 
 T = TypeVar("T")
+_NOTHING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class Memo:
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was made under a key; it is made once."""
-        if key not in self.made:
-            self.made[key] = make()
-        known: T = self.made[key]
-        return known
+        known = self.made.get(key, _NOTHING)
+        if known is _NOTHING:
+            known = self.made[key] = make()
+        made: T = known
+        return made

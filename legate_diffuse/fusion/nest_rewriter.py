@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from legate_diffuse.fusion.tile_nests import Divided
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, RowsOf, numbered
+from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.kernel.copying import copying
 from legate_diffuse.kernel.part import part_for
@@ -29,10 +30,14 @@ class Rewritten(NamedTuple):
     Attributes:
         nests: the nests; what they use besides the window's stores replaces one.
         scratch: the ids of the stores that live in the task.
+        divided: how points divide the nests, if several do.
+        program: the schedule of the nests, if somebody has asked what it costs.
     """
 
     nests: tuple[Nest, ...]
     scratch: frozenset[int]
+    divided: Divided | None = None
+    program: Program = Program(())
 
 
 class NestRewriter:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -55,7 +55,7 @@ def _renaming(draft: Draft) -> Draft:
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
     groups = sink(window, group_window(window, known))
-    return replace(draft, groups=with_refusals(window, groups, known))
+    return replace(draft, groups=with_refusals(groups, known))
 
 
 def _launches(draft: Draft) -> Draft:
@@ -69,7 +69,7 @@ def _launches(draft: Draft) -> Draft:
     return replace(
         draft,
         launches=tuple(map(LaunchDraft, launches)),
-        kept=draft.kept | _scattered(draft.renaming, launches),
+        kept=draft.kept | _scattered(draft, launches),
     )
 
 
@@ -85,20 +85,96 @@ def _liveness(draft: Draft) -> Draft:
     return replace(draft, launches=tuple(map(LaunchDraft, launches, liveness)))
 
 
-def _kernels(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_kernels)
+def _on_each_launch(
+    change: Callable[[Draft, LaunchDraft], LaunchDraft | None],
+) -> Callable[[Draft], Draft]:
+    """Return a pass that changes each launch; those that it cannot are cut."""
+
+    def run(draft: Draft) -> Draft:
+        launches, cuts = [], draft.cuts
+        for each in draft.launches:
+            key = change, each.launch, each.liveness
+            changed = draft.memo.of(key, partial(change, draft, each))
+            if changed is None:
+                cuts |= {cut(draft.renaming.window, each.launch, cuts)}
+            else:
+                launches.append(changed)
+        return replace(draft, launches=tuple(launches), cuts=cuts)
+
+    return run
 
 
-def _copies(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_copies)
+@_on_each_launch
+def _kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
+    """Lower the groups of a launch.
+
+    In a program scalar work that runs before or after a nest has nests of its own.
+    """
+    if not each.launch.fused:
+        return each
+    nests = []
+    for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
+        alone = not each.launch.partitioned
+        for tasks, dropped, scalar in (
+            (live.hoisted if alone else (), frozenset[int](), True),
+            (group.tasks, live.dropped, False),
+            (live.late if alone else (), frozenset[int](), True),
+        ):
+            # launches that were cut have most of their nests in common
+            key = tasks, dropped, scalar
+            nest = draft.memo.of(key, partial(_lowered, draft, *key))
+            if nest is not None:
+                nests.append(nest)
+    return replace(each, nests=tuple(nests))
 
 
-def _schedule(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_schedule)
+def _lowered(
+    draft: Draft, positions: Sequence[int], dropped: frozenset[int], scalar: bool
+) -> Nest | None:
+    tasks = {position: draft.renaming.window.tasks[position] for position in positions}
+    if not tasks:
+        return None
+    return lower_nest(tasks, dropped, draft.meanings.lower, scalar=scalar)
 
 
-def _arguments(draft: Draft) -> Draft:
-    return _each_launch(draft, _with_arguments)
+@_on_each_launch
+def _copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    """Compute again what the points or the nests of a launch would wait for.
+
+    Those nests that may run row by row need no bands.
+    """
+    launch, live, nests = each.launch, each.liveness, each.nests
+    window = draft.renaming.window
+    numbers = count(draft.memo.of(_unused, partial(_unused, window)))
+    rewritten: Rewritten | None
+    if launch.fused and not launch.partitioned and not draft.runs_rows:
+        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
+    elif launch.tiled and nests:
+        rewritten = localize(nests, live, numbers)
+    else:
+        rewritten = Rewritten(numbered(nests), live.scratch)
+    return None if rewritten is None else replace(each, rewritten=rewritten)
+
+
+def _unused(window: Window) -> int:
+    """Return a number so that no store and no shape of a window has it or more."""
+    return 1 + max([n for v in window.views for n in (v.store.id, v.shape)], default=0)
+
+
+@_on_each_launch
+def _schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
+    program = each.rewritten.program
+    if each.launch.partitioned and not each.launch.tiled:
+        program = Program(tuple(map(alone, each.rewritten.nests)))
+    elif not program.bands:
+        program = schedule(each.rewritten.nests, each.rewritten.scratch)
+    return replace(each, program=program)
+
+
+@_on_each_launch
+def _arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
+    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
+    return None if planned is None else replace(each, planned=planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,103 +280,27 @@ def covered(meanings: Meanings, task: IndexTask) -> bool:
 
     Scalar work may be folded into a nest of any shape, where it has no index.
     """
-    if meanings.depends_on_index(task.kind) and task.scalar:
+    if task.scalar and meanings.depends_on_index(task.kind):
         return False
     return meanings.covers(task.kind)
 
 
-def _scattered(renaming: Renaming, launches: Sequence[Launch]) -> frozenset[int]:
-    """Return the stores whose tasks do not all run in one program."""
-    programs = [
-        set(one.tasks)
-        for one in launches
+def _scattered(draft: Draft, launches: Sequence[Launch]) -> frozenset[int]:
+    """Return the stores whose users do not all run in one program."""
+    users, families = draft.window.users, draft.renaming.families
+    program_of = {
+        position: number
+        for number, one in enumerate(launches if families else ())
         if one.fused and (one.tiled or not one.partitioned)
-    ]
+        for position in one.tasks
+    }
+    programs = {
+        store: {program_of.get(position, -1) for position in users[store]}
+        for store in families
+    }
     return frozenset(
         store
-        for store, tasks in renaming.families.items()
-        if not any(tasks <= program for program in programs)
+        for store, family in families.items()
+        if -1 in (own := set().union(*[programs[each] for each in family]))
+        or len(own) > 1
     )
-
-
-def _each_launch(
-    draft: Draft, change: Callable[[Draft, LaunchDraft], LaunchDraft | None]
-) -> Draft:
-    """Return a draft whose launches have changed; those that cannot are cut."""
-    launches, cuts = [], draft.cuts
-    for each in draft.launches:
-        changed = draft.memo.of(
-            (change, each.launch, each.liveness), partial(change, draft, each)
-        )
-        if changed is None:
-            cuts |= {cut(draft.renaming.window, each.launch, cuts)}
-        else:
-            launches.append(changed)
-    return replace(draft, launches=tuple(launches), cuts=cuts)
-
-
-def _with_kernels(draft: Draft, each: LaunchDraft) -> LaunchDraft:
-    """Lower the groups of a launch.
-
-    In a program scalar work that runs before or after a nest has nests of its own.
-    """
-    if not each.launch.fused:
-        return each
-    nests = []
-    for group, live in zip(each.launch.groups, each.liveness.nests, strict=True):
-        alone = not each.launch.partitioned
-        for tasks, dropped, scalar in (
-            (live.hoisted if alone else (), frozenset[int](), True),
-            (group.tasks, live.dropped, False),
-            (live.late if alone else (), frozenset[int](), True),
-        ):
-            # launches that were cut have most of their nests in common
-            key = tasks, dropped, scalar
-            nest = draft.memo.of(key, partial(_lowered, draft, *key))
-            if nest is not None:
-                nests.append(nest)
-    return replace(each, nests=tuple(nests))
-
-
-def _lowered(
-    draft: Draft, positions: Sequence[int], dropped: frozenset[int], scalar: bool
-) -> Nest | None:
-    tasks = {position: draft.renaming.window.tasks[position] for position in positions}
-    if not tasks:
-        return None
-    return lower_nest(tasks, dropped, draft.meanings.lower, scalar=scalar)
-
-
-def _with_copies(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
-    """Compute again what the points or the nests of a launch would wait for.
-
-    Those nests that may run row by row need no bands.
-    """
-    launch, live, nests = each.launch, each.liveness, each.nests
-    numbers = _unused(draft.renaming.window)
-    rewritten: Rewritten | None
-    if launch.fused and not launch.partitioned and not draft.runs_rows:
-        rewritten = compute_far_rows(nests, live.scratch, live.undefined, numbers)
-    elif launch.tiled and nests:
-        rewritten = localize(nests, live, numbers)
-    else:
-        rewritten = Rewritten(numbered(nests), live.scratch)
-    return None if rewritten is None else replace(each, rewritten=rewritten)
-
-
-def _unused(window: Window) -> Iterator[int]:
-    """Yield numbers that no store and no shape of a window has."""
-    used = (n for v in window.views for n in (v.store.id, v.shape))
-    yield from count(1 + max(used, default=0))
-
-
-def _with_schedule(_: Draft, each: LaunchDraft) -> LaunchDraft:
-    nests, scratch = each.rewritten
-    if each.launch.partitioned and not each.launch.tiled:
-        return replace(each, program=Program(tuple(map(alone, nests))))
-    return replace(each, program=schedule(nests, scratch))
-
-
-def _with_arguments(draft: Draft, each: LaunchDraft) -> LaunchDraft | None:
-    planned = plan_launch(draft.window, draft.renaming, each, runs_rows=draft.runs_rows)
-    return None if planned is None else replace(each, planned=planned)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from legate_diffuse.fusion.grouping import Grouping
@@ -14,38 +13,30 @@ from legate_diffuse.fusion.legality import (
     refuse_alone,
     refuse_any,
 )
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import IndexTask
 
 
 def with_refusals(
-    window: Window, groups: Sequence[Grouping], covered: Callable[[IndexTask], bool]
+    groups: Sequence[Group], covered: Callable[[IndexTask], bool]
 ) -> tuple[Grouping, ...]:
     """Return groups with the reasons that there are in the end.
 
-    ``covered`` tells whether a kernel can express a task.
+    Nothing else may be asked of them then. ``covered`` tells whether a kernel can
+    express a task.
     """
-    return (
-        *groups[:1],
-        *(
-            replace(group, refusal=_refusal(window, before, group, covered))
-            for before, group in pairwise(groups)
-        ),
-    )
+    tasks = [group.tasks for group in groups]
+    reasons = [_refusal(*pair, covered) for pair in pairwise(groups)]
+    fused = [group.fused for group in groups]
+    return tuple(map(Grouping, tasks, fused, (None, *reasons)))
 
 
 def _refusal(
-    window: Window,
-    before: Grouping,
-    group: Grouping,
-    covered: Callable[[IndexTask], bool],
+    before: Group, group: Group, covered: Callable[[IndexTask], bool]
 ) -> Refusal | None:
-    tasks = {position: window.tasks[position] for position in group.tasks}
     if not group.fused:
-        (task,) = tasks.values()
+        (task,) = group.members
         return refuse_alone(task) if covered(task) else Refusal.NOT_COVERED
     if not before.fused:
         return Refusal.OTHER_TASK
-    joined = Group()
-    for position in before.tasks:
-        joined.add(position, window.tasks[position])
-    return refuse_any(joined, tasks) or Refusal.MOVED
+    tasks = dict(zip(group.tasks, group.members, strict=True))
+    return refuse_any(before, tasks) or Refusal.MOVED

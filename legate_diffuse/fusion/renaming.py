@@ -48,12 +48,12 @@ class Renaming:
 
     Attributes:
         window: its tasks are those of the original, in their places.
-        families: for each store that is renamed, the tasks that must run in one launch,
-            by position.
+        families: for each store that is renamed, the stores whose users must run in one
+            launch; it is one of these.
     """
 
     window: Window
-    families: dict[int, frozenset[int]] = field(default_factory=dict)
+    families: dict[int, set[int]] = field(default_factory=dict)
 
 
 def rename(
@@ -73,7 +73,7 @@ def rename(
     unread = _dead_writes(history)
     if not chosen and not unread:
         return Renaming(window)
-    names = _Names(window, history)
+    names = _Names(window)
     for copy in chosen:
         names.replace_copy(copy)
     for source in {copy.source.id: copy.source for copy in chosen}.values():
@@ -121,7 +121,7 @@ class _History:
                 accesses.setdefault(store.id, []).append(access)
                 if store.replicated or not view.affine:
                     excluded.add(store.id)
-                if shows_store(view):
+                if store.id not in self.plain and shows_store(view):
                     self.plain[store.id] = view
             for store_id, own in accesses.items():
                 touch = _Touch(
@@ -288,9 +288,8 @@ def _dead_writes(history: _History) -> list[tuple[int, Store]]:
 class _Names:
     """The names of stores in each task, and the views that follow from them."""
 
-    def __init__(self, window: Window, history: _History) -> None:
+    def __init__(self, window: Window) -> None:
         self._window = window
-        self._history = history
         self._next_store = 1 + max(store.id for store in window.stores)
         self._next_view = 1 + max(view.id for view in window.views)
         # by store: the tasks that write under a new name first, and the names
@@ -301,7 +300,7 @@ class _Names:
         self._dropped: dict[tuple[int, int], Store] = {}
         # by what they show
         self._views = {_shown(view.store, view): view for view in window.views}
-        self._families: dict[int, frozenset[int]] = {}
+        self._families: dict[int, set[int]] = {}
 
     def replace_copy(self, copy: _Copy) -> None:
         """Let what reads a copy read its source."""
@@ -340,14 +339,20 @@ class _Names:
     def renaming(self) -> Renaming:
         """Return the window with its new names."""
         tasks = tuple(
-            replace(
-                task,
-                accesses=tuple(
-                    replace(access, view=self._view(position, access))
-                    for access in task.accesses
-                ),
-            )
-            for position, task in enumerate(self._window.tasks)
+            [
+                task
+                if task.stores.isdisjoint(self._families)
+                else replace(
+                    task,
+                    accesses=tuple(
+                        [
+                            Access(a.privilege, self._view(position, a), a.operator)
+                            for a in task.accesses
+                        ]
+                    ),
+                )
+                for position, task in enumerate(self._window.tasks)
+            ]
         )
         return Renaming(replace(self._window, tasks=tasks), self._families)
 
@@ -356,15 +361,9 @@ class _Names:
         return replace(store, id=self._next_store - 1, live=False, undefined=True)
 
     def _keep_together(self, *stores: Store) -> None:
-        positions = frozenset(
-            touch.position
-            for store in stores
-            for touch in self._history.touches[store.id]
-        )
-        for store in stores:
-            self._families[store.id] = (
-                self._families.get(store.id, positions) | positions
-            )
+        together = {store.id for store in stores}
+        for store in together:
+            self._families.setdefault(store, set()).update(together)
 
     def _view(self, position: int, access: Access) -> View:
         view = access.view

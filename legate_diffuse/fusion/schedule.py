@@ -22,12 +22,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Final
 
 from legate_diffuse.fusion.axis import Axis, Located
 from legate_diffuse.ir import View
-from legate_diffuse.ir.distance import Rows, greatest, least
+from legate_diffuse.ir.distance import Rows, greatest, landmarks_of, least
 from legate_diffuse.ir.nest import Band, Margin, Nest, Program, Turn, alone
 from legate_diffuse.ir.relations import may_overlap
+
+_MOST_LANDMARKS: Final = 32
+"""On which a shift may depend; nests so far apart share nothing in a cache."""
 
 
 def schedule(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Program:
@@ -132,15 +136,9 @@ class BandBuilder:
         """Take in a nest, if it can take turns with the others where it is laid."""
         uses = uses_of(number, nest, located)
         pairs = list(self._conflicts(uses))
-        lags = [_lag(earlier, later) for earlier, later in pairs]
-        needed = [
-            self.turns[earlier.turn].shift + lag
-            for (earlier, _), lag in zip(pairs, lags, strict=True)
-            if lag is not None
-        ]
-        if len(needed) < len(lags):
+        shift = self._shift(pairs)
+        if shift is None or len(landmarks_of(shift)) > _MOST_LANDMARKS:
             return False
-        shift = greatest(needed) if needed else 0
         margin = self._margin(pairs)
         self._axis = axis
         self.turns[number] = Turn(nest, located.loop, shift, located.distances, margin)
@@ -152,11 +150,9 @@ class BandBuilder:
         """Return the turns that keep a nest from joining, or from coming before all."""
         located = next((laid for laid, _ in self._axis.alternatives(nest)), None)
         nowhere = Located.nowhere(len(nest.accesses))
-        return {
-            earlier.turn
-            for earlier, later in self._conflicts(uses_of(-1, nest, located or nowhere))
-            if located is None or _lag(earlier, later) is None
-        }
+        pairs = list(self._conflicts(uses_of(-1, nest, located or nowhere)))
+        far = located is None or self._shift(pairs) is not None
+        return {e.turn for e, later in pairs if far or _lag(e, later) is None}
 
     def band(self) -> Band:
         """Return the nests, which threads divide only if all of them have margins."""
@@ -172,22 +168,34 @@ class BandBuilder:
                 if conflict(earlier, later):
                     yield earlier, later
 
+    def _shift(self, pairs: Sequence[tuple[Use, Use]]) -> Rows | None:
+        """Return the shift of a new nest, given the conflicts with those before it.
+
+        None if that is not known.
+        """
+        needed: list[Rows] = [] if pairs else [0]
+        for earlier, later in pairs:
+            if (lag := _lag(earlier, later)) is None:
+                return None
+            needed.append(self.turns[earlier.turn].shift + lag)
+        return greatest(needed)
+
     def _margin(self, pairs: Sequence[tuple[Use, Use]]) -> Margin | None:
         """Return the margin of a new nest, given the conflicts with those before it.
 
         Margins grow from the first nest to the last: split tiling. There is none where
         what a nest touches is at no distance.
         """
-        before: Rows = 0
-        after: Rows = 0
+        before: list[Rows] = [0]
+        after: list[Rows] = [0]
         for earlier, later in pairs:
             margin = self.turns[earlier.turn].margin
             if margin is None or earlier.distance is None or later.distance is None:
                 return None
             apart = later.distance - earlier.distance
-            before = greatest((before, margin.before - apart))
-            after = greatest((after, margin.after + apart))
-        return Margin(before, after)
+            before.append(margin.before - apart)
+            after.append(margin.after + apart)
+        return Margin(greatest(before), greatest(after))
 
 
 def _lag(earlier: Use, later: Use) -> Rows | None:

@@ -15,57 +15,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from legate_diffuse.fusion.cluster import conflicts
-from legate_diffuse.fusion.grouping import Grouping
-from legate_diffuse.fusion.legality import Group, is_single, refuse_any
+from legate_diffuse.fusion.legality import Group, refuse_any
 from legate_diffuse.ir import IndexTask, Window
 
 
-def sink(window: Window, groups: Sequence[Grouping]) -> tuple[Grouping, ...]:
+def sink(window: Window, groups: Sequence[Group]) -> tuple[Group, ...]:
     """Return the groups, with tasks that have moved to later ones.
 
     Only what runs in one process moves, and not past tasks that are not fused.
     """
     sunk = list(groups)
-    bands = _bands(window, groups)
-    arrays = [_arrays(_tasks(window, group.tasks)) for group in groups]
+    bands = _bands(groups)
+    arrays = [_arrays(group.members) for group in groups]
     for place in range(len(sunk)):
         for moved in _components(window, sunk[place]):
             target = _target(window, sunk, bands, arrays, place, moved)
             if target is not None:
-                rest = sorted(set(sunk[place].tasks) - moved)
-                joined = sorted(moved | set(sunk[target].tasks))
-                sunk[place] = replace(sunk[place], tasks=tuple(rest))
-                sunk[target] = replace(sunk[target], tasks=tuple(joined))
+                rest = set(sunk[place].tasks) - moved
+                sunk[target] = _group(window, moved | set(sunk[target].tasks))
+                sunk[place] = _group(window, rest)
                 arrays[place] = _arrays(_tasks(window, rest))
                 arrays[target] |= _arrays(_tasks(window, moved))
     return tuple([group for group in sunk if group.tasks])
 
 
-def _bands(window: Window, groups: Sequence[Grouping]) -> list[int]:
+def _bands(groups: Sequence[Group]) -> list[int]:
     """Return in which band each group is, as far as reductions tell."""
     bands = [0]
     reduced: set[int] = set()
     for group in groups:
-        tasks = _tasks(window, group.tasks)
-        again = any(not reduced.isdisjoint(task.stores) for task in tasks)
+        again = not reduced.isdisjoint(group.touched)
         if again:
             reduced.clear()
         bands.append(bands[-1] + again)
         reduced.update(
             access.view.store.id
-            for task in tasks
+            for task in group.members
             for access in task.reductions
             if access.view.store.replicated
         )
     return bands[1:]
 
 
-def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
+def _group(window: Window, positions: Iterable[int]) -> Group:
+    return Group.of((n, window.tasks[n]) for n in sorted(positions))
+
+
+def _components(window: Window, group: Group) -> Iterator[AbstractSet[int]]:
     """Yield tasks of a group that share arrays, if they change no single element."""
-    if not group.fused or not all(map(is_single, _tasks(window, group.tasks))):
+    if not (group.fused and all([task.single for task in group.members])):
         return
     rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
     while rest:
@@ -82,7 +82,7 @@ def _components(window: Window, group: Grouping) -> Iterator[AbstractSet[int]]:
 
 def _target(
     window: Window,
-    groups: Sequence[Grouping],
+    groups: Sequence[Group],
     bands: Sequence[int],
     arrays: Sequence[AbstractSet[int]],
     place: int,

@@ -12,15 +12,28 @@ launch is. Places along an axis are those of ``axis.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.axis import Axis, Located, Place, Touched
+from legate_diffuse.fusion.axis import Axis, Place, Touched
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import BEGIN, END, WHOLE, Endpoint
 
 _BEGIN: Final = Endpoint(BEGIN, 0)
 _END: Final = Endpoint(END, 0)
+
+
+class Placement(NamedTuple):
+    """Where a nest is on the axis.
+
+    Attributes:
+        loop: its loop along the axis, None if it has a single row there.
+        distances: for each access how far what it touches is from the row, None if the
+            access does not move along, or moves along with landmarks.
+    """
+
+    loop: int | None
+    distances: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,7 @@ class TileAxis:
     number: int
     dims: dict[int, int | None] = field(default_factory=dict)
     axis: Axis = field(default_factory=Axis)
-    placements: tuple[Located | None, ...] = ()
+    placements: tuple[Placement | None, ...] = ()
     partial: frozenset[int] = frozenset()
     spread: int = 0
 
@@ -175,16 +188,17 @@ class TileAxis:
         for located, axis in self.axis.laid(loop, rows, complete=True):
             if extends:
                 axis.lay(extent, located)
-            distances = located.constant_distances[: len(nest.accesses)]
+            found = located.distances[: len(nest.accesses)]
+            distances = [each if isinstance(each, int) else None for each in found]
             known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
-            return replace(
-                self,
-                dims=dims,
-                axis=axis,
-                placements=(*self.placements, replace(located, distances=distances)),
-                partial=partial,
-                spread=self.spread + spread,
+            return TileAxis(
+                self.number,
+                dims,
+                axis,
+                (*self.placements, Placement(located.loop, tuple(distances))),
+                partial,
+                self.spread + spread,
             )
         return None
 

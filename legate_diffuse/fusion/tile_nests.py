@@ -184,21 +184,13 @@ def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
     made: set[View] = set()
     for task in loops:
         accesses |= dict.fromkeys(
-            Access(a.privilege, over(like, a.view, whole=a.whole), a.operator)
+            over(like, a)
             for a in task.accesses
             # what the nest has made itself stays in registers
             if a.changes or a.whole or a.view not in made
         )
         made.update(task.writes)
     return Nest(number, loops[0].shape, like.points, tuple(accesses))
-
-
-def place_nests(nests: Iterable[Nest]) -> Tiles | None:
-    """Return nests with their axes, None if none of these divides them all."""
-    tiles: Tiles | None = Tiles()
-    for nest in nests:
-        tiles = tiles and tiles.joined(nest)
-    return tiles
 
 
 def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
@@ -296,9 +288,11 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
 
     ``scratch`` are the stores that live in the task.
     """
-    tiles = place_nests(nests)
-    if tiles is None:
-        return None
+    tiles = Tiles()
+    for nest in nests:
+        if (joined := tiles.joined(nest)) is None:
+            return None
+        tiles = joined
     used = [a.view.store for nest in nests for a in nest.accesses]
     leader = leader_of(tiles, {s.id for s in used if not s.replicated} - scratch)
     along = []

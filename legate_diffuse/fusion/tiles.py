@@ -20,7 +20,6 @@ from legate_diffuse.fusion.tile_nests import (
     Along,
     Divided,
     Tiles,
-    divide,
     leaders_of,
 )
 from legate_diffuse.ir import Privilege, Store
@@ -111,7 +110,7 @@ class Tiling:
 
 
 def tile(
-    nests: Sequence[Nest],
+    divided: Divided | None,
     arguments: Sequence[Passed],
     scratch: Sequence[Store],
     stores: Mapping[int, Store],
@@ -121,7 +120,6 @@ def tile(
     None if it isn't known that they may. ``stores`` are those of the arguments, by
     number.
     """
-    divided = divide(nests, {store.id for store in scratch})
     if divided is None:
         return None
     tiles, leader, along = divided
@@ -129,7 +127,9 @@ def tile(
         return None
     near = [each.store for each in arguments if not each.gathered]
     arrays = [store for store in near if not stores[store].replicated]
-    ranks = {v.store.id: len(v.region or ()) for nest in nests for v in nest.views}
+    ranks = {
+        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
+    }
     largest = max(arrays, key=lambda store: ranks[store])
     dims = _common_dims(tiles.axes, arrays, ranks, largest)
     if dims is None:
@@ -320,7 +320,7 @@ def _domain(divided: Divided, along: Along, number: int) -> Extent:
     if placement is None:
         return None
     accesses = divided.tiles.nests[number].accesses
-    for access, distance in zip(accesses, placement.constant_distances, strict=True):
+    for access, distance in zip(accesses, placement.distances, strict=True):
         store = access.view.store.id
         dim = along.axis.dims.get(store)
         if distance is None or dim is None or access.view.store.replicated:

@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.draft import Draft
-from legate_diffuse.fusion.legality import is_single
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir import Access, Points, Privilege, Window
 from legate_diffuse.ir.nest import Nest, Program
@@ -81,13 +80,13 @@ def launches(draft: Draft) -> None:
         first.update(own)
         whole = launch.fused and not launch.partitioned
         _require(
-            not whole or all(is_single(window.tasks[position]) for position in own),
+            not whole or all(window.tasks[position].single for position in own),
             f"tasks {own} run on one processor and are partitioned",
         )
         _require(
             not launch.partitioned
             or not any(
-                all(is_single(window.tasks[position]) for position in group.tasks)
+                all(window.tasks[position].single for position in group.tasks)
                 for group in launch.groups
             ),
             f"tasks {own} are partitioned, and have a loop over whole arrays",

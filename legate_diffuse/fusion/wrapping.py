@@ -72,11 +72,12 @@ def compute_far_rows(
     if not reads:
         return best
     reads.sort(key=lambda read: read.place)
+    best = _scheduled(best)
     least = _cost(best)
     chosen: list[_FarRead] = []
     places = [list(own) for _, own in groupby(reads, key=lambda read: read.place)]
     for group in places[:_MOST_PLACES]:
-        tried = _Writer(nests, numbers).run([*chosen, *group], scratch)
+        tried = _scheduled(_Writer(nests, numbers).run([*chosen, *group], scratch))
         if (cost := _cost(tried)) < least:
             best, least = tried, cost
             chosen += group
@@ -84,7 +85,11 @@ def compute_far_rows(
 
 
 def _cost(rewritten: Rewritten) -> int:
-    return passes_over_memory(schedule(rewritten.nests, rewritten.scratch))
+    return passes_over_memory(rewritten.program)
+
+
+def _scheduled(rewritten: Rewritten) -> Rewritten:
+    return rewritten._replace(program=schedule(rewritten.nests, rewritten.scratch))
 
 
 class _Maker(NamedTuple):

@@ -140,21 +140,28 @@ class Nest:
         return tuple([store.rows for store in stores if store.rows is not None])
 
 
-def over(like: View, view: View, *, whole: bool = False) -> View:
-    """Return a view over the loops of a nest, which another view has.
+def over(like: View, access: Access) -> Access:
+    """Return an access over the loops of a nest, which a view has.
 
-    One-element stores repeat, and what each point may read all of (``whole``).
+    One-element stores repeat, and what each point may read all of.
     """
-    if view.shape == like.shape and not whole:
-        return view
+    view = access.view
+    if view.shape == like.shape and not access.whole:
+        return access
     along = REPEATED if like.points is Points.MANY else SINGLE
     dims = (along,) * len(like.dims)
-    return replace(view, shape=like.shape, points=like.points, dims=dims)
+    view = replace(view, shape=like.shape, points=like.points, dims=dims)
+    return Access(access.privilege, view, access.operator)
 
 
 def numbered(nests: Sequence[Nest]) -> tuple[Nest, ...]:
     """Return nests with the numbers of their places."""
-    return tuple([replace(nest, number=place) for place, nest in enumerate(nests)])
+    return tuple(
+        [
+            nest if nest.number == place else replace(nest, number=place)
+            for place, nest in enumerate(nests)
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,11 @@ def may_overlap(one: View, other: View) -> bool:
     """Whether two views of a store may have an element in common."""
     if one.region is None or other.region is None or one.region == other.region:
         return True
-    return not any(
-        _are_apart(a, b, zones)
-        for a, b, zones in zip(one.region, other.region, _zones(one), strict=True)
-    )
+    zones = one.store.zones
+    for dim, (a, b) in enumerate(zip(one.region, other.region, strict=True)):
+        if _are_apart(a, b, zones[dim] if zones else ()):
+            return False
+    return True
 
 
 def covers_store(view: View) -> bool:
@@ -40,6 +41,8 @@ def covers_store(view: View) -> bool:
     region = view.region
     if region is None or view.points is Points.NONE:
         return False
+    if region.count(WHOLE) == len(region):
+        return True
     return _covers(region, (WHOLE,) * len(region), _zones(view))
 
 
@@ -48,7 +51,7 @@ def shows_store(view: View) -> bool:
     region = view.region
     return (
         region is not None
-        and all(interval == WHOLE for interval in region)
+        and region.count(WHOLE) == len(region)
         and view.dims == tuple(range(len(region)))
     )
 

@@ -55,6 +55,9 @@ class Store:
     replaces: int | None = None
     rows: int | None = None
 
+    def __hash__(self) -> int:
+        return self.id
+
     @property
     def origin(self) -> int:
         """The store that the window has: the one that it replaces, or itself."""
@@ -94,6 +97,9 @@ class View:
     def __post_init__(self) -> None:
         if self.recorded < 0:
             object.__setattr__(self, "recorded", self.id)
+
+    def __hash__(self) -> int:
+        return self.id
 
     @property
     def affine(self) -> bool:

@@ -68,6 +68,8 @@ class IndexTask:
         reductions: what it reduces to, in the order of its results.
         scalar: whether it touches one-element stores only that all points see, and
             reduces to none.
+        single: whether Legate would run it on one processor.
+        gathers: whether each point reads elements that an argument tells.
     """
 
     kind: OperationKind
@@ -83,6 +85,8 @@ class IndexTask:
     changed: frozenset[int] = field(init=False, repr=False, compare=False)
     reductions: tuple[Access, ...] = field(init=False, repr=False, compare=False)
     scalar: bool = field(init=False, repr=False, compare=False)
+    single: bool = field(init=False, repr=False, compare=False)
+    gathers: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -97,9 +101,12 @@ class IndexTask:
         touch("changes", "changed", Privilege.WRITE, Privilege.REDUCE)
         reductions = [a for a in self.accesses if a.privilege is Privilege.REDUCE]
         put(self, "reductions", tuple(reductions))
-        put(self, "stores", frozenset([a.view.store.id for a in self.accesses]))
-        everywhere = all([a.view.store.replicated for a in self.accesses])
+        stores = [access.view.store for access in self.accesses]
+        put(self, "stores", frozenset([store.id for store in stores]))
+        everywhere = all([store.replicated for store in stores])
         put(self, "scalar", everywhere and not reductions)
+        put(self, "single", all([s.single or s.replicated for s in stores]))
+        put(self, "gathers", any([access.whole for access in self.accesses]))
 
 
 def in_order(task: IndexTask) -> list[Access]:
@@ -119,9 +126,5 @@ def first_accesses(tasks: Iterable[IndexTask]) -> dict[int, Access]:
 
 def read_before_changed(tasks: Iterable[IndexTask]) -> set[int]:
     """Return the ids of the stores that tasks read as they were before them."""
-    read: set[int] = set()
-    changed: set[int] = set()
-    for task in tasks:
-        read |= task.read - changed
-        changed |= task.changed
-    return read
+    first = first_accesses(tasks).items()
+    return {store for store, access in first if access.privilege is Privilege.READ}

@@ -40,16 +40,18 @@ def verify_window(window: Window) -> None:
         for access in task.accesses:
             view = access.view
             store = view.store
-            same_store = stores.setdefault(store.id, store) == store
-            _require(same_store, where, f"store number {store.id} has two meanings")
+            known_store = stores.setdefault(store.id, store)
+            if known_store is not store:
+                same = known_store == store
+                _require(same, where, "store number {} has two meanings", store.id)
             known = views.get(view.id)
             if known is None:
                 views[view.id] = view
                 verify_region(view, where)
                 _verify_view(view, ranks, shown, where)
-            else:
-                same_view = known == view
-                _require(same_view, where, f"view number {view.id} has two meanings")
+            elif known is not view:
+                same = known == view
+                _require(same, where, "view number {} has two meanings", view.id)
             verify_access(access, where)
         _verify_task(task, where)
 
@@ -64,12 +66,14 @@ def verify_region(view: View, where: str) -> None:
     _require(
         len(along) == len(set(along)) and ranges.issuperset(along),
         where,
-        f"view {view.id} does not have ranges along its dimensions",
+        "view {} does not have ranges along its dimensions",
+        view.id,
     )
     _require(
         len(view.store.zones) in (0, len(region)),
         where,
-        _OTHER_DIMENSIONS.format(view.id),
+        _OTHER_DIMENSIONS,
+        view.id,
     )
 
 
@@ -83,30 +87,27 @@ def _verify_view(
     if view.region is None:
         return
     rank = ranks.setdefault(view.store.id, len(view.region))
-    _require(rank == len(view.region), where, _OTHER_DIMENSIONS.format(view.id))
+    _require(rank == len(view.region), where, _OTHER_DIMENSIONS, view.id)
     lows = tuple([interval.low for interval in view.region])
     other = shown.setdefault((view.store.id, view.shape, view.dims, lows), view)
-    _require(other is view, where, f"views {other.id} and {view.id} are one")
+    _require(other is view, where, "views {} and {} are one", other.id, view.id)
 
 
 def verify_access(access: Access, where: str) -> None:
     """Check what an access does with its view."""
     view, store = access.view, access.view.store
     reduces = access.privilege is Privilege.REDUCE
-    _require(
-        access.operator in OPERATORS
-        if reduces
-        else access.operator in ("", ALL)[: 2 - access.changes],
-        where,
-        f"{access.privilege.text} has the operator {access.operator!r}",
-    )
+    operators = OPERATORS if reduces else ("", ALL)[: 2 - access.changes]
+    if access.operator not in operators:
+        message = f"{access.privilege.text} has the operator {access.operator!r}"
+        raise InvalidWindowError(f"{where}: {message}")
     if access.changes:
-        _require(not store.constant, where, f"constant {store.id} is changed")
+        _require(not store.constant, where, "constant {} is changed", store.id)
     if access.privilege & Privilege.WRITE:
         repeats = view.broadcast and view.affine and view.points is not Points.NONE
-        _require(not repeats, where, f"view {view.id} repeats and is written")
+        _require(not repeats, where, "view {} repeats and is written", view.id)
         fits = not store.replicated or view.points is not Points.MANY
-        _require(fits, where, f"replicated store {store.id} is written at many points")
+        _require(fits, where, "replicated store {} is written at many points", store.id)
 
 
 def _verify_task(task: IndexTask, where: str) -> None:
@@ -118,10 +119,12 @@ def _verify_task(task: IndexTask, where: str) -> None:
     _require(
         inputs <= len(task.kind.inputs) and outputs == len(task.kind.outputs),
         where,
-        f"it has {inputs} inputs and {outputs} outputs, unlike its kind",
+        "it has {} inputs and {} outputs, unlike its kind",
+        inputs,
+        outputs,
     )
 
 
-def _require(condition: bool, where: str, message: str) -> None:
+def _require(condition: bool, where: str, message: str, *values: object) -> None:
     if not condition:
-        raise InvalidWindowError(f"{where}: {message}")
+        raise InvalidWindowError(f"{where}: {message.format(*values)}")

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from legate_diffuse.ir.store import Store, View
 from legate_diffuse.ir.task import IndexTask
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Window:
     """Index tasks in program order.
 
@@ -28,7 +29,7 @@ class Window:
         """The tasks that run, by position."""
         return [(n, task) for n, task in enumerate(self.tasks) if n not in self.dead]
 
-    @property
+    @cached_property
     def views(self) -> tuple[View, ...]:
         """The distinct views, in the order of first appearance."""
         found = {
@@ -38,7 +39,26 @@ class Window:
         }
         return tuple(found.values())
 
-    @property
+    @cached_property
+    def shown(self) -> dict[int, View]:
+        """The first view of each store."""
+        return {view.store.id: view for view in reversed(self.views)}
+
+    @cached_property
     def stores(self) -> tuple[Store, ...]:
         """The distinct stores, in the order of first appearance."""
         return tuple({view.store.id: view.store for view in self.views}.values())
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """The tasks that run and touch each store, by position, in order."""
+        users: dict[int, list[int]] = {}
+        for position, task in self.running:
+            for store in task.stores:
+                users.setdefault(store, []).append(position)
+        return users
+
+    @cached_property
+    def changed(self) -> frozenset[int]:
+        """The ids of the stores that tasks change."""
+        return frozenset().union(*[task.changed for task in self.tasks])

@@ -9,6 +9,7 @@ Integer division never traps: by 0, `quotient` and `remainder` give 0, and the q
 of the lowest number and -1 wraps around.
 """
 
+from functools import cache
 from typing import Final
 
 from legate_diffuse.kernel.dtypes import ALL, COMPLEX, COMPONENT, FLOATS, INTEGERS, RECT
@@ -98,6 +99,7 @@ def mismatch(name: str, dtype: str, operands: tuple[str, ...]) -> str | None:
     return f"{name} cannot give {dtype} from {', '.join(operands)}"
 
 
+@cache
 def _types_fit(name: str, dtype: str, operands: tuple[str, ...]) -> bool:
     first = operands[0]
     uniform = all(operand == first for operand in operands)

@@ -39,44 +39,48 @@ def verify_kernel(kernel: Kernel) -> None:
     for number, argument in enumerate(kernel.arguments):
         _verify_argument(number, argument)
     for number, dtype in enumerate(kernel.scalars):
-        _require(dtype in ALL, f"scalar {number} has no known type")
+        _require(dtype in ALL, "scalar {} has no known type", number)
     given: set[int] = set()
     for number, instruction in enumerate(kernel.body):
         if isinstance(instruction, Store | Reduce):
             _verify_effect(kernel, number, instruction, number - len(given))
-            again = instruction.argument in given
-            verb = "stored" if isinstance(instruction, Store) else "reduced"
-            _require(not again, f"argument {instruction.argument} is {verb} to twice")
+            if instruction.argument in given:
+                verb = "stored" if isinstance(instruction, Store) else "reduced"
+                message = f"argument {instruction.argument} is {verb} to twice"
+                raise InvalidKernelError(message)
             given.add(instruction.argument)
             continue
-        _require(not given, f"instruction {number} follows a store or reduction")
+        _require(not given, "instruction {} follows a store or reduction", number)
         _verify_pure(kernel, number, instruction)
     for number, argument in enumerate(kernel.arguments):
         written = number in given or not argument.writes
-        _require(written, f"argument {number} is written but never stored to")
+        _require(written, "argument {} is written but never stored to", number)
         reduced = number in given or argument.reduces is None
-        _require(reduced, f"argument {number} reduces but is never reduced to")
+        _require(reduced, "argument {} reduces but is never reduced to", number)
 
 
-def _require(condition: bool, message: str) -> None:
+def _require(condition: bool, message: str, *values: object) -> None:
     if not condition:
-        raise InvalidKernelError(message)
+        raise InvalidKernelError(message.format(*values))
 
 
 def _verify_argument(number: int, argument: Argument) -> None:
     known = argument.dtype in ALL or argument.dtype == RECT
-    _require(known, f"argument {number} has no known type")
+    _require(known, "argument {} has no known type", number)
     used = argument.reads or argument.writes
     read_only = argument.reads and not argument.writes
-    _require(argument.moves or read_only, f"argument {number} is not only read")
+    _require(argument.moves or read_only, "argument {} is not only read", number)
     if argument.reduces is None:
-        _require(used, f"argument {number} is neither read nor written nor reduced to")
+        _require(used, "argument {} is neither read nor written nor reduced to", number)
         return
-    _require(not used, f"argument {number} reduces, so it cannot be read or written")
+    _require(not used, "argument {} reduces, so it cannot be read or written", number)
     types = REDUCTIONS.get(argument.reduces, ())
     _require(
         argument.dtype in types,
-        f"argument {number}: {argument.reduces} cannot reduce {argument.dtype}",
+        "argument {}: {} cannot reduce {}",
+        number,
+        argument.reduces,
+        argument.dtype,
     )
 
 
@@ -84,28 +88,30 @@ def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
     match instruction:
         case Load(index):
             known = 0 <= index < len(kernel.arguments)
-            _require(known, f"load {number} names no argument")
+            _require(known, "load {} names no argument", number)
             _require(
                 kernel.arguments[index].reads,
-                f"load {number} reads argument {index}, which it may not read",
+                "load {} reads argument {}, which it may not read",
+                number,
+                index,
             )
         case Scalar(index):
             known = 0 <= index < len(kernel.scalars)
-            _require(known, f"instruction {number} names no scalar")
+            _require(known, "instruction {} names no scalar", number)
         case Index(dimension):
             known = 0 <= dimension < MAX_DIMENSIONS
-            _require(known, f"instruction {number} names no dimension")
+            _require(known, "instruction {} names no dimension", number)
         case Constant(dtype, bits):
             fits = dtype in ALL and 0 <= bits < 1 << 8 * ITEMSIZE[dtype]
-            _require(fits, f"constant {number} does not fit its type")
-            _require(dtype != "bool" or bits < 2, f"constant {number} is not 0 or 1")
+            _require(fits, "constant {} does not fit its type", number)
+            _require(dtype != "bool" or bits < 2, "constant {} is not 0 or 1", number)
         case Op(name, dtype, operands):
             for operand in operands:
                 earlier = 0 <= operand < number
-                _require(earlier, f"instruction {number} uses %{operand} too early")
+                _require(earlier, "instruction {} uses %{} too early", number, operand)
             types = tuple(kernel.dtype_of(operand) for operand in operands)
             reason = mismatch(name, dtype, types)
-            _require(reason is None, f"instruction {number}: {reason}")
+            _require(reason is None, "instruction {}: {}", number, reason)
             sources = [_argument(kernel, operand) for operand in operands]
             standing = [each for each in sources if each and not each.moves]
             shape = [each is not None and each.whole for each in sources]
@@ -113,7 +119,8 @@ def _verify_pure(kernel: Kernel, number: int, instruction: Pure) -> None:
                 shape == [False, True, True, name in ROW_SUMS]
                 if name in OF_ROWS
                 else not standing,
-                f"instruction {number} finds other arguments than it needs",
+                "instruction {} finds other arguments than it needs",
+                number,
             )
 
 
@@ -126,20 +133,24 @@ def _argument(kernel: Kernel, value: int) -> Argument | None:
 def _verify_effect(kernel: Kernel, number: int, effect: Effect, values: int) -> None:
     noun = "store" if isinstance(effect, Store) else "reduction"
     known = 0 <= effect.argument < len(kernel.arguments)
-    _require(known, f"{noun} {number} names no argument")
-    _require(0 <= effect.value < values, f"{noun} {number} names no value")
+    _require(known, "{} {} names no argument", noun, number)
+    _require(0 <= effect.value < values, "{} {} names no value", noun, number)
     argument = kernel.arguments[effect.argument]
     if isinstance(effect, Store):
         _require(
             argument.writes,
-            f"store {number} writes argument {effect.argument}, which it may not write",
+            "store {} writes argument {}, which it may not write",
+            number,
+            effect.argument,
         )
     else:
         _require(
             argument.reduces is not None,
-            f"reduction {number} to argument {effect.argument}, which does not reduce",
+            "reduction {} to argument {}, which does not reduce",
+            number,
+            effect.argument,
         )
     source = _argument(kernel, effect.value)
-    _require(source is None or source.moves, f"{noun} {number} has no value")
+    _require(source is None or source.moves, "{} {} has no value", noun, number)
     fits = kernel.dtype_of(effect.value) == argument.dtype
-    _require(fits, f"{noun} {number} has a value of another type than its argument")
+    _require(fits, "{} {} has a value of another type than its argument", noun, number)

@@ -26,8 +26,8 @@ def check(
     Whatever the application can read afterwards must be as if the tasks had run
     one by one.
     """
-    groups = sink(program.window, group_window(program.window, covered))
-    groups = with_refusals(program.window, groups, covered)
+    sunk = sink(program.window, group_window(program.window, covered))
+    groups = with_refusals(sunk, covered)
     check_groups(program, groups)
     made = make_plan(program.window, MEANINGS, watch)
     check_launches(program, made)

@@ -122,7 +122,7 @@ BROKEN_PARTS: dict[str, tuple[Any, str, Any]] = {
     "all views are aligned": (legality, "aligned", _always),
     "every view covers its store": (liveness, "covers_store", _always),
     "every view covers its store in privileges": (root_users, "covers_store", _always),
-    "partitioned tasks run in programs": (launches, "is_single", _always),
+    "partitioned tasks run in programs": (launches, "_is_partitioned", _never),
     "no scalar work runs by itself": (
         liveness,
         "_before_and_after",

@@ -6,11 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from recorder import Machine, Recorder, part
 from window_reader import parse
 
-from legate_diffuse.fusion import schedule
+from legate_diffuse.fusion import grouping, schedule
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.ir import Window, relations
+from legate_diffuse.ir.distance import landmarks_of
 from legate_diffuse.ir.region_text import landmark_name
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -68,6 +70,31 @@ def quotients(count: int) -> Window:
     return parse("\n".join((*stores, *views, *tasks)))
 
 
+def parts(count: int) -> Window:
+    """Add so many parts of an array to those of another one, which may overlap."""
+    recorder = Recorder(Machine(pieces=1))
+    x, y = recorder.array(9999), recorder.array(9999)
+    for n in range(count):
+        square = recorder.array(490, live=False, made=False)
+        first = 10 + 20 * n
+        source, target = part(x, first, first + 490), part(y, first - 3, first + 487)
+        recorder.task("BINARY_OP.MULTIPLY", (square, source, source))
+        recorder.task("BINARY_OP.ADD", (target, target, square))
+    return recorder.finish()[1]
+
+
+def copies(count: int) -> Window:
+    """Copy so many arrays, each of a shape of its own."""
+    stores = [f"store %{n} float64 live single" for n in range(2 * count)]
+    views = [f"view %{n}.{n} shape {n // 2} many [:]" for n in range(2 * count)]
+    tasks = [
+        f"COPY(float64) -> (float64) shape {n}: "
+        f"write %{2 * n}.{2 * n}, read %{2 * n + 1}.{2 * n + 1}"
+        for n in range(count)
+    ]
+    return parse("\n".join((*stores, *views, *tasks)))
+
+
 def calls(
     window: Window, owner: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> int:
@@ -101,3 +128,16 @@ def test_bands_that_share_no_store_are_made_once(
         for count in (10, 20)
     )
     assert 0 < few < many <= 2 * few
+
+
+def test_no_shift_depends_on_many_landmarks() -> None:
+    (launch,) = make_plan(parts(100), MEANINGS).launches
+    most = max(len(landmarks_of(nest.turn.shift)) for nest in launch.nests)
+    assert schedule._MOST_LANDMARKS - 2 <= most <= schedule._MOST_LANDMARKS
+
+
+def test_groups_far_back_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (
+        calls(copies(count), grouping, "refuse", monkeypatch) for count in (300, 600)
+    )
+    assert 0 < few < many <= 2.5 * few

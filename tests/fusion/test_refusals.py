@@ -46,7 +46,7 @@ W: Final = add(0, "2.2", "1.1", "5.5")
 
 def sunk(text: str) -> list[tuple[tuple[int, ...], Refusal | None]]:
     groups = sink(window := parse(STORES + text), group_window(window, covered))
-    groups = with_refusals(window, groups, covered)
+    groups = with_refusals(groups, covered)
     return [(group.tasks, group.refusal) for group in groups]
 
 
@@ -97,7 +97,7 @@ def test_what_moved_leaves_no_group_without_a_reason() -> None:
         moved_to = sink(window, groups)
         if moved_to == groups:
             continue
-        after = with_refusals(window, moved_to, covered)
+        after = with_refusals(moved_to, covered)
         moved += 1
         assert after[0].refusal is None
         for before, group in pairwise(after):

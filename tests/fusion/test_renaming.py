@@ -203,7 +203,9 @@ def test_new_names_keep_what_is_known_of_their_views() -> None:
     assert all(by_layout[n].region == of_window[n].region for n in by_layout)
     stores = {view.store for view in new.values() if view.store.id != 0}
     assert all(s.single and s.undefined and not s.live for s in stores)
-    assert found.families == {store: frozenset(range(6)) for store in (0, 1, 2)}
+    assert found.families == {0: {0, 1, 2}, 1: {0, 1}, 2: {0, 2}}
+    assert all(set(window.users[store]) < set(range(6)) for store in (1, 2))
+    assert window.users[0] == list(range(6))
 
 
 def test_a_copy_of_what_does_not_change_meanwhile_is_the_array_itself() -> None:

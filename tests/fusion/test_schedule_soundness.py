@@ -283,9 +283,9 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
         "[later.located.first.moved(1)]",
     ),
     "any shift will do": (
-        schedule.BandBuilder._join,
-        "greatest(needed) if needed",
-        "least(needed) if needed",
+        schedule.BandBuilder._shift,
+        "greatest(needed)",
+        "least(needed)",
     ),
     "what is read may be overwritten before": (
         schedule.conflict,
@@ -320,7 +320,7 @@ BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     ),
     "nests without rows need nothing": (
         schedule.BandBuilder.obstacles,
-        "located is None or _lag",
+        "far or _lag",
         "located is not None and _lag",
     ),
     # circular buffers

@@ -144,7 +144,7 @@ def groups_of(text: str) -> tuple[Grouping, ...]:
 
 def grouped(window: Window) -> tuple[Grouping, ...]:
     """Group the tasks of a window, and say what keeps the groups apart."""
-    return with_refusals(window, group_window(window, covered), covered)
+    return with_refusals(group_window(window, covered), covered)
 
 
 def launches_of(text: str) -> tuple[Launch, ...]:
