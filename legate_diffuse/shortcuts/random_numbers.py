@@ -202,7 +202,6 @@ def _take(view: View, made: Any) -> bool:
 def _generators(submission: Submission) -> _Generators | None:
     """Return what draws here, None if there are several processors or others."""
     legate = submission.client.legate
-    runtime = importlib.import_module("cupynumeric.runtime").runtime
     processors = legate.native.cpu_processors()
     try:
         is_known = version(_PACKAGE) in _KNOWN
@@ -211,7 +210,6 @@ def _generators(submission: Submission) -> _Generators | None:
     if (
         not (is_known and window.runs_at_once)
         or len(processors) != 1
-        or runtime.num_gpus
         or ranks.are_several(real.runtime)
     ):
         return None

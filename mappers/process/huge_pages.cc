@@ -43,17 +43,20 @@ void prefer_huge_pages(void* memory, std::size_t num_bytes) {
 }
 
 void prefer_huge_pages_in_legate() {
-  const auto least = std::max(capacity(), LEAST);
+  const auto least = capacity();
+
+  if (least < LEAST) return;
+
   std::ifstream mappings{"/proc/self/maps"};
 
   // Realm does not say where its memory is; nothing else is as large, or it is NumPy's
   for (std::string line; std::getline(mappings, line);) {
     std::istringstream fields{line};
     std::uintptr_t begin = 0, end = 0;
-    std::string allowed, offset, device, inode, path;
+    std::string allowed, offset, drive, inode, path;
     char dash = 0;
 
-    fields >> std::hex >> begin >> dash >> end >> allowed >> offset >> device >> inode >> path;
+    fields >> std::hex >> begin >> dash >> end >> allowed >> offset >> drive >> inode >> path;
     const auto is_anonymous = path.empty() || path == "/memfd:";
 
     if (is_anonymous && allowed.substr(0, 2) == "rw" && end - begin >= least) {

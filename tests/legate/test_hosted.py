@@ -159,7 +159,8 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "logspace", "histogram2d", "roots", "put(x, [30]", "put(x, i, i)",
          "place(x, r", "putmask(x, x > 2, i4",
          "putmask(x, x > 2, x4", "putmask(A, A > 2, x[:3]", "copyto(A, A.T",
-         "x.sort(kind",
+         "x.sort(kind", "histogram(w / w", "histogram(x.astype", "digitize(r, s[:1], T",
+         "searchsorted(s, float('n", "searchsorted(s, w *", "linalg.eig(",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]
