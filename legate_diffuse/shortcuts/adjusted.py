@@ -267,7 +267,8 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
 def histogram(a: Any, *options: Any, **named: Any) -> Any:
     """Refuse elements that are equal, around which the original puts other bins.
 
-    Bounds of singles are computed in another type, and given ones have to grow.
+    Bounds of singles are computed in another type, and what is between given ones must
+    be a number.
     """
     if a.dtype == np.float32:
         raise UnsuitableError
@@ -275,7 +276,7 @@ def histogram(a: Any, *options: Any, **named: Any) -> Any:
         if isinstance(each, np.ndarray):
             refuse_nan(each)
     bins = options[0] if options else named.get("bins", ())
-    if isinstance(bins, np.ndarray) and not (bins[1:] > bins[:-1]).all():
+    if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
         raise UnsuitableError
     if a.min() == a.max():
         raise UnsuitableError
