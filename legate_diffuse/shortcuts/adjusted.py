@@ -437,20 +437,21 @@ def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
     """Interpolate as the original does, which rounds in another way than NumPy."""
     if type(axis) not in (int, type(None)):
         raise UnsuitableError
-    in_order = np.sort(a, axis=axis)
-    if axis is None:
-        axis = 0
-    count, places = in_order.shape[axis], np.asarray(q)
-    if not ((places >= 0) & (places <= 1)).all():
+    places = np.asarray(q)
+    if not ((places >= 0) & (places <= 1)).all() or not places.size:
         raise UnsuitableError
-    rest = in_order.shape[:axis] + in_order.shape[axis:][1:]
-    found = np.zeros((*places.shape, *rest))
-    for index, place in np.ndenumerate(places):
-        position = place * (count - 1) + 1
-        left = int(position)
-        weight, right = position - left, min(left, count - 1)
-        left = min(left - 1, count - 1)
-        below, above = in_order.take(left, axis), in_order.take(right, axis)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    count = a.shape[axis]
+    positions = places * (count - 1) + 1
+    right = np.minimum(positions.astype(int), count - 1)
+    left = np.minimum(positions.astype(int) - 1, count - 1)
+    in_order = np.partition(a, np.unique([left, right]), axis)
+    found = np.zeros((*places.shape, *np.delete(a.shape, axis)))
+    for index, position in np.ndenumerate(positions):
+        weight = position - int(position)
+        below = in_order.take(left[index], axis)
+        above = in_order.take(right[index], axis)
         found[index] = (1.0 - weight) * below + weight * above
     return found
 
