@@ -72,10 +72,10 @@ def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
     # native code does not know beforehand how much is made
     if window.runs_at_once and not spreads:
         counts = least, most, arrays
-        if kinds is INEXACT:
-            function = hosted.blas.limited(function)
+        # `run` limits what it is given itself
+        limited = hosted.blas.limited(function) if kinds is INEXACT else function
         extra = submission.client.legate.native.Recipe(
-            function, name, kinds, counts, keywords, computes
+            limited, name, kinds, counts, keywords, computes
         )
         submission.front(owner, name, "hosted", extra=extra)
     if name in _NATIVE:

@@ -154,16 +154,14 @@ class _Generators:
         found = self._find(*generator)
         if found is None:
             return False
-        shape, dtype = thunk.shape, thunk.dtype
-        make = partial(np.empty, shape, dtype)
-        made = self._call_with_memory(make)
+        made = self._call_with_memory(partial(np.empty, thunk.shape, thunk.dtype))
         if made.size:
             self._fill(found, made, name, parameters)
         store = thunk.base
         view = store._view if type(store) is LogicalStore else None
         if view is None or not _is_new(view) or not _take(view, made):
-            get_thunk = importlib.import_module("cupynumeric.runtime").runtime
-            thunk.copy(get_thunk.get_numpy_thunk(made), deep=True)
+            runtime = importlib.import_module("cupynumeric.runtime").runtime
+            thunk.copy(runtime.get_numpy_thunk(made), deep=True)
         return True
 
     def _fill(self, found: int, made: Any, name: str, parameters: Any) -> None:
