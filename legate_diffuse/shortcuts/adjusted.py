@@ -6,7 +6,6 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
@@ -14,8 +13,12 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.hosted import UnsuitableError
-
-Function = Callable[..., Any]
+from legate_diffuse.shortcuts.ordering import (
+    MANY_TO_SCAN,
+    Function,
+    one_axis,
+    refuse_nan,
+)
 
 
 def sized(function: Function) -> Function:
@@ -32,145 +35,15 @@ def sized(function: Function) -> Function:
     return sized
 
 
-def refuse_nan(values: Any) -> None:
-    """Raise where NaN is sorted or compared: its place is another one there."""
-    if values.dtype.kind not in "fc":
-        return
-    flat = values.reshape(-1)
-    # no square is NaN but that of NaN; the least costly pass over the elements
-    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
-    if total != total:
-        raise UnsuitableError
+def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
+    """Let numbers have types of their own among the choices, and the default fit."""
+    choices = [np.asarray(each) for each in choices]
+    default = np.array(default, np.result_type(*choices, default))
+    return np.select(conditions, choices, default)
 
 
-def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
-    """Refuse NaN, which is last in an array in order."""
-    refuse_nan(np.asarray(v))
-    refuse_nan(a[-1:])
-    return np.searchsorted(a, v, side)
-
-
-def ordered(function: Function) -> Function:
-    """Return a function that refuses NaN in its first argument."""
-
-    def ordered(a: Any, *options: Any, **named: Any) -> Any:
-        refuse_nan(a)
-        return function(a, *options, **named)
-
-    return ordered
-
-
-def _is_in_order(a: Any) -> bool:
-    return a.ndim == 1 and a.size >= _MANY_TO_SORT and bool((a[1:] >= a[:-1]).all())
-
-
-def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Do the same, but only look at elements that are in order, and refuse NaN.
-
-    NumPy's sort takes longer for what is in order than for anything else.
-    """
-    if kind is None and axis in (-1, 0, None) and _is_in_order(a):
-        return a.copy()
-    found = np.sort(a, axis, kind)
-    # NaN comes last
-    along = -1 if axis is None else axis
-    _refuse_nan_in(np.take(found, [-1], along) if found.size else found)
-    return found
-
-
-def extreme(function: Function) -> Function:
-    """Return a function that finds places, and refuses NaN, which it finds first.
-
-    So only few of many elements are looked at.
-    """
-    checked = ordered(function)
-
-    def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        if a.size < _MANY_TO_SCAN:
-            return checked(a, axis, keepdims=keepdims)
-        if type(axis) is not int and axis is not None:
-            raise UnsuitableError
-        found = function(a, axis, keepdims=True)
-        if a.dtype.kind != "f":
-            pass
-        elif axis is None:
-            _refuse_nan_in(a.flat[found.item()])
-        else:
-            _refuse_nan_in(np.take_along_axis(a, found, axis))
-        return found if keepdims else np.squeeze(found, axis)
-
-    return place
-
-
-def _refuse_nan_in(values: Any) -> None:
-    if (values != values).any():
-        raise UnsuitableError
-
-
-def unique(a: Any) -> Any:
-    """Find them by a sort, which takes less time than NumPy's table of many.
-
-    NaN is no element there.
-    """
-    refuse_nan(a)
-    if a.size < _MANY_TO_SORT:
-        return np.unique(a)
-    found = sort(a.reshape(-1))
-    is_first = np.empty(found.size, bool)
-    is_first[0] = True
-    np.not_equal(found[1:], found[:-1], out=is_first[1:])
-    return found[is_first]
-
-
-# From so many elements on a stable sort takes several times as long as another.
-_MANY_TO_SORT: Final = 2**14
-# From so many elements on, and so many in a row, it pays to take them in another way.
-_MANY_TO_SCAN: Final = 2**15
+# So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
-# How many of them tell whether most are different.
-_SAMPLE: Final = 1024
-
-
-def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Sort as the original does: on processors it is always stable."""
-    is_long = a.ndim == 1 and a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
-    if not is_long or np.unique(a[:: a.size // _SAMPLE]).size < _SAMPLE:
-        return np.argsort(a, axis, kind="stable")
-    places = np.argsort(a, axis)
-    values = a[places]
-    follows = np.concatenate(([False], values[1:] == values[:-1]))
-    if not follows.any():
-        return places
-    # equal ones come in the order of their places
-    equal = np.flatnonzero(follows | np.append(follows[1:], False))
-    runs = np.cumsum(~follows[equal])
-    found = places[equal]
-    places[equal] = found[np.lexsort((found, runs))]
-    return places
-
-
-def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
-    """Sort all elements, as the original does."""
-    return sort(a, _one_axis(axis))
-
-
-def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
-    """Sort all elements, as the original does."""
-    refuse_nan(a)
-    return argsort(a, _one_axis(axis))
-
-
-def _one_axis(axis: Any) -> int:
-    if type(axis) is not int:
-        raise UnsuitableError
-    return axis
-
-
-def lexsort(keys: Any, axis: Any = -1) -> Any:
-    """Refuse keys of several types, which the original makes one of, and no numbers."""
-    if len({np.asarray(key).dtype for key in keys}) != 1 or not np.isfinite(keys).all():
-        raise UnsuitableError
-    return np.lexsort(keys, axis)
 
 
 def as_type(function: Function, dtype: Any) -> Function:
@@ -206,7 +79,7 @@ def scanned(function: Function, ufunc: Any) -> Function:
     """
 
     def scan(a: Any, axis: Any = None, **named: Any) -> Any:
-        if a.size < _MANY_TO_SCAN or a.dtype.char not in "dfl" or named:
+        if a.size < MANY_TO_SCAN or a.dtype.char not in "dfl" or named:
             return function(a, axis, **named)
         elements = a.reshape(-1) if axis is None else a
         made = np.empty(elements.shape, a.dtype)
@@ -264,25 +137,6 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
     return np.rot90(m, k, axes)
 
 
-def histogram(a: Any, *options: Any, **named: Any) -> Any:
-    """Refuse elements that are equal, around which the original puts other bins.
-
-    Bounds of singles are computed in another type, and what is between given ones must
-    be a number.
-    """
-    if a.dtype == np.float32:
-        raise UnsuitableError
-    for each in (a, *options, *named.values()):
-        if isinstance(each, np.ndarray):
-            refuse_nan(each)
-    bins = options[0] if options else named.get("bins", ())
-    if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
-        raise UnsuitableError
-    if a.min() == a.max():
-        raise UnsuitableError
-    return np.histogram(a, *options, **named)
-
-
 def clip(a: Any, *bounds: Any) -> Any:
     """Refuse bounds that are in no order or NaN: the original takes the lower first.
 
@@ -297,17 +151,6 @@ def clip(a: Any, *bounds: Any) -> Any:
         if each is not None:
             refuse_nan(np.asarray(each))
     return np.clip(a, *bounds)
-
-
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """Refuse bounds that are NaN, and take those that are all the same for decreasing.
-
-    The original does both.
-    """
-    refuse_nan(bins)
-    if bins.ndim == 1 and bins.size and (bins == bins[0]).all():
-        return bins.size - np.searchsorted(bins, x, "left" if right else "right")
-    return np.digitize(x, bins, right)
 
 
 def bincount(x: Any, *options: Any, **named: Any) -> Any:
@@ -347,17 +190,6 @@ def einsum(expression: Any, *operands: Any) -> Any:
     if len(arrays) == 1 and np.may_share_memory(made, *operands):
         raise UnsuitableError
     return made
-
-
-def without_nan(function: Function) -> Function:
-    """Return a function that refuses NaN in its result: all elements were NaN."""
-
-    def checked(*arguments: Any, **named: Any) -> Any:
-        found = np.asarray(function(*arguments, **named))
-        _refuse_nan_in(found)
-        return found
-
-    return checked
 
 
 def raveled(multi_index: Any, dims: Any, *options: Any, **named: Any) -> Any:
@@ -433,34 +265,6 @@ def matmul(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
-def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
-    """Interpolate as the original does, which rounds in another way than NumPy."""
-    if type(axis) not in (int, type(None)):
-        raise UnsuitableError
-    places = np.asarray(q)
-    if not ((places >= 0) & (places <= 1)).all() or not places.size:
-        raise UnsuitableError
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    count = a.shape[axis]
-    positions = places * (count - 1) + 1
-    right = np.minimum(positions.astype(int), count - 1)
-    left = np.minimum(positions.astype(int) - 1, count - 1)
-    in_order = np.partition(a, np.unique([left, right]), axis)
-    found = np.zeros((*places.shape, *np.delete(a.shape, axis)))
-    for index, position in np.ndenumerate(positions):
-        weight = position - int(position)
-        below = in_order.take(left[index], axis)
-        above = in_order.take(right[index], axis)
-        found[index] = (1.0 - weight) * below + weight * above
-    return found
-
-
-def percentile(a: Any, q: Any, axis: int | None = None) -> Any:
-    """Return the quantiles of hundredths."""
-    return quantile(a, np.asarray(q) / 100.0, axis)
-
-
 def in_doubles(checked: Function) -> Function:
     """Refuse what becomes a float64 that it was not."""
 
@@ -515,18 +319,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Put values of its type to places along one of an array's axes."""
-    np.put_along_axis(arr, indices, _values(arr, values), _one_axis(axis))
-
-
-def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
-    """Sort all elements, as the original does."""
-    a[...] = partition(a, kth, axis)
-
-
-def sort_in_place(a: Any, axis: Any = -1) -> None:
-    """Sort elements that have an order."""
-    refuse_nan(a)
-    a.sort(axis)
+    np.put_along_axis(arr, indices, _values(arr, values), one_axis(axis))
 
 
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:

@@ -15,9 +15,9 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
-from legate_diffuse.shortcuts import adjusted
-from legate_diffuse.shortcuts.adjusted import Function, ordered
+from legate_diffuse.shortcuts import adjusted, ordering
 from legate_diffuse.shortcuts.hosted import INEXACT
+from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -224,8 +224,8 @@ _ASSIGNMENTS: Final[dict[str, Function]] = {
     "put_along_axis": adjusted.put_along_axis,
 }
 _ASSIGNING_METHODS: Final[dict[str, Function]] = {
-    "sort": adjusted.sort_in_place,
-    "partition": adjusted.partition_in_place,
+    "sort": ordering.sort_in_place,
+    "partition": ordering.partition_in_place,
     "put": adjusted.put,
 }
 # Functions of which native code does a part, what it calls that, and their parameters.

@@ -17,9 +17,6 @@ from typing import Final
 import numpy as np
 
 from legate_diffuse.shortcuts.adjusted import (
-    Function,
-    argpartition,
-    argsort,
     array_equal,
     as_type,
     bincount,
@@ -27,31 +24,37 @@ from legate_diffuse.shortcuts.adjusted import (
     convolve,
     diag,
     diagonal,
-    digitize,
     eigvals,
     einsum,
-    extreme,
     gradient,
-    histogram,
     in_doubles,
     in_own_type,
-    lexsort,
     matmul,
-    ordered,
-    partition,
-    percentile,
-    quantile,
     raveled,
     repeat,
     rot90,
     scanned,
+    select,
+    unravel_index,
+)
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.ordering import (
+    Function,
+    argpartition,
+    argsort,
+    digitize,
+    extreme,
+    histogram,
+    lexsort,
+    ordered,
+    partition,
+    percentile,
+    quantile,
     searchsorted,
     sort,
     unique,
-    unravel_index,
     without_nan,
 )
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
@@ -144,7 +147,7 @@ FUNCTIONS: Final = (
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2),
     Recipe("compress", _INDEXING, 3, "axis"),
     Recipe("choose", _INDEXING, 2),
-    Recipe("select", _INDEXING, 3, "default", arrays=0),
+    Recipe("select", _INDEXING, 3, "default", function=select, arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2", function=diagonal),
     Recipe("diag", _MATRICES, 2, "k", function=diag),
     Recipe("diagflat", _MATRICES, 2, "k"),

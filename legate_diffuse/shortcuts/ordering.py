@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of NumPy that compare elements, and return what cuPyNumeric's do.
+
+NaN has another place there, so most refuse it.
+
+Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.shortcuts.hosted import UnsuitableError
+
+Function = Callable[..., Any]
+
+# From so many elements on a stable sort takes several times as long as another.
+_MANY_TO_SORT: Final = 2**14
+# How many of them tell whether most are different.
+_SAMPLE: Final = 1024
+# From so many elements on it pays to take them in another way.
+MANY_TO_SCAN: Final = 2**15
+
+
+def refuse_nan(values: Any) -> None:
+    """Raise where NaN is sorted or compared: its place is another one there."""
+    if values.dtype.kind not in "fc":
+        return
+    flat = values.reshape(-1)
+    # no square is NaN but that of NaN; the least costly pass over the elements
+    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
+    if total != total:
+        raise UnsuitableError
+
+
+def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
+    """Refuse NaN, which is last in an array in order."""
+    refuse_nan(np.asarray(v))
+    refuse_nan(a[-1:])
+    return np.searchsorted(a, v, side)
+
+
+def ordered(function: Function) -> Function:
+    """Return a function that refuses NaN in its first argument."""
+
+    def ordered(a: Any, *options: Any, **named: Any) -> Any:
+        refuse_nan(a)
+        return function(a, *options, **named)
+
+    return ordered
+
+
+def _is_in_order(a: Any) -> bool:
+    return a.ndim == 1 and a.size >= _MANY_TO_SORT and bool((a[1:] >= a[:-1]).all())
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Do the same, but only look at elements that are in order, and refuse NaN.
+
+    NumPy's sort takes longer for what is in order than for anything else.
+    """
+    if kind is None and axis in (-1, 0, None) and _is_in_order(a):
+        return a.copy()
+    found = np.sort(a, axis, kind)
+    # NaN comes last
+    along = -1 if axis is None else axis
+    _refuse_nan_in(np.take(found, [-1], along) if found.size else found)
+    return found
+
+
+def extreme(function: Function) -> Function:
+    """Return a function that finds places, and refuses NaN, which it finds first.
+
+    So only few of many elements are looked at.
+    """
+    checked = ordered(function)
+
+    def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        if a.size < MANY_TO_SCAN:
+            return checked(a, axis, keepdims=keepdims)
+        if type(axis) is not int and axis is not None:
+            raise UnsuitableError
+        found = function(a, axis, keepdims=True)
+        if a.dtype.kind != "f":
+            pass
+        elif axis is None:
+            _refuse_nan_in(a.flat[found.item()])
+        else:
+            _refuse_nan_in(np.take_along_axis(a, found, axis))
+        return found if keepdims else np.squeeze(found, axis)
+
+    return place
+
+
+def _refuse_nan_in(values: Any) -> None:
+    if (values != values).any():
+        raise UnsuitableError
+
+
+def unique(a: Any) -> Any:
+    """Find them by a sort, which takes less time than NumPy's table of many.
+
+    NaN is no element there.
+    """
+    refuse_nan(a)
+    if a.size < _MANY_TO_SORT:
+        return np.unique(a)
+    found = sort(a.reshape(-1))
+    is_first = np.empty(found.size, bool)
+    is_first[0] = True
+    np.not_equal(found[1:], found[:-1], out=is_first[1:])
+    return found[is_first]
+
+
+def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Sort as the original does: on processors it is always stable."""
+    is_long = a.ndim == 1 and a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
+    if not is_long or np.unique(a[:: a.size // _SAMPLE]).size < _SAMPLE:
+        return np.argsort(a, axis, kind="stable")
+    places = np.argsort(a, axis)
+    values = a[places]
+    follows = np.concatenate(([False], values[1:] == values[:-1]))
+    if not follows.any():
+        return places
+    # equal ones come in the order of their places
+    equal = np.flatnonzero(follows | np.append(follows[1:], False))
+    runs = np.cumsum(~follows[equal])
+    found = places[equal]
+    places[equal] = found[np.lexsort((found, runs))]
+    return places
+
+
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """Sort all elements, as the original does."""
+    return sort(a, one_axis(axis))
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """Sort all elements, as the original does."""
+    refuse_nan(a)
+    return argsort(a, one_axis(axis))
+
+
+def one_axis(axis: Any) -> int:
+    """Return an axis, and refuse several or none."""
+    if type(axis) is not int:
+        raise UnsuitableError
+    return axis
+
+
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """Refuse keys of several types, which the original makes one of, and no numbers."""
+    if len({np.asarray(key).dtype for key in keys}) != 1 or not np.isfinite(keys).all():
+        raise UnsuitableError
+    return np.lexsort(keys, axis)
+
+
+def histogram(a: Any, *options: Any, **named: Any) -> Any:
+    """Refuse elements that are equal, around which the original puts other bins.
+
+    Bounds of singles are computed in another type, and what is between given ones must
+    be a number.
+    """
+    if a.dtype == np.float32:
+        raise UnsuitableError
+    for each in (a, *options, *named.values()):
+        if isinstance(each, np.ndarray):
+            refuse_nan(each)
+    bins = options[0] if options else named.get("bins", ())
+    if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
+        raise UnsuitableError
+    if a.min() == a.max():
+        raise UnsuitableError
+    return np.histogram(a, *options, **named)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Refuse bounds that are NaN, and take those that are all the same for decreasing.
+
+    The original does both.
+    """
+    refuse_nan(bins)
+    if bins.ndim == 1 and bins.size and (bins == bins[0]).all():
+        return bins.size - np.searchsorted(bins, x, "left" if right else "right")
+    return np.digitize(x, bins, right)
+
+
+def without_nan(function: Function) -> Function:
+    """Return a function that refuses NaN in its result: all elements were NaN."""
+
+    def checked(*arguments: Any, **named: Any) -> Any:
+        found = np.asarray(function(*arguments, **named))
+        _refuse_nan_in(found)
+        return found
+
+    return checked
+
+
+def quantile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Interpolate as the original does, which rounds in another way than NumPy."""
+    if type(axis) not in (int, type(None)):
+        raise UnsuitableError
+    places = np.asarray(q)
+    if not ((places >= 0) & (places <= 1)).all() or not places.size:
+        raise UnsuitableError
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    count = a.shape[axis]
+    positions = places * (count - 1) + 1
+    right = np.minimum(positions.astype(int), count - 1)
+    left = np.minimum(positions.astype(int) - 1, count - 1)
+    in_order = np.partition(a, np.unique([left, right]), axis)
+    found = np.zeros((*places.shape, *np.delete(a.shape, axis)))
+    for index, position in np.ndenumerate(positions):
+        weight = position - int(position)
+        below = in_order.take(left[index], axis)
+        above = in_order.take(right[index], axis)
+        found[index] = (1.0 - weight) * below + weight * above
+    return found
+
+
+def percentile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Return the quantiles of hundredths."""
+    return quantile(a, np.asarray(q) / 100.0, axis)
+
+
+def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
+    """Sort all elements, as the original does."""
+    a[...] = partition(a, kth, axis)
+
+
+def sort_in_place(a: Any, axis: Any = -1) -> None:
+    """Sort elements that have an order."""
+    refuse_nan(a)
+    a.sort(axis)
