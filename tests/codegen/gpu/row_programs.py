@@ -92,6 +92,10 @@ def centred(dtype: str) -> list[Step]:
     ]
 
 
+# Bytes of shared memory that a block may have.
+SHARED = 48 * 1024
+
+
 def shapes_of(step: Step, arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """Return the views of a step, of one shape."""
     own = [arrays[name] for name in step.names]
@@ -118,13 +122,15 @@ def launch_rows(
     views = [shapes_of(step, arrays) for step in steps]
     points = max(math.prod(each[0].shape[1:]) for each in views)
     x = across or min(THREADS, 1 << max(0, points - 1).bit_length())
+    # as many rows as shared memory has place for
     y = THREADS // x
+    while sum(-(-arrays[each].strides[0] * y // 16) * 16 for each in local) > SHARED:
+        x, y = 2 * x, y // 2
     # what added to an address gives the place in shared memory
     origins, offset = {}, 0
     for each in local:
         origins[each] = arrays[each].ctypes.data - offset
         offset += -(-arrays[each].strides[0] * y // 16) * 16
-    assert offset <= 6144 * 8
     rows = max(s.first + own[0].shape[0] for s, own in zip(steps, views, strict=True))
     words = [rows, 0]
     for step, own in zip(steps, views, strict=True):
