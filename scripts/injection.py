@@ -177,7 +177,7 @@ class Runner:
         if self._cold == "cuts":
             window._policy._forget()
         elif self._cold:
-            submitter._plans.clear()
+            submitter.planner.clear()
             submitter.at_once._operations.clear()
         if self._cold == "kernels":
             submitter._kernels._compiler = Compiler()

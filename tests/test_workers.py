@@ -74,8 +74,8 @@ LEAVE = {
     "$LEFT": "import os\nos.environ['LEFT'] = '1'",
     "the handler of SIGUSR1": "import signal\n"
     "signal.signal(signal.SIGUSR1, lambda *_: None)",
-    "legate_diffuse.launch.submission.make_plan": "import "
-    "legate_diffuse.launch.submission as m\nm.make_plan = lambda *_: None",
+    "legate_diffuse.launch.planner.make_plan": "import "
+    "legate_diffuse.launch.planner as m\nm.make_plan = lambda *_: None",
     "what legate_diffuse.codegen.compiler.Compiler defines": "from "
     "legate_diffuse.codegen import Compiler\nCompiler.compile = lambda *_: None",
     "window.queue.native": "from legate_diffuse.interpose.window import window\n"

@@ -9,15 +9,16 @@ windows says, the first time that the views look as they do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.small import MOST_POINTS, SmallArrays
-from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
+from legate_diffuse.launch.state import ALL_SINGLE, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb
 from legate_diffuse.stores.fill import Fill
@@ -28,19 +29,6 @@ from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 
-class Planner(Protocol):
-    """Plans windows."""
-
-    def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:
-        """Plan a window whose operations no task may run.
-
-        Returns its only launch, None if that needs more than loop nests.
-        """
-
-    def has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
-        """Find or compile a launch's kernels; False if the original tasks must run."""
-
-
 class AtOnce:
     """Knows how operations run on small arrays.
 
@@ -48,6 +36,7 @@ class AtOnce:
         legate: the real Legate.
         small: says which arrays are small.
         planner: plans an operation as a window of its own.
+        has_kernels: finds or compiles a launch's kernels; False if there are none.
 
     Attributes:
         filled: what ran last, if it was a fill.
@@ -56,10 +45,17 @@ class AtOnce:
     # native code reads this
     __slots__ = ("__dict__", "filled")
 
-    def __init__(self, legate: Legate, small: SmallArrays, planner: Planner) -> None:
+    def __init__(
+        self,
+        legate: Legate,
+        small: SmallArrays,
+        planner: Planner,
+        has_kernels: Callable[[PlannedLaunch, list[Any]], bool],
+    ) -> None:
         self._native = native = legate.native
         self._small = small
         self._planner = planner
+        self._has_kernels = has_kernels
         self.filled: Filled | None = None
         # by the numbers of their kinds
         self._operations: dict[tuple[int, ...], Any] = {}
@@ -162,7 +158,7 @@ class AtOnce:
         launch = self._planner.plan_nests(window)
         if launch is None or _gathers(launch):
             return ()
-        if not self._planner.has_kernels(launch, window.shapes):
+        if not self._has_kernels(launch, window.shapes):
             return None if launch.fused else ()
         counts = [_num_scalars(operation) for operation in operations]
         places = [apart.index(view) for view in window.views]

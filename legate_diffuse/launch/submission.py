@@ -14,18 +14,15 @@ from typing import Any, Final, Protocol
 from legate_diffuse import settings
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.pipeline import Pass, Watch, make_plan, verify_pass
+from legate_diffuse.fusion.pipeline import Pass, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
-from legate_diffuse.fusion.translate import translate
-from legate_diffuse.ir.text import render
-from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.logs import Logs, kernels_text
-from legate_diffuse.launch.proving import Prover
+from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.queue import Step
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
@@ -46,11 +43,6 @@ from legate_diffuse.stores.legate import Legate
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Plans that are remembered at most, and kernels that are loaded at most (they take
-# 10 to 20 KB each). Those that were used longest ago are forgotten first.
-MAX_PLANS: Final = 4096
-MAX_KERNELS: Final = 4096
-_KEPT_SHARE: Final = 0.75
 # So many names of operations are told apart, of those that run at once.
 _NAMES: Final = 1 << 16
 
@@ -78,12 +70,8 @@ class Submitter:
         self.legate = legate
         self.native = native = legate.native
         self.counters = counters
-        self._meanings = meanings if agreement is None else Trapping(meanings, fills)
         self._agreement = agreement
-        # by key, and whether points compute again what they gather
-        self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
         self.logs = Logs(native)
-        self._prover = Prover(self._meanings, counters, self.logs)
         self.gathering = Gathering(native, several=agreement is not None)
         # how many operations ran that were not recorded
         self.unseen = 0
@@ -92,9 +80,6 @@ class Submitter:
         # the numbers of fused tasks, by name
         self._named: dict[str, int] = {}
         self._warned = False
-        self._watch: Watch | None = verify_pass if checker is not None else None
-        if settings.PASS in settings.dump():
-            self._watch = _print_pass
         self._prints_decisions = settings.DECISIONS in settings.dump()
         if (cache_bytes := settings.cache_bytes()) is not None:
             native.set_cache_bytes(cache_bytes)
@@ -102,6 +87,19 @@ class Submitter:
             native.set_num_threads(threads)
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
+        self.planner = Planner(
+            legate,
+            meanings if agreement is None else Trapping(meanings, fills),
+            counters,
+            self._kernels,
+            self.gathering,
+            self.logs,
+            self._failed,
+        )
+        if checker is not None:
+            self.planner.watch = verify_pass
+        if settings.PASS in settings.dump():
+            self.planner.watch = _print_pass
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
         # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(
@@ -120,9 +118,9 @@ class Submitter:
             lambda: self.choice.single_below() != ALL_SINGLE,
         )
         self._locates = self.explanation is not None or checker is not None
-        self.at_once = AtOnce(legate, self.small, self)
+        self.at_once = AtOnce(legate, self.small, self.planner, self.has_kernels)
         if self.ledger is not None:
-            self.ledger.clock(self, "_plan", "planning")
+            self.ledger.clock(self.planner, "plan", "planning")
             self.ledger.clock(self.at_once, "plan", "submission")
         self._places: Any = native.Places() if self._locates else None
         self.track_provenance = self._locates or bool(runtime.config().provenance)
@@ -261,101 +259,11 @@ class Submitter:
                 return [step]
         return [OriginalStep(self, operation)]
 
-    def plan_nests(self, window: ClosedWindow) -> PlannedLaunch | None:
-        """Plan a window whose operations no task may run.
-
-        Returns its only launch, None if that needs more than loop nests.
-        """
-        try:
-            meanings = Trapping(self._meanings, lambda _: True)
-            plan = attempt(lambda: self._make_plan(window, meanings))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            return None
-        if not self._accepts(window, plan):
-            return None
-        first = plan.launches[0]
-        rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
-        return first if first.fused and not rest else None
-
-    def _make_plan(
-        self, window: ClosedWindow, meanings: Meanings, computes_gathered: bool = True
-    ) -> Plan:
-        how = self._watch, computes_gathered, self._kernels.runs_rows()
-        plan = make_plan(translate(window, self._meanings), meanings, *how)
-        self.counters.plans_made += 1
-        return plan
-
     def _plan(self, window: ClosedWindow) -> Plan:
         is_broken = self._agreement is not None and self._agreement.broken
         if is_broken or not self.native.scope_runs_kernels():
             return unfused_plan(len(window.operations))
-        plan = self._plan_for(window, computes=True)
-        fits = self.gathering.allows(plan, window.views)
-        return plan if fits else self._plan_for(window, computes=False)
-
-    def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
-        plan = self._found_or_made(window, computes)
-        if not self._accepts(window, plan):
-            plan = unfused_plan(len(window.operations))
-            plan.proven = True
-            if window.spells_operations():
-                self._plans[window.key, computes] = plan
-        return plan
-
-    def _accepts(self, window: ClosedWindow, plan: Plan) -> bool:
-        """Whether a plan does what its window says, as far as that must be known."""
-        try:
-            return self._prover.accepts(window, plan)
-        except FailureError as failure:
-            self._failed("proof", failure, lambda: self._text(window))
-            return False
-
-    def _found_or_made(self, window: ClosedWindow, computes: bool) -> Plan:
-        key, length = (window.key, computes), len(window.operations)
-        if (plan := self._plans.get(key)) is not None and plan.length == length:
-            self.counters.plan_hits += 1
-            return plan
-        if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
-            self._forget()
-        try:
-            plan = attempt(lambda: self._make_plan(window, self._meanings, computes))
-        except FailureError as failure:
-            self._failed("analysis", failure, lambda: self._text(window))
-            plan = unfused_plan(length)
-        # the key is not always that of the operations
-        if window.spells_operations():
-            self._plans[key] = plan
-        return plan
-
-    def _text(self, window: ClosedWindow) -> str:
-        return render(translate(window, self._meanings))
-
-    def _forget(self) -> None:
-        """Forget the plans that were used longest ago, and the kernels only they use.
-
-        A step or a window that is being prepared may still have such a plan: the
-        native part refuses its kernels, and the original tasks run.
-        """
-        plans = sorted(self._plans.items(), key=lambda item: -item[1].last_use)
-        wanted: set[Kernel | RowProgram] = set()
-        for number, (key, plan) in enumerate(plans):
-            nests = [nest for launch in plan.launches for nest in launch.coded]
-            kernels = {nest.code for nest in nests}
-            if (
-                number < _KEPT_SHARE * MAX_PLANS
-                and len(wanted | kernels) <= _KEPT_SHARE * MAX_KERNELS
-            ):
-                wanted |= kernels
-                continue
-            self._plans.pop(key, None)
-            for nest in nests:
-                nest.kernel = None
-        # from now on nobody can submit a task with the others
-        free = self._kernels.keep(wanted)
-        # tasks that were submitted may not have run yet
-        self.native.call(self.legate.runtime.issue_execution_fence, True)
-        free()
+        return self.planner.plan(window)
 
     def has_kernels(self, launch: PlannedLaunch, shapes: list[Any]) -> bool:
         """Find or compile a launch's kernels; False if the original tasks must run."""

@@ -201,9 +201,9 @@ def test_a_wrong_sum_is_caught() -> None:
 
 
 NOTHING_LIVES = """
-import legate_diffuse.launch.submission as submission
-translate = submission.translate
-submission.translate = lambda window, meanings: translate(
+import legate_diffuse.launch.planner as planner
+translate = planner.translate
+planner.translate = lambda window, meanings: translate(
     window._replace(alive=[False] * len(window.roots)), meanings
 )
 """

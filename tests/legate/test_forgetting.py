@@ -11,9 +11,9 @@ BEGIN = """
 import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric as cn
-import legate_diffuse.launch.submission as submission
+import legate_diffuse.launch.planner as planner
 from legate_diffuse.interpose.window import window
-submission.MAX_KERNELS = 8
+planner.MAX_KERNELS = 8
 kernels = window.submitter._kernels
 most = 0
 def chain(length):
@@ -44,17 +44,17 @@ print(most, counts["failures"], counts["plans_made"])
 def test_a_kernel_is_used_by_nested_work_while_it_is_forgotten() -> None:
     """A finalizer or a signal handler runs while the last tasks are waited for."""
     program = """
-native = window.submitter.native
+native = window.submitter.planner.native
 class Native:
     def __getattr__(self, name):
         return getattr(native, name)
     def call(self, *arguments):
         native.call(*arguments)
-        window.submitter.native = native
+        window.submitter.planner.native = native
         print(chain(1))
 for length in range(1, 9):
     chain(length)
-window.submitter.native = Native()
+window.submitter.planner.native = Native()
 chain(9)
 print(chain(1), legate_diffuse.stats()["failures"])
 """

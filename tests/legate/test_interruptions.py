@@ -20,9 +20,9 @@ import legate_diffuse
 legate_diffuse.enable()
 import cupynumeric as cn
 from legate_diffuse.interpose.window import window
-import legate_diffuse.launch.submission as submission
+import legate_diffuse.launch.planner as planner
 gc.disable()
-native, make_plan = window.queue.native, submission.make_plan
+native, make_plan = window.queue.native, planner.make_plan
 
 class Interrupt(Exception):
     pass
@@ -51,7 +51,7 @@ class Native:
 END = """
 finally:
     window.queue.native = window.submitter.native = native
-    submission.make_plan = make_plan
+    planner.make_plan = make_plan
     gc.enable()
 """
 
@@ -145,17 +145,17 @@ def test_an_exception_at_a_launch_loses_nothing_and_repeats_nothing(
 def test_an_exception_from_outside_is_no_failure() -> None:
     """The plan is made again, and remembered."""
     program = """
-    make_plan = submission.make_plan
+    make_plan = planner.make_plan
     def interrupted(*arguments):
-        submission.make_plan = make_plan
+        planner.make_plan = make_plan
         raise Interrupt
     x = cn.zeros(6)
     for n in range(3):
         x += 1.0
         x *= 2.0
         if n == 1:
-            submission.make_plan = interrupted
-            window.submitter._plans.clear()
+            planner.make_plan = interrupted
+            window.submitter.planner.clear()
         try:
             window.flush("test")
         except Interrupt:
@@ -192,13 +192,13 @@ def test_a_window_that_is_submitted_while_it_is_prepared() -> None:
 def test_a_plan_sees_what_its_key_says() -> None:
     """An array that goes while a window is planned was alive in its key."""
     program = """
-    translate = submission.translate
+    translate = planner.translate
     def collecting(*arguments):
         kept.clear()
         return translate(*arguments)
     kept = []
     for translated in (collecting, translate):
-        submission.translate = translated
+        planner.translate = translated
         x = cn.arange(4.0)
         y = x + 1.0
         kept.append(y)
@@ -217,11 +217,11 @@ def test_a_finalizer_that_uses_arrays_runs_while_a_window_is_submitted() -> None
         def __del__(self):
             self.array *= 2.0
             print("finalized")
-    make_plan = submission.make_plan
+    make_plan = planner.make_plan
     def collecting(*arguments):
         gc.collect()
         return make_plan(*arguments)
-    submission.make_plan = collecting
+    planner.make_plan = collecting
     x = cn.arange(4.0)
     y = x + 1.0
     Resource(y)
@@ -296,13 +296,13 @@ def test_an_exception_in_a_flush_that_legate_asked_for_is_raised() -> None:
 
 def test_an_exception_while_an_operation_is_planned_that_is_to_run_at_once() -> None:
     program = """
-    make_plan = submission.make_plan
+    make_plan = planner.make_plan
     def interrupted(*arguments):
-        submission.make_plan = make_plan
+        planner.make_plan = make_plan
         raise Interrupt
     x = cn.arange(4.0)
     x += 1.0
-    submission.make_plan = interrupted
+    planner.make_plan = interrupted
     try:
         cn.hypot(x, 0.0 * x, out=x)
     except Interrupt:
@@ -351,9 +351,9 @@ def test_a_finalizer_uses_what_an_operation_is_to_change_at_once(
             self.cycle = self
         def __del__(self):
             {use}
-    make_plan = submission.make_plan
+    make_plan = planner.make_plan
     def collecting(*arguments):
-        submission.make_plan = make_plan
+        planner.make_plan = make_plan
         gc.collect()
         return make_plan(*arguments)
     late = []
@@ -361,9 +361,9 @@ def test_a_finalizer_uses_what_an_operation_is_to_change_at_once(
     x += 1.0
     Last()
     window.flush("test")
-    submission.make_plan = collecting
+    planner.make_plan = collecting
     cn.copysign(x, -x, out=x)
-    assert submission.make_plan is make_plan
+    assert planner.make_plan is make_plan
     x *= 2.0
     print(numpy.asarray(late[0]).tolist(), x.tolist(), float(large[3]))
     """

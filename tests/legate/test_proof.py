@@ -53,8 +53,8 @@ def _as_if_nothing_were_read(
 def test_what_is_refuted_runs_unfused_and_leaves_a_report(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    window.submitter._plans.clear()
-    prover = window.submitter._prover
+    window.submitter.planner.clear()
+    prover = window.submitter.planner._prover
     monkeypatch.setattr(prover, "_how", settings.ALWAYS)
     monkeypatch.setattr(prover, "_warned", False)
     monkeypatch.setattr(proving, "refute", _as_if_nothing_were_read)
@@ -75,7 +75,7 @@ def test_what_is_refuted_runs_unfused_and_leaves_a_report(
     path.unlink()
     for part in ("# the window", "# the extents", "# the plan", "BINARY_OP.MULTIPLY"):
         assert part in report
-    window.submitter._plans.clear()
+    window.submitter.planner.clear()
 
 
 PROGRAM = """
