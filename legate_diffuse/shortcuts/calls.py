@@ -291,7 +291,7 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
 
     def call(*operands: Any) -> Any:
         # the original takes the real part of a complex number for its truth
-        if any([isinstance(each, complex) for each in operands]):
+        if any([each is None or isinstance(each, complex) for each in operands]):
             return None
         given = operands[::-1] if swapped else operands
         return run(function, given, {}, name, _REAL_KINDS, brings=False)

@@ -35,9 +35,11 @@ PyNumberMethods& numbers() {
 }
 
 // Calls the method of the array, as the slot's own function does: that one refuses to if it is not
-// in the slot.
+// in the slot. Not all are methods if the array comes second.
 PyObject* call_method(PyObject* a, PyObject* b, PyObject* name, PyObject* swapped_name) {
   const auto is_first = Py_TYPE(a) == array_fields().classes.ndarray;
+
+  if (!is_first && !swapped_name) Py_RETURN_NOTIMPLEMENTED;
 
   return PyObject_CallMethodOneArg(is_first ? a : b, is_first ? name : swapped_name,
                                    is_first ? b : a);
@@ -66,6 +68,9 @@ struct TwoSided {
     function = known;
     method = name_of(name, "__");
     swapped_method = name_of(name, "__r");
+
+    auto* const type = reinterpret_cast<PyObject*>(array_fields().classes.ndarray);
+    if (!PyObject_HasAttr(type, swapped_method)) swapped_method = nullptr;
   }
 };
 
