@@ -369,6 +369,10 @@ choose(b % 2, [b, b])
 select([x > 3, x > 1], [x, x])
 select([x > 3, x > 1], [x, 2])
 select([x > 3, x > 1], [x, x], 300)
+1 << r
+True >> b
+r << 1
+x == None
 extract(x > 2, x)
 compress(x > 2, x)
 packbits(b.astype('uint8'))
