@@ -38,7 +38,9 @@ _BASIC_INDEX: Final[tuple[Source, ...]] = (
     ("_thunk.deferred", "DeferredArray._slice_store"),
     ("_utils.array", "is_advanced_indexing"),
 )
-_COPY: Final[tuple[Source, ...]] = (
+# What a copy of elements becomes.
+COPIED: Final[tuple[Source, ...]] = (
+    ("_thunk.deferred", "DeferredArray.copy"),
     ("_thunk.deferred", "DeferredArray.unary_op"),
     ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
@@ -100,8 +102,12 @@ def _replace_set(submission: Submission) -> None:
     warn, selections = submission.client.warn, submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
     constant, hosted = submission.constant, submission.hosted
+    takes_numbers = submission.client.takes_numbers
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
+        if not takes_numbers and type(value) is not ndarray:
+            original(self, key, value)
+            return
         if type(value) in _NUMBERS:
             if self._writeable and not doctor._user_value:
                 target = find_part(self._thunk, key)
@@ -197,7 +203,8 @@ def _replace_set(submission: Submission) -> None:
         submit(template, [target, source])
         return True
 
-    submission.operators["__setitem__"] = None
+    # native code takes numbers where it is given a function
+    submission.operators["__setitem__"] = writes.function if takes_numbers else None
     original = replace(ndarray, "__setitem__", set_)
 
 
@@ -268,7 +275,6 @@ SHORTCUTS: Final = (
         "slices",
         (
             ("_array.array", "ndarray.__getitem__"),
-            ("_array.array", "ndarray._from_thunk"),
             ("_thunk.deferred", "DeferredArray.get_item"),
             *_BASIC_INDEX,
             *SHOWN,
@@ -281,9 +287,10 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.__setitem__"),
             ("_thunk.deferred", "DeferredArray.set_item"),
             ("_thunk.deferred", "DeferredArray.putmask"),
+            ("_array.util", "check_writeable"),
             *_BASIC_INDEX,
-            *_COPY,
-            *CALLED,
+            *COPIED,
+            *SHOWN,
             *CONVERTED,
         ),
         _replace_set,
@@ -293,8 +300,7 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.copy"),
             ("_array.array", "ndarray.__copy__"),
-            ("_thunk.deferred", "DeferredArray.copy"),
-            *_COPY,
+            *COPIED,
             *MADE,
         ),
         _replace_copies,

@@ -46,6 +46,7 @@ CONVERTED: Final[tuple[Source, ...]] = (
 # What makes an array that shows a store.
 SHOWN: Final[tuple[Source, ...]] = (
     *CALLED,
+    ("_array.array", "ndarray._from_thunk"),
     ("_array.array", "ndarray._init_from_thunk"),
     ("_thunk.deferred", "DeferredArray.__init__"),
 )
@@ -74,7 +75,9 @@ class Submission:
         }
         self.copies = CopyTemplates(client)
         self.selections = Selections(client, self.show, self.make, self.copies)
-        self.constant = Constants().find
+        # numbers beside arrays, and what of them is for operands
+        self.number = Constants().find
+        self.constant = self.number if client.takes_numbers else lambda *_: None
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
         if window.runs_at_once:

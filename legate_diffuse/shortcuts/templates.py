@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.shortcuts.shortcut import Source, is_known
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense, form
@@ -35,6 +36,19 @@ _INEXACT: Final = FLOATS | COMPLEX
 # every int up to this size is a float64 (and rounds once to a float32)
 EXACT: Final = 1 << 53
 
+# What functions of two operands do with numbers, by what has the function.
+CHECKS: Final[dict[str, Source]] = {
+    "comparisons": ("_ufunc.comparison", "_post_resolution_check"),
+    "arithmetic": ("_ufunc.ufunc", "_default_post_resolution_check"),
+}
+# What makes arrays of numbers beside arrays.
+OF_NUMBERS: Final[tuple[Source, ...]] = (
+    ("runtime", "Runtime.get_numpy_thunk"),
+    ("runtime", "Runtime.find_or_create_array_thunk"),
+    ("runtime", "cached_thunk_from_scalar"),
+    ("runtime", "thunk_from_scalar"),
+)
+
 # Functions that return an integer array itself.
 _IDENTITY: Final = frozenset(("ceil", "floor", "trunc"))
 
@@ -51,10 +65,10 @@ class Client:
         self.deferred_array = member("_thunk.deferred", "DeferredArray")
         self.unary_ufunc = member("_ufunc.ufunc", "unary_ufunc")
         self.binary_ufunc = member("_ufunc.ufunc", "binary_ufunc")
-        self.checks = (
-            member("_ufunc.ufunc", "_default_post_resolution_check"),
-            member("_ufunc.comparison", "_post_resolution_check"),
-        )
+        # what functions of two operands do with numbers, where that is known
+        self.checks = [member(*each) for each in CHECKS.values() if is_known(*each)]
+        # whether it is known how arrays are made of numbers
+        self.takes_numbers = all([is_known(*each) for each in OF_NUMBERS])
         self.ufuncs = importlib.import_module("cupynumeric._ufunc")
         self.to_core_type = member("_utils.array", "to_core_type")
         self.library = member("runtime", "runtime").library
@@ -135,7 +149,8 @@ def new_function(
     client: Client, *, takes_numbers: bool = False, reduces: bool = False
 ) -> Any:
     """Return a function of native code that knows no operation yet."""
-    return client.legate.native.Function(dense, takes_numbers, reduces)
+    known = takes_numbers and client.takes_numbers
+    return client.legate.native.Function(dense, known, reduces)
 
 
 class NewArrays:
@@ -197,8 +212,13 @@ class Templates(dict[str | None, Template | None]):
         self._client = client
         self._ufunc = ufunc
         self.name: str = ufunc._name
-        # whether a Python number takes the type of the array
+        self.is_known = (
+            not isinstance(ufunc, client.binary_ufunc)
+            or ufunc._post_resolution_check in client.checks
+        )
         self.common_type = getattr(ufunc, "_use_common_type", True)
+        # whether a Python number takes the type of the array
+        self.takes_numbers = self.common_type and client.takes_numbers
         self.function = new_function(client, takes_numbers=self.common_type)
         self.takes_integers = "l" in ufunc._result_dtypes or self.name in _IDENTITY
 
@@ -212,7 +232,7 @@ class Templates(dict[str | None, Template | None]):
         client, ufunc, char = self._client, self._ufunc, dtype.char
         if isinstance(ufunc, client.binary_ufunc):
             result = ufunc._result_dtypes.get((char, char))
-            if result is None or ufunc._post_resolution_check not in client.checks:
+            if result is None or not self.is_known:
                 return None
             task, code = client.tasks.BINARY_OP, ufunc._op_code
             return Template(client, task, 2, code, result)
