@@ -206,7 +206,7 @@ def _binary(submission: Submission) -> Callable[..., Any]:
         a = base._view
         root = a.root
         template = templates[root.dtype]
-        if template is None or not root.fusable or doctor._user_value:
+        if template is None or not root.fusable or doctor.is_on:
             return None
         shape = a.shape
         if kind is ndarray:
@@ -276,7 +276,7 @@ def _unary(submission: Submission) -> Callable[..., Any]:
             return None
         view = base._view
         template = templates[view.root.dtype]
-        if template is None or not view.root.fusable or doctor._user_value:
+        if template is None or not view.root.fusable or doctor.is_on:
             return None
         if out is None:
             made = make(template, view.shape, view)
@@ -399,9 +399,9 @@ def _replace_universal_function(submission: Submission) -> None:
     """Let numbers of NumPy's that come first take the short way, too."""
     client = submission.client
     known = {
-        getattr(np, ufunc._name): ufunc
-        for ufunc in vars(client.ufuncs).values()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+        getattr(np, name): ufunc
+        for name, ufunc in client.ufuncs.items()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
     }
     ndarray = client.ndarray
 
@@ -420,9 +420,9 @@ def _replace_universal_function(submission: Submission) -> None:
     original = replace(ndarray, "__array_ufunc__", call)
     submission.ufuncs.update(
         {
-            getattr(np, ufunc._name): templates.function
-            for ufunc, templates in submission.templates.items()
-            if isinstance(getattr(np, ufunc._name, None), np.ufunc)
+            getattr(np, templates.name): templates.function
+            for templates in submission.templates.values()
+            if isinstance(getattr(np, templates.name, None), np.ufunc)
         }
     )
 

@@ -63,7 +63,7 @@ def _replace_get(submission: Submission) -> None:
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
-        if doctor._user_value:
+        if doctor.is_on:
             return original(self, key)
         if type(key) is ndarray:
             selected = get_selected(arrays.function, self, key)
@@ -109,14 +109,14 @@ def _replace_set(submission: Submission) -> None:
             original(self, key, value)
             return
         if type(value) in _NUMBERS:
-            if self._writeable and not doctor._user_value:
+            if self._writeable and not doctor.is_on:
                 target = find_part(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
             if not hosted.assign(self, key, value):
                 original(self, key, value)
             return
-        if type(value) is ndarray and self._writeable and not doctor._user_value:
+        if type(value) is ndarray and self._writeable and not doctor.is_on:
             if type(value._thunk) is selections.type:
                 if type(key) is ndarray and selections.put(self, key, value):
                     return
@@ -139,7 +139,7 @@ def _replace_set(submission: Submission) -> None:
 
     def converted(value: Any, name: str | None) -> Any:
         """Return an array of a type, where that is no affair of the original's."""
-        if warn._user_value or name not in TARGETS:
+        if warn.is_on or name not in TARGETS:
             return value
         found = submission.conversions.convert(value, name)
         return value if found is None else found
@@ -147,7 +147,7 @@ def _replace_set(submission: Submission) -> None:
     def _put(target: View, value: float) -> bool:
         """Write a number to all elements; False if its type is to change."""
         root = target.root
-        if warn._user_value and root.dtype != _NUMBERS[type(value)]:
+        if warn.is_on and root.dtype != _NUMBERS[type(value)]:
             # the original warns of conversions
             return False
         source = constant(root, value)
@@ -230,7 +230,7 @@ def _replace_copy(submission: Submission, name: str) -> None:
             or view.volume == 1
             or options
             or named
-            or doctor._user_value
+            or doctor.is_on
         ):
             return original(self, *options, **named)
         return make(template, view.shape, view)

@@ -153,9 +153,9 @@ def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
     hosted, client = submission.hosted, submission.client
     functions = {
-        ufunc: ordered(getattr(np, ufunc._name).reduce)
-        for ufunc in vars(client.ufuncs).values()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+        ufunc: ordered(getattr(np, name).reduce)
+        for name, ufunc in client.ufuncs.items()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
     }
 
     def reduce(

@@ -181,7 +181,7 @@ def _replace_products(submission: Submission) -> None:
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
-        if not window.runs_at_once or doctor._user_value:
+        if not window.runs_at_once or doctor.is_on:
             return None
         one, other = client.view_of(a), client.view_of(b)
         if one is None or other is None or one.root.dtype != other.root.dtype:

@@ -16,16 +16,20 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 import pytest
+from cupynumeric._thunk import deferred
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from process import run_alone, run_python
 from tiers import examples
 
 from legate_diffuse.interpose.known import KNOWN
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts import apply, calls, shortcut
+from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.shortcuts import apply, calls, reductions, shortcut
 from legate_diffuse.shortcuts import task as template_task
 from legate_diffuse.shortcuts.shortcut import source, source_of, tokens_of
+from legate_diffuse.shortcuts.templates import Client, Templates
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -205,6 +209,40 @@ def test_ten_changed_functions_switch_off_what_uses_them(
     assert {*json.loads(off)} == wanted
     assert results == "15.0 55.0 3.0 2.0 [5. 0. 1. 2. 3. 4.]"
     assert done.stderr.count("\n") == bool(wanted)
+
+
+def test_tasks_of_universal_functions_are_those_that_they_submit() -> None:
+    client = Client(real.legate)
+    for name, ufunc in client.ufuncs.items():
+        templates = Templates(client, ufunc)
+        assert templates.common_type == getattr(ufunc, "_use_common_type", True), name
+        for char in "?bhilBHILefdFD":
+            kind = np.dtype(char).kind
+            if type(ufunc) is client.binary_ufunc:
+                wanted = ufunc._result_dtypes.get((char, char)), ufunc._op_code
+            elif kind in "iu" and name in ("ceil", "floor", "trunc"):
+                wanted = None, None
+            else:
+                code = ufunc._overrides.get(char, ufunc._op_code)
+                wanted = ufunc._result_dtypes.get(char), code
+            made = templates._make(np.dtype(char))
+            found = None, wanted[1]
+            if made is not None:
+                found = made.dtype, made.scalars[0][0]
+            assert found == wanted, (name, char)
+
+
+def test_reductions_start_from_what_the_originals_start_from() -> None:
+    for code, types in reductions._METHODS.values():
+        found = reductions._Reductions(Client(real.legate), code, types)
+        kind = getattr(deferred.UnaryRedCode, code)
+        operator = deferred._UNARY_RED_TO_REDUCTION_OPS[kind]
+        for name in types:
+            dtype = np.dtype(name)
+            template, _ = found[name, ()]
+            wanted = np.array(deferred._UNARY_RED_IDENTITIES[kind](dtype), dtype)
+            assert template.identity == wanted.tobytes(), (code, name)
+            assert template.privileges == [REDUCE + operator, READ], (code, name)
 
 
 # Prints which statements run functions of cuPyNumeric's own, one a line.
