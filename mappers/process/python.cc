@@ -119,10 +119,6 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
-}
-
 std::array<PyMethodDef, 8> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
