@@ -354,17 +354,21 @@ def know_window(
         queue_type: ``LaunchQueue``.
     """
 
-def know_arrays(
-    classes: tuple[type, ...], library: Any, doctor: Any, warn: Any
-) -> None:
+def know_arrays(classes: tuple[type, ...], library: Any) -> None:
     """Let functions be applied from now on.
 
     Args:
         classes: cuPyNumeric's ``ndarray`` and ``DeferredArray``, ``LogicalStore``,
             ``View``, ``Root``, ``Layout``.
         library: cuPyNumeric's.
-        doctor: the setting that makes cuPyNumeric look at every call.
-        warn: the one that makes it warn where a value becomes one of another type.
+    """
+
+def know_settings(looks: bool, warns: bool) -> None:
+    """Take note of how cuPyNumeric is set.
+
+    Args:
+        looks: it looks at every call, so that none may run at once.
+        warns: it warns where a value becomes one of another type.
     """
 
 class Recipe:

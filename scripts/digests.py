@@ -32,7 +32,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {{
 def main() -> None:
     """Write the module."""
     modules: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for module, name in {each for one in SHORTCUTS for each in one.sources}:
+    for module, name in {each for one in SHORTCUTS for each in one.read()}:
         text = source(module, name)
         modules[module][name] = digest(text), digest(tokens_of(text))
     lines = [HEAD.format(version=WRITTEN_FOR)]

@@ -192,7 +192,7 @@ _STATEMENTS: Final[Mapping[str, tuple[Run, ...]]] = {
     "BINARY_OP": (
         lambda on: on.x - on.y,
         lambda on: on.cn.less(on.x, on.y),
-        lambda on: on.cn.isclose(on.x, on.y, 0.5, 0.125),
+        lambda on: on.cn.isclose(on.x, on.y, 2.0, 0.125),
     ),
     "CONVERT": (
         lambda on: on.x.astype("int32"),
@@ -210,6 +210,8 @@ _STATEMENTS: Final[Mapping[str, tuple[Run, ...]]] = {
     "UNARY_RED": (
         lambda on: on.x.sum(axis=0),
         lambda on: on.x.min(axis=1),
+        # the number of an axis may be a code
+        lambda on: on.mask.any(axis=1),
     ),
     "WHERE": (lambda on: on.cn.where(on.mask, on.x, on.y),),
     "PUTMASK": (

@@ -432,6 +432,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "Runtime.create_deferred_thunk": (0x6439241F75B36FDB, 0x4D9F60E4D401D766),
         "Runtime.find_or_create_array_thunk": (0x567B95D0BADE44C7, 0x23E585B7EDD6DD19),
         "Runtime.get_numpy_thunk": (0x8641E9750B279ECF, 0x39F2BD732A053071),
+        "cached_thunk_from_scalar": (0xEC1F9A24CDDEAF8B, 0x30E1D2D5D65FEA25),
         "thunk_from_scalar": (0xD6C4C838430F8BDD, 0xE1A1D24418CBA09B),
     },
 }

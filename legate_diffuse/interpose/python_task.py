@@ -14,8 +14,8 @@ from inspect import Parameter, Signature, signature
 from typing import Any, Final, get_args, get_origin
 
 from legate.core import TaskContext, Type
-from legate.core._ext.task.py_task import PyTask as RealPyTask
-from legate.core._ext.task.type import (
+from legate.core.data_interface import as_logical_array
+from legate.core.task import (
     InputArray,
     InputStore,
     OutputArray,
@@ -23,7 +23,7 @@ from legate.core._ext.task.type import (
     ReductionArray,
     ReductionStore,
 )
-from legate.core.data_interface import as_logical_array
+from legate.core.task import PyTask as RealPyTask
 
 from legate_diffuse.interpose.array import LogicalArray
 from legate_diffuse.interpose.constraints import Variable

@@ -78,18 +78,12 @@ LEGATE: Final = (
         _UNFUSED,
     ),
     Door(
-        "legate.core._ext.task.py_task",
-        ("PyTask",),
-        "what that one is derived from",
-        _UNFUSED,
-    ),
-    Door(
-        "legate.core._ext.task.type",
+        "legate.core.task",
         (
-            *("InputArray", "InputStore", "OutputArray", "OutputStore"),
+            *("InputArray", "InputStore", "OutputArray", "OutputStore", "PyTask"),
             *("ReductionArray", "ReductionStore"),
         ),
-        "what a parameter of a Python task is",
+        "what that one is derived from, and what a parameter of a Python task is",
         _UNFUSED,
     ),
 )
@@ -115,31 +109,21 @@ OTHERS: Final = (
     ),
     Door(
         "cupynumeric._thunk.deferred",
-        ("_UNARY_RED_IDENTITIES", "_UNARY_RED_TO_REDUCTION_OPS"),
-        "which element a reduction starts from, and how it combines",
+        ("DeferredArray",),
+        "the class of what an array shows, which shortcuts make",
         _LONGER,
     ),
-    Door("cupynumeric._ufunc", (), "the universal functions", _LONGER),
     Door(
         "",
         ("_legate_data", "_thunk", "_writeable"),
         "an array: what it shows, and whether it may change",
         _LONGER,
     ),
-    Door(
-        "",
-        ("_user_value",),
-        "a setting of cuPyNumeric's: what it is set to now",
-        _LONGER,
-    ),
     Door("", ("_get_view",), "a thunk of a part that a basic index shows", _LONGER),
     Door(
         "",
-        (
-            *("_name", "_op_code", "_overrides", "_post_resolution_check"),
-            *("_result_dtypes", "_use_common_type"),
-        ),
-        "a universal function: which task it is, and of which types",
+        ("_post_resolution_check",),
+        "a universal function: what it does with numbers out of range",
         _LONGER,
     ),
     Door(

@@ -6,7 +6,8 @@ anything reaches Legate. A shortcut takes the place of a frequent call: it does 
 same for plain arguments, and leaves the rest to the original.
 
 A shortcut was written after certain functions of cuPyNumeric. It is on only if each of
-them is the known one (``interpose/known.py``). If not, the user is told.
+them is the known one (``interpose/known.py``), and takes only places of those that are.
+If not, the user is told.
 
 Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
@@ -79,7 +80,7 @@ WRITTEN_FOR: Final = "26.6.1"
 _MOST_NAMED: Final = 8
 
 applied: set[str] = set()
-# names of the shortcuts that the installed cuPyNumeric has no place for
+# what the installed cuPyNumeric has no place for: shortcuts, functions of theirs
 off: list[str] = []
 
 
@@ -114,7 +115,8 @@ def apply_shortcuts(legate: Legate) -> Submission | None:
         applied.add(shortcut.name)
     if submission is not None and fitting:
         submission.take_operators()
-    off.extend(shortcut.name for shortcut in SHORTCUTS if shortcut not in fitting)
+    for shortcut in SHORTCUTS:
+        off.extend(shortcut.off() if shortcut in fitting else [shortcut.name])
     if off:
         version = importlib.import_module("cupynumeric").__version__
         names = off[:_MOST_NAMED]

@@ -24,10 +24,16 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import common_type
 from legate_diffuse.shortcuts.hosted import ALL_KINDS
-from legate_diffuse.shortcuts.shortcut import Shortcut, Source
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import EXACT, INTEGERS, Templates
+from legate_diffuse.shortcuts.templates import (
+    CHECKS,
+    EXACT,
+    INTEGERS,
+    OF_NUMBERS,
+    Templates,
+)
 from legate_diffuse.stores.view import over
 
 # Operators: the method, the universal function, whether the array comes second.
@@ -74,6 +80,13 @@ _IN_PLACE: Final = {
     "ilshift": "left_shift",
     "irshift": "right_shift",
 }
+# Both names of an operator that an array may be on either side of.
+_SIDES: Final = {
+    side: (name.removeprefix("r"), name)
+    for name in _OPERATORS
+    if name[0] == "r" and name[1:] in _OPERATORS
+    for side in (name.removeprefix("r"), name)
+}
 _UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
 
 # How an operation becomes a task.
@@ -84,7 +97,6 @@ _TASKS: Final[tuple[Source, ...]] = (
     ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
     ("_thunk.deferred", "DeferredArray._broadcast"),
-    ("_ufunc.ufunc", "_default_post_resolution_check"),
     ("_ufunc.ufunc", "ufunc._maybe_create_result"),
     ("_ufunc.ufunc", "ufunc._maybe_cast_output"),
     ("_ufunc.ufunc", "ufunc._maybe_convert_output_to_cupynumeric_ndarray"),
@@ -105,16 +117,12 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
     *_TASKS,
     ("_thunk.deferred", "_make_deferred_binary_ufunc"),
     ("_thunk.deferred", "DeferredArray.binary_op"),
-    ("_ufunc.comparison", "_post_resolution_check"),
     ("_ufunc.ufunc", "ufunc._prepare_binary_operands"),
     ("_ufunc.ufunc", "binary_ufunc.__init__"),
     ("_ufunc.ufunc", "binary_ufunc._find_common_type"),
     ("_ufunc.ufunc", "binary_ufunc._maybe_cast_binary_inputs"),
     ("_ufunc.ufunc", "binary_ufunc._resolve_dtype"),
     ("_ufunc.ufunc", "binary_ufunc._call_full"),
-    ("runtime", "thunk_from_scalar"),
-    ("runtime", "Runtime.get_numpy_thunk"),
-    ("runtime", "Runtime.find_or_create_array_thunk"),
 )
 
 _OUT: Final = frozenset(("out",))
@@ -198,7 +206,7 @@ def _binary(submission: Submission) -> Callable[..., Any]:
         a = base._view
         root = a.root
         template = templates[root.dtype]
-        if template is None or not root.fusable or doctor._user_value:
+        if template is None or not root.fusable or doctor.is_on:
             return None
         shape = a.shape
         if kind is ndarray:
@@ -217,7 +225,7 @@ def _binary(submission: Submission) -> Callable[..., Any]:
                     return None
                 shape = over_both
                 a, b = repeated(a, shape), repeated(b, shape)
-        elif templates.common_type and kind in _NUMBERS:
+        elif templates.takes_numbers and kind in _NUMBERS:
             if kind is float and root.dtype in INTEGERS:
                 return mixed(templates, x, y, swapped, out, "float64")
             if kind is complex and root.dtype in _DOUBLED:
@@ -268,7 +276,7 @@ def _unary(submission: Submission) -> Callable[..., Any]:
             return None
         view = base._view
         template = templates[view.root.dtype]
-        if template is None or not view.root.fusable or doctor._user_value:
+        if template is None or not view.root.fusable or doctor.is_on:
             return None
         if out is None:
             made = make(template, view.shape, view)
@@ -285,11 +293,15 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
 
     None where the original is to run: what is computed may have other bits.
     """
-    if name not in _EXACT:
+    if name not in _EXACT or not submission.templates_of(name).is_known:
         return lambda *operands: None
     function, run = getattr(np, name), submission.hosted.run
+    are_arrays = submission.hosted.are_arrays
+    takes_numbers = submission.client.takes_numbers
 
     def call(*operands: Any) -> Any:
+        if not (takes_numbers or are_arrays(operands)):
+            return None
         # the original takes the real part of a complex number for its truth
         if any([each is None or isinstance(each, complex) for each in operands]):
             return None
@@ -366,6 +378,9 @@ def _replace_operator(
     call: Callable[..., Any],
     by_numpy: Callable[..., Any] = lambda *operands: None,
 ) -> None:
+    method = f"__{name}__"
+    if not is_known("_array.array", f"ndarray.{method}"):
+        return
     templates = submission.templates_of(ufunc)
 
     def operator(self: Any, *other: Any) -> Any:
@@ -374,8 +389,9 @@ def _replace_operator(
             made = by_numpy(self, *other)
         return original(self, *other) if made is None else made
 
-    method = f"__{name}__"
-    submission.operators[method] = templates.function
+    # native code has one place for an operator and its reflection
+    if all([is_known(*each) for each in _methods(_SIDES.get(name, (name,)))]):
+        submission.operators[method] = templates.function
     original = replace(submission.client.ndarray, method, operator)
 
 
@@ -383,9 +399,9 @@ def _replace_universal_function(submission: Submission) -> None:
     """Let numbers of NumPy's that come first take the short way, too."""
     client = submission.client
     known = {
-        getattr(np, ufunc._name): ufunc
-        for ufunc in vars(client.ufuncs).values()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+        getattr(np, name): ufunc
+        for name, ufunc in client.ufuncs.items()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
     }
     ndarray = client.ndarray
 
@@ -404,9 +420,9 @@ def _replace_universal_function(submission: Submission) -> None:
     original = replace(ndarray, "__array_ufunc__", call)
     submission.ufuncs.update(
         {
-            getattr(np, ufunc._name): templates.function
-            for ufunc, templates in submission.templates.items()
-            if isinstance(getattr(np, ufunc._name, None), np.ufunc)
+            getattr(np, templates.name): templates.function
+            for templates in submission.templates.values()
+            if isinstance(getattr(np, templates.name, None), np.ufunc)
         }
     )
 
@@ -430,7 +446,8 @@ def _replace_unary_functions(submission: Submission) -> None:
         if type(x) is ndarray:
             return unary(templates, x, out)
         is_int = type(x) is int and not templates.takes_integers and abs(x) <= EXACT
-        if out is not None or not (is_int or type(x) is float):
+        is_number = templates.takes_numbers and (is_int or type(x) is float)
+        if out is not None or not is_number:
             return None
         # the original computes with an array of one element, too
         number = hosted.run(np.array, (float(x),), {}, "array", ALL_KINDS)
@@ -474,20 +491,26 @@ def _methods(names: Iterable[str]) -> tuple[Source, ...]:
 
 
 SHORTCUTS: Final = (
+    # what ``Client`` looks at
+    Shortcut("numbers beside arrays", OF_NUMBERS, lambda _: None),
+    *(Shortcut(name, (check,), lambda _: None) for name, check in CHECKS.items()),
     Shortcut(
         "operators",
-        (*_methods(_OPERATORS), *_OF_TWO_OPERANDS),
+        _OF_TWO_OPERANDS,
         _replace_operators,
+        _methods(_OPERATORS),
     ),
     Shortcut(
         "operators in place",
-        (*_methods(_IN_PLACE), *_OF_TWO_OPERANDS),
+        _OF_TWO_OPERANDS,
         _replace_operators_in_place,
+        _methods(_IN_PLACE),
     ),
     Shortcut(
         "operators of one operand",
-        (*_methods(_UNARY), *_OF_ONE_OPERAND),
+        _OF_ONE_OPERAND,
         _replace_unary_operators,
+        _methods(_UNARY),
     ),
     Shortcut(
         "functions of NumPy's",

@@ -66,7 +66,7 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
             return None
         source = view.root.dtype
         template = self[source, target]
-        if template is None or self._client.doctor._user_value:
+        if template is None or self._client.doctor.is_on:
             return None
         made = self._make(template, view.shape, view)
         template.learn_once(source)

@@ -38,7 +38,9 @@ _BASIC_INDEX: Final[tuple[Source, ...]] = (
     ("_thunk.deferred", "DeferredArray._slice_store"),
     ("_utils.array", "is_advanced_indexing"),
 )
-_COPY: Final[tuple[Source, ...]] = (
+# What a copy of elements becomes.
+COPIED: Final[tuple[Source, ...]] = (
+    ("_thunk.deferred", "DeferredArray.copy"),
     ("_thunk.deferred", "DeferredArray.unary_op"),
     ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
     ("_thunk.deferred", "DeferredArray._copy_if_partially_overlapping"),
@@ -61,7 +63,7 @@ def _replace_get(submission: Submission) -> None:
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
-        if doctor._user_value:
+        if doctor.is_on:
             return original(self, key)
         if type(key) is ndarray:
             selected = get_selected(arrays.function, self, key)
@@ -100,17 +102,21 @@ def _replace_set(submission: Submission) -> None:
     warn, selections = submission.client.warn, submission.selections
     writes = ElementTemplates(submission.client, "WRITE")
     constant, hosted = submission.constant, submission.hosted
+    takes_numbers = submission.client.takes_numbers
 
     def set_(self: Any, key: Any, value: Any, /) -> None:
+        if not takes_numbers and type(value) is not ndarray:
+            original(self, key, value)
+            return
         if type(value) in _NUMBERS:
-            if self._writeable and not doctor._user_value:
+            if self._writeable and not doctor.is_on:
                 target = find_part(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
             if not hosted.assign(self, key, value):
                 original(self, key, value)
             return
-        if type(value) is ndarray and self._writeable and not doctor._user_value:
+        if type(value) is ndarray and self._writeable and not doctor.is_on:
             if type(value._thunk) is selections.type:
                 if type(key) is ndarray and selections.put(self, key, value):
                     return
@@ -133,7 +139,7 @@ def _replace_set(submission: Submission) -> None:
 
     def converted(value: Any, name: str | None) -> Any:
         """Return an array of a type, where that is no affair of the original's."""
-        if warn._user_value or name not in TARGETS:
+        if warn.is_on or name not in TARGETS:
             return value
         found = submission.conversions.convert(value, name)
         return value if found is None else found
@@ -141,7 +147,7 @@ def _replace_set(submission: Submission) -> None:
     def _put(target: View, value: float) -> bool:
         """Write a number to all elements; False if its type is to change."""
         root = target.root
-        if warn._user_value and root.dtype != _NUMBERS[type(value)]:
+        if warn.is_on and root.dtype != _NUMBERS[type(value)]:
             # the original warns of conversions
             return False
         source = constant(root, value)
@@ -197,7 +203,8 @@ def _replace_set(submission: Submission) -> None:
         submit(template, [target, source])
         return True
 
-    submission.operators["__setitem__"] = None
+    # native code takes numbers where it is given a function
+    submission.operators["__setitem__"] = writes.function if takes_numbers else None
     original = replace(ndarray, "__setitem__", set_)
 
 
@@ -223,7 +230,7 @@ def _replace_copy(submission: Submission, name: str) -> None:
             or view.volume == 1
             or options
             or named
-            or doctor._user_value
+            or doctor.is_on
         ):
             return original(self, *options, **named)
         return make(template, view.shape, view)
@@ -268,7 +275,6 @@ SHORTCUTS: Final = (
         "slices",
         (
             ("_array.array", "ndarray.__getitem__"),
-            ("_array.array", "ndarray._from_thunk"),
             ("_thunk.deferred", "DeferredArray.get_item"),
             *_BASIC_INDEX,
             *SHOWN,
@@ -281,9 +287,10 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.__setitem__"),
             ("_thunk.deferred", "DeferredArray.set_item"),
             ("_thunk.deferred", "DeferredArray.putmask"),
+            ("_array.util", "check_writeable"),
             *_BASIC_INDEX,
-            *_COPY,
-            *CALLED,
+            *COPIED,
+            *SHOWN,
             *CONVERTED,
         ),
         _replace_set,
@@ -293,8 +300,7 @@ SHORTCUTS: Final = (
         (
             ("_array.array", "ndarray.copy"),
             ("_array.array", "ndarray.__copy__"),
-            ("_thunk.deferred", "DeferredArray.copy"),
-            *_COPY,
+            *COPIED,
             *MADE,
         ),
         _replace_copies,

@@ -18,9 +18,11 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
-from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
+from legate_diffuse.shortcuts.templates import OF_NUMBERS
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout
@@ -29,18 +31,20 @@ from legate_diffuse.stores.layout import Layout
 _VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
 
 
-def _replace_all_creations(submission: Submission) -> None:
-    client, hosted = submission.client, submission.hosted
-    new = hosted.new_arrays.function
-    # the names of types, by what stands for them
+def _names(submission: Submission) -> dict[Any, str | None]:
+    """Return the names of types, by what stands for them."""
     names: dict[Any, str | None] = {}
     for name in ALL:
-        known = dtype_name(client.to_core_type(np.dtype(name)))
+        known = dtype_name(submission.client.to_core_type(np.dtype(name)))
         names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
     names[float], names[int] = names[np.float64], names[np.int64]
-    package = importlib.import_module("cupynumeric")
+    return names
+
+
+def _replace_filled(submission: Submission) -> None:
+    names, package = _names(submission), importlib.import_module("cupynumeric")
     for name in ("zeros", "ones"):
-        _replace_creation(name, hosted)
+        _replace_creation(name, submission.hosted)
     for name, way in _VALUES.items():
         submission.front(package, name, way, "shape", "dtype", extra=names)
         submission.front(
@@ -48,13 +52,25 @@ def _replace_all_creations(submission: Submission) -> None:
         )
     submission.front(package, "full", "full", "shape", "value", "dtype")
     submission.front(package, "full_like", "full_like", "a", "value", "dtype")
-    submission.front(package, "copy", "copy", "a")
-    submission.front(
-        package, "arange", "arange", "start", "stop", "step", "dtype", extra=names
-    )
-    _replace_linspace(new.take, names)
-    _replace_array(client.legate.native, new, hosted)
-    _replace_asarray(client.legate.native, new, hosted)
+
+
+def _replace_copy(submission: Submission) -> None:
+    submission.front(importlib.import_module("cupynumeric"), "copy", "copy", "a")
+
+
+def _replace_ranges(submission: Submission) -> None:
+    names, package = _names(submission), importlib.import_module("cupynumeric")
+    parameters = "start", "stop", "step", "dtype"
+    submission.front(package, "arange", "arange", *parameters, extra=names)
+    _replace_linspace(submission.hosted.new_arrays.function.take, names)
+
+
+def _replace_collected(submission: Submission) -> None:
+    hosted, native = submission.hosted, submission.client.legate.native
+    new = hosted.new_arrays.function
+    _replace_array(native, new, hosted)
+    _replace_asarray(native, new, hosted)
+    package = importlib.import_module("cupynumeric")
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
@@ -158,30 +174,59 @@ def _small_layout(shape: Any) -> Layout | None:
 
 _LIKE: Final = ("zeros", "ones", "empty", "full")
 
+# What fills a new array with one value, which may be that of another array.
+_FILLED: Final[tuple[Source, ...]] = (
+    ("_module.creation_shape", "_uninitialized"),
+    ("_module.creation_shape", "_uninitialized_like"),
+    ("_array.array", "ndarray.fill"),
+    ("_array.util", "check_writeable"),
+    ("_thunk.deferred", "DeferredArray._fill"),
+    ("_thunk.deferred", "DeferredArray.fill"),
+)
+
 SHORTCUTS: Final = (
     Shortcut(
         "new arrays",
         (
-            ("_module.creation_shape", "full"),
-            ("_module.creation_shape", "zeros"),
-            ("_module.creation_shape", "ones"),
-            ("_module.creation_shape", "empty"),
+            *(("_module.creation_shape", name) for name in _LIKE),
             *(("_module.creation_shape", f"{name}_like") for name in _LIKE),
-            ("_module.creation_data", "copy"),
-            ("_module.creation_shape", "_uninitialized"),
-            ("_module.creation_shape", "_uninitialized_like"),
-            ("_module.creation_ranges", "arange"),
-            ("_module.creation_ranges", "linspace"),
-            ("_module.creation_data", "array"),
-            ("_module.creation_data", "asarray"),
-            ("_thunk.deferred", "DeferredArray.arange"),
-            ("runtime", "Runtime.get_numpy_thunk"),
-            ("runtime", "Runtime.find_or_create_array_thunk"),
-            ("_thunk.deferred", "DeferredArray._fill"),
-            ("_thunk.deferred", "DeferredArray.fill"),
+            *_FILLED,
             *MADE,
             *CONVERTED,
         ),
-        _replace_all_creations,
+        _replace_filled,
+    ),
+    Shortcut(
+        "the function copy",
+        (
+            ("_module.creation_data", "copy"),
+            ("_module.creation_shape", "empty_like"),
+            *_FILLED,
+            *COPIED,
+            *MADE,
+            *CONVERTED,
+        ),
+        _replace_copy,
+    ),
+    Shortcut(
+        "ranges",
+        (
+            ("_module.creation_ranges", "arange"),
+            ("_module.creation_ranges", "linspace"),
+            ("_thunk.deferred", "DeferredArray.arange"),
+            *MADE,
+        ),
+        _replace_ranges,
+    ),
+    Shortcut(
+        "arrays of elements",
+        (
+            ("_module.creation_data", "array"),
+            ("_module.creation_data", "asarray"),
+            *OF_NUMBERS,
+            *MADE,
+            *CONVERTED,
+        ),
+        _replace_collected,
     ),
 )

@@ -105,7 +105,7 @@ def _replace_where(submission: Submission) -> None:
             return original(a, x, y)
         if type(x) is ndarray or type(y) is ndarray:
             made = apply(known, None, a, x, y)
-            if made is None and not doctor._user_value:
+            if made is None and not doctor.is_on:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
             choices = (a, x, y)

@@ -147,7 +147,7 @@ class Hosted:
         ``reads_many``, arrays of many elements are left to the original. NumPy may warn
         of what it ``computes``, which cuPyNumeric does not.
         """
-        if self._doctor._user_value:
+        if self._doctor.is_on:
             return None
         if kinds is INEXACT:
             function = self.blas.limited(function)
@@ -183,7 +183,7 @@ class Hosted:
 
     def index(self, array: Any, key: Any) -> Any:
         """Return ``array[key]`` for a key with arrays; None if the original must."""
-        if self._doctor._user_value or not self._has_arrays(key):
+        if self._doctor.is_on or not self._has_arrays(key):
             return None
         try:
             is_whole = type(key) is self._ndarray and key.ndim == array.ndim
@@ -218,7 +218,7 @@ class Hosted:
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
-        if self._doctor._user_value:
+        if self._doctor.is_on:
             return None
         try:
             elements = self._elements(array)
@@ -245,7 +245,7 @@ class Hosted:
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
         is_copy = type(value) is self._ndarray and not self._has_arrays(key)
-        if is_copy or self._doctor._user_value:
+        if is_copy or self._doctor.is_on:
             # the original may be fused, and refuses some
             return False
         try:
@@ -256,9 +256,7 @@ class Hosted:
             # the original raises what it raises
             return False
         dtype = array.dtype
-        if (other != dtype and self._warn._user_value) or (
-            other.kind == "c" != dtype.kind
-        ):
+        if (other != dtype and self._warn.is_on) or (other.kind == "c" != dtype.kind):
             return False
 
         is_mask = type(plain) is np.ndarray and plain.dtype == bool
@@ -284,7 +282,7 @@ class Hosted:
         """Let a function of an array and arguments change it; False as above."""
         if type(array) is not self._ndarray or not array._writeable:
             return False
-        if self._warn._user_value:
+        if self._warn.is_on:
             # the original warns of conversions
             return False
         try:
@@ -304,7 +302,7 @@ class Hosted:
 
         It changes none if it raises.
         """
-        if self._doctor._user_value:
+        if self._doctor.is_on:
             return False
         view = self._view_of(array)
         if view is not None and view.volume > MOST_POINTS:

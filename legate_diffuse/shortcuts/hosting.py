@@ -26,7 +26,7 @@ from legate_diffuse.shortcuts.recipes import (
     TEXTS,
     Recipe,
 )
-from legate_diffuse.shortcuts.shortcut import Shortcut
+from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
     CALLED,
     CONVERTED,
@@ -153,9 +153,9 @@ def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
     hosted, client = submission.hosted, submission.client
     functions = {
-        ufunc: ordered(getattr(np, ufunc._name).reduce)
-        for ufunc in vars(client.ufuncs).values()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, ufunc._name)
+        ufunc: ordered(getattr(np, name).reduce)
+        for name, ufunc in client.ufuncs.items()
+        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
     }
 
     def reduce(
@@ -200,13 +200,18 @@ def _replace_assignment(
     original = replace(owner, name, assign)
 
 
-def _replace_assignments(submission: Submission) -> None:
-    hosted, ndarray = submission.hosted, submission.client.ndarray
+def _replace_assigning_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
-    for name, function in _ASSIGNMENTS.items():
-        _replace_assignment(name, function, package, submission)
-    for name, function in _ASSIGNING_METHODS.items():
-        _replace_assignment(name, function, ndarray, submission)
+    _replace_assignment(name, _ASSIGNMENTS[name], package, submission)
+
+
+def _replace_assigning_method(name: str, submission: Submission) -> None:
+    ndarray = submission.client.ndarray
+    _replace_assignment(name, _ASSIGNING_METHODS[name], ndarray, submission)
+
+
+def _replace_fill(submission: Submission) -> None:
+    hosted, ndarray = submission.hosted, submission.client.ndarray
 
     def fill(self: Any, value: Any) -> None:
         if not hosted.assign(self, Ellipsis, value):
@@ -236,6 +241,12 @@ _NATIVE: Final = {
     "diagonal": ("diagonal", "a", "offset", "axis1", "axis2", "extract"),
     "diag": ("diagonal", "v", "k"),
 }
+# What is around what changes elements.
+_ASSIGNED: Final[tuple[Source, ...]] = (
+    ("_array.util", "check_writeable"),
+    *CALLED,
+    *CONVERTED,
+)
 _BY_NAME: Final = {recipe.name: recipe for recipe in FUNCTIONS}
 
 SHORTCUTS: Final = (
@@ -282,15 +293,30 @@ SHORTCUTS: Final = (
         (("_ufunc.ufunc", "binary_ufunc.reduce"), *MADE),
         _replace_reduce,
     ),
+    *(
+        Shortcut(
+            f"the function {name} on small arrays",
+            (
+                ("_module.indexing", name),
+                # which the function of that name calls
+                *([("_array.array", "ndarray.put")] if name == "put" else []),
+                *_ASSIGNED,
+            ),
+            partial(_replace_assigning_function, name),
+        )
+        for name in _ASSIGNMENTS
+    ),
+    *(
+        Shortcut(
+            f"the method {name} on small arrays",
+            (("_array.array", f"ndarray.{name}"), *_ASSIGNED),
+            partial(_replace_assigning_method, name),
+        )
+        for name in _ASSIGNING_METHODS
+    ),
     Shortcut(
-        "what changes elements of small arrays",
-        (
-            *(("_module.indexing", name) for name in _ASSIGNMENTS),
-            *(("_array.array", f"ndarray.{name}") for name in _ASSIGNING_METHODS),
-            ("_array.array", "ndarray.fill"),
-            *CALLED,
-            *CONVERTED,
-        ),
-        _replace_assignments,
+        "the method fill on small arrays",
+        (("_array.array", "ndarray.fill"), *_ASSIGNED),
+        _replace_fill,
     ),
 )

@@ -22,7 +22,7 @@ def _replace_conversions(submission: Submission) -> None:
 
     def elements(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
         found = None
-        if dtype is None and not client.doctor._user_value:
+        if dtype is None and not client.doctor.is_on:
             found = hosted.shared(self)
         if found is None:
             found = original(self, dtype)

@@ -27,7 +27,7 @@ from legate_diffuse.shortcuts.adjusted import matmul as stacked
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.hosted import INEXACT
 from legate_diffuse.shortcuts.shortcut import Shortcut
-from legate_diffuse.shortcuts.submission import MADE, Submission, replace
+from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
 from legate_diffuse.shortcuts.templates import Client, Template, new_function
 from legate_diffuse.stores.fill import Fill
@@ -140,7 +140,7 @@ def _product_of_matrices(
         """Multiply element by element, and add to zeros as the original does."""
         name = column.root.dtype
         template, zeros = times[name], plus[name]
-        zero = submission.constant(column.root, 0.0)
+        zero = submission.number(column.root, 0.0)
         if name not in _REAL or template is None or zeros is None or zero is None:
             return None
         shape = Shape((column.shape[0], row.shape[1]))
@@ -181,7 +181,7 @@ def _replace_products(submission: Submission) -> None:
 
     def product(a: Any, b: Any) -> Any:
         """Return a product, None if it is left to the original."""
-        if not window.runs_at_once or doctor._user_value:
+        if not window.runs_at_once or doctor.is_on:
             return None
         one, other = client.view_of(a), client.view_of(b)
         if one is None or other is None or one.root.dtype != other.root.dtype:
@@ -267,9 +267,11 @@ SHORTCUTS: Final = (
             ("_module.linalg_mvp", "_contract"),
             ("_thunk.deferred", "DeferredArray._matmul"),
             ("_thunk.deferred", "DeferredArray.contract"),
+            ("_thunk.deferred", "DeferredArray._copy_if_overlapping"),
             ("_thunk.deferred", "DeferredArray._fill"),
             ("_thunk.deferred", "DeferredArray.fill"),
             *MADE,
+            *CONVERTED,
         ),
         _replace_products,
     ),

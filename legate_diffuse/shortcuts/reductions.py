@@ -48,6 +48,16 @@ _METHODS: Final = {
     "any": ("ANY", _TRUTH),
     "all": ("ALL", _TRUTH),
 }
+# How partial results of a reduction are combined, and what it starts from: a number, or
+# the least or the greatest element of the type.
+_COMBINED: Final[dict[str, tuple[str, Any]]] = {
+    "SUM": ("ADD", 0),
+    "PROD": ("MUL", 1),
+    "MAX": ("MAX", "min"),
+    "MIN": ("MIN", "max"),
+    "ANY": ("ADD", False),
+    "ALL": ("MUL", True),
+}
 # The methods that add integers and truth values as integers of 64 bits, and those.
 _SUMS: Final = frozenset(("sum", "prod"))
 _WIDER: Final[dict[str | None, str]] = {
@@ -92,12 +102,12 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
     def __init__(self, client: Client, code: str, dtypes: frozenset[str]) -> None:
         super().__init__()
-        deferred = importlib.import_module("cupynumeric._thunk.deferred")
         self._client = client
-        self._code = getattr(deferred.UnaryRedCode, code)
+        config = importlib.import_module("cupynumeric.config")
+        self._code = getattr(config.UnaryRedCode, code)
         self._dtypes = dtypes
-        self._operator = int(deferred._UNARY_RED_TO_REDUCTION_OPS[self._code])
-        self._identity = deferred._UNARY_RED_IDENTITIES[self._code]
+        operator, self._identity = _COMBINED[code]
+        self._operator = int(client.legate.ReductionOpKind[operator])
         self.function = new_function(client)
 
     def __missing__(self, key: tuple[Any, ...]) -> tuple[Template, Any] | None:
@@ -133,7 +143,11 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
         client, dtype = self._client, np.dtype(name)
         template = Template(client, client.tasks[task], 1, None, dtype)
         template.privileges = [READ, REDUCE + self._operator]
-        template.identity = np.array(self._identity(dtype), dtype).tobytes()
+        identity = self._identity
+        if isinstance(identity, str):
+            limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+            identity = getattr(limits, identity)
+        template.identity = np.array(identity, dtype).tobytes()
         return template, importlib.import_module("legate.core.types")
 
 
@@ -202,7 +216,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
     def reduce_all(array: Any) -> Any:
         view = view_of(array)
-        if view is None or doctor._user_value:
+        if view is None or doctor.is_on:
             return None
         # the original refuses empty arrays, and copies single elements
         if view.volume < 2 or view.root.scalar_storage:
@@ -239,7 +253,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         view = view_of(array)
         if (
             view is None
-            or doctor._user_value
+            or doctor.is_on
             or not window.runs_at_once
             or not -len(view.shape) <= axis < len(view.shape)
         ):

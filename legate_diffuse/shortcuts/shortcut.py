@@ -31,17 +31,30 @@ class Shortcut:
 
     Attributes:
         name: what it shortens, in words for the user.
-        sources: the functions whose work it does.
+        sources: the functions whose work it does, of which it needs all.
         apply: puts it in place, given a ``Submission``.
+        places: those whose places it takes, each of which it leaves alone if that
+            was changed (``submission.replace``).
     """
 
     name: str
     sources: tuple[Source, ...]
     apply: Callable[[Any], None]
+    places: tuple[Source, ...] = ()
 
     def fits(self) -> bool:
-        """Return whether the installed cuPyNumeric has the known functions."""
+        """Return whether the installed cuPyNumeric has the functions that it needs."""
         return all([is_known(*each) for each in self.sources])
+
+    def read(self) -> tuple[Source, ...]:
+        """Return the functions that it was written after."""
+        return *self.sources, *self.places
+
+    def off(self) -> list[str]:
+        """Return what is off of it: all, or functions whose places it does not take."""
+        if not self.fits():
+            return [self.name]
+        return [name for module, name in self.places if not is_known(module, name)]
 
 
 def find(module: str, name: str) -> Any:

@@ -49,7 +49,7 @@ class _Shown:
         """Return what a function shows of an array."""
         if (
             type(array) is not self._ndarray
-            or self._doctor._user_value
+            or self._doctor.is_on
             or not array._writeable
             or not all(map(_is_plain, arguments))
         ):

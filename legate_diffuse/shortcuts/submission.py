@@ -46,6 +46,7 @@ CONVERTED: Final[tuple[Source, ...]] = (
 # What makes an array that shows a store.
 SHOWN: Final[tuple[Source, ...]] = (
     *CALLED,
+    ("_array.array", "ndarray._from_thunk"),
     ("_array.array", "ndarray._init_from_thunk"),
     ("_thunk.deferred", "DeferredArray.__init__"),
 )
@@ -68,13 +69,13 @@ class Submission:
         self.most_dims = int(real.LEGATE_MAX_DIM)
         _let_native_code_know(client)
         self.templates = {
-            ufunc: Templates(client, ufunc)
-            for ufunc in vars(client.ufuncs).values()
-            if isinstance(ufunc, (client.binary_ufunc, client.unary_ufunc))
+            ufunc: Templates(client, ufunc) for ufunc in client.ufuncs.values()
         }
         self.copies = CopyTemplates(client)
         self.selections = Selections(client, self.show, self.make, self.copies)
-        self.constant = Constants().find
+        # numbers beside arrays, and what of them is for operands
+        self.number = Constants().find
+        self.constant = self.number if client.takes_numbers else lambda *_: None
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
         if window.runs_at_once:
@@ -88,7 +89,7 @@ class Submission:
 
     def templates_of(self, ufunc: str) -> Templates:
         """Return the templates of a universal function."""
-        return self.templates[getattr(self.client.ufuncs, ufunc)]
+        return self.templates[self.client.ufuncs[ufunc]]
 
     def front(
         self, owner: Any, name: str, way: str, *names: str, extra: Any = None
@@ -216,9 +217,15 @@ def _let_native_code_know(client: Client) -> None:
             Root,
             Layout,
         )
-        client.legate.native.know_arrays(
-            classes, client.library, client.doctor, client.warn
-        )
+        native = client.legate.native
+        native.know_arrays(classes, client.library)
+        doctor, warn = client.doctor, client.warn
+
+        def tell() -> None:
+            native.know_settings(doctor.is_on, warn.is_on)
+
+        doctor.changed = warn.changed = tell
+        tell()
 
 
 def may_overlap(one: Root, other: Root) -> bool:

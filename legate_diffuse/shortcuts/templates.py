@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any, Final
 
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.shortcuts.shortcut import Source, is_known
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense, form
@@ -35,8 +37,52 @@ _INEXACT: Final = FLOATS | COMPLEX
 # every int up to this size is a float64 (and rounds once to a float32)
 EXACT: Final = 1 << 53
 
+# What functions of two operands do with numbers, by what has the function.
+CHECKS: Final[dict[str, Source]] = {
+    "comparisons": ("_ufunc.comparison", "_post_resolution_check"),
+    "arithmetic": ("_ufunc.ufunc", "_default_post_resolution_check"),
+}
+# What makes arrays of numbers beside arrays.
+OF_NUMBERS: Final[tuple[Source, ...]] = (
+    ("runtime", "Runtime.get_numpy_thunk"),
+    ("runtime", "Runtime.find_or_create_array_thunk"),
+    ("runtime", "cached_thunk_from_scalar"),
+    ("runtime", "thunk_from_scalar"),
+)
+
+# What tasks call universal functions that are not called as the tasks are.
+_CODES: Final = {
+    "true_divide": "DIVIDE",
+    "remainder": "MOD",
+    "conjugate": "CONJ",
+    "fabs": "ABSOLUTE",
+}
 # Functions that return an integer array itself.
 _IDENTITY: Final = frozenset(("ceil", "floor", "trunc"))
+
+
+class Switch:
+    """Whether a setting of cuPyNumeric's is on, which takes 20 times as long to ask.
+
+    ``changed`` is called after it was set.
+    """
+
+    __slots__ = ("changed", "is_on")
+
+    def __init__(self, setting: Any) -> None:
+        self.is_on = bool(setting())
+        self.changed: Callable[[], None] = lambda: None
+        for name in ("set_value", "unset_value"):
+            setattr(setting, name, self._noticed(setting, getattr(setting, name)))
+
+    def _noticed(self, setting: Any, change: Callable[..., None]) -> Any:
+        @wraps(change)
+        def noticed(*value: Any) -> None:
+            change(*value)
+            self.is_on = bool(setting())
+            self.changed()
+
+        return noticed
 
 
 class Client:
@@ -47,24 +93,34 @@ class Client:
             return getattr(importlib.import_module(f"cupynumeric.{module}"), name)
 
         self.legate = legate
-        self.ndarray = member("_array.array", "ndarray")
+        package = importlib.import_module("cupynumeric")
+        self.ndarray = package.ndarray
         self.deferred_array = member("_thunk.deferred", "DeferredArray")
-        self.unary_ufunc = member("_ufunc.ufunc", "unary_ufunc")
-        self.binary_ufunc = member("_ufunc.ufunc", "binary_ufunc")
-        self.checks = (
-            member("_ufunc.ufunc", "_default_post_resolution_check"),
-            member("_ufunc.comparison", "_post_resolution_check"),
-        )
-        self.ufuncs = importlib.import_module("cupynumeric._ufunc")
-        self.to_core_type = member("_utils.array", "to_core_type")
+        self.unary_ufunc = type(package.negative)
+        self.binary_ufunc = type(package.add)
+        kinds = self.unary_ufunc, self.binary_ufunc
+        # universal functions, by their names
+        self.ufuncs = {
+            each.__name__: each
+            for each in vars(package).values()
+            if isinstance(each, kinds)
+        }
+        # what functions of two operands do with numbers, where that is known
+        self.checks = [member(*each) for each in CHECKS.values() if is_known(*each)]
+        # whether it is known how arrays are made of numbers
+        self.takes_numbers = all([is_known(*each) for each in OF_NUMBERS])
+        self.to_core_type = legate.Type.from_numpy_dtype
         self.library = member("runtime", "runtime").library
         self.tasks = member("config", "CuPyNumericOpCode")
-        self.copy_code = member("config", "UnaryOpCode").COPY
+        # what tasks on one operand and on two compute, by kinds of universal functions
+        codes = member("config", "UnaryOpCode"), member("config", "BinaryOpCode")
+        self.codes = dict(zip(kinds, codes, strict=True))
+        self.copy_code = codes[0].COPY
         self.code_type = importlib.import_module("legate.core.types").int32
         # the setting that makes cuPyNumeric look at every call
-        self.doctor = member("settings", "settings").doctor
+        self.doctor = Switch(member("settings", "settings").doctor)
         # the one that makes it warn of conversions
-        self.warn = member("settings", "settings").warn
+        self.warn = Switch(member("settings", "settings").warn)
 
     def view_of(self, array: Any) -> View | None:
         """Return the view of an array; None if its operations are not recorded."""
@@ -135,7 +191,8 @@ def new_function(
     client: Client, *, takes_numbers: bool = False, reduces: bool = False
 ) -> Any:
     """Return a function of native code that knows no operation yet."""
-    return client.legate.native.Function(dense, takes_numbers, reduces)
+    known = takes_numbers and client.takes_numbers
+    return client.legate.native.Function(dense, known, reduces)
 
 
 class NewArrays:
@@ -196,11 +253,19 @@ class Templates(dict[str | None, Template | None]):
         super().__init__()
         self._client = client
         self._ufunc = ufunc
-        self.name: str = ufunc._name
+        self.name: str = ufunc.__name__
+        # the type of the result, by those of the operands, each of which is a letter
+        pairs = [each.split("->") for each in ufunc.types]
+        self._results = {operands: np.dtype(result) for operands, result in pairs}
+        self.is_known = (
+            not isinstance(ufunc, client.binary_ufunc)
+            or ufunc._post_resolution_check in client.checks
+        )
+        self.common_type = all([len(set(each)) == 1 for each in self._results])
         # whether a Python number takes the type of the array
-        self.common_type = getattr(ufunc, "_use_common_type", True)
+        self.takes_numbers = self.common_type and client.takes_numbers
         self.function = new_function(client, takes_numbers=self.common_type)
-        self.takes_integers = "l" in ufunc._result_dtypes or self.name in _IDENTITY
+        self.takes_integers = "l" in self._results or self.name in _IDENTITY
 
     def __missing__(self, name: str | None) -> Template | None:
         template = self[name] = None if name is None else self._make(np.dtype(name))
@@ -209,18 +274,18 @@ class Templates(dict[str | None, Template | None]):
         return template
 
     def _make(self, dtype: np.dtype[Any]) -> Template | None:
-        client, ufunc, char = self._client, self._ufunc, dtype.char
-        if isinstance(ufunc, client.binary_ufunc):
-            result = ufunc._result_dtypes.get((char, char))
-            if result is None or ufunc._post_resolution_check not in client.checks:
-                return None
-            task, code = client.tasks.BINARY_OP, ufunc._op_code
-            return Template(client, task, 2, code, result)
-        result = ufunc._result_dtypes.get(char)
-        if result is None or (dtype.kind in "iu" and ufunc._name in _IDENTITY):
+        client, kind = self._client, type(self._ufunc)
+        is_binary = kind is client.binary_ufunc
+        result = self._results.get(dtype.char * (1 + is_binary))
+        is_itself = dtype.kind in "iu" and self.name in _IDENTITY
+        name = _CODES.get(self.name, self.name.upper())
+        # bits of truth values are these
+        name = "LOGICAL_NOT" if name == "INVERT" and dtype.char == "?" else name
+        code = getattr(client.codes[kind], name, None)
+        if result is None or code is None or is_itself or not self.is_known:
             return None
-        code = ufunc._overrides.get(char, ufunc._op_code)
-        return Template(client, client.tasks.UNARY_OP, 1, code, result)
+        task = client.tasks.BINARY_OP if is_binary else client.tasks.UNARY_OP
+        return Template(client, task, 1 + is_binary, code, result)
 
 
 class CopyTemplates(dict[str | None, Template | None]):

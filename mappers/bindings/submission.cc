@@ -123,7 +123,7 @@ std::vector<std::int64_t> parse_program(const nb::bytes& program) {
   if (program.size() % sizeof(std::int64_t) != 0) {
     throw nb::value_error("a program consists of words of 8 bytes");
   }
-  std::memcpy(words.data(), program.c_str(), program.size());
+  if (!words.empty()) std::memcpy(words.data(), program.c_str(), program.size());
   return words;
 }
 

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "process/front.h"
-#include "process/guard.h"
 #include "process/lazy_thunk.h"
-#include "process/set_attribute.h"
 #include "process/spare_arrays.h"
 #include "process/window.h"
 
@@ -23,44 +21,12 @@ namespace {
 // Never destroyed: arrays may outlive the interpreter.
 ArrayFields* known_fields = nullptr;
 
-// What a setting is where nobody has set it.
-PyObject* unset = nullptr;
-// Looked at when a setting changes: to look for it at each operation takes a tenth of the time of
-// those on single elements.
-bool doctor_is_off = false;
-bool warnings_are_off = false;
+// See `know_settings`.
+bool looks_at_calls = false;
+bool warns_of_conversions = false;
 
 PyObject* object(PyTypeObject* type) {
   return reinterpret_cast<PyObject*>(type);
-}
-
-bool is_off(PyObject* setting) {
-  const auto value = nb::steal(PyObject_GetAttr(setting, names().user_value));
-
-  if (!value.is_valid()) throw nb::python_error();
-  return value.ptr() == unset || value.ptr() == Py_False;
-}
-
-void look_at_settings() {
-  doctor_is_off = is_off(known_fields->classes.doctor);
-  warnings_are_off = is_off(known_fields->classes.warn);
-}
-
-// Sets an attribute of a setting, or deletes it.
-int set(PyObject* setting, PyObject* name, PyObject* value) {
-  const auto result = PyObject_GenericSetAttr(setting, name, value);
-
-  if (result != 0 ||
-      (setting != known_fields->classes.doctor && setting != known_fields->classes.warn)) {
-    return result;
-  }
-
-  const auto looked = nb::steal(guard([] {
-    look_at_settings();
-    return Py_NewRef(Py_None);
-  }));
-
-  return looked.is_valid() ? 0 : -1;
 }
 
 }  // namespace
@@ -97,18 +63,12 @@ const Names& names() {
 }
 
 void know_arrays(const ArrayClasses& classes) {
-  auto* const settings = Py_TYPE(classes.doctor);
-
-  unset = PyObject_GetAttr(classes.doctor, names().user_value);
-  if (!unset) throw nb::python_error();
-  for (auto* const each : {object(classes.ndarray), object(classes.thunk), object(classes.store),
-                           object(classes.view), object(classes.root), object(classes.layout),
-                           classes.library, classes.doctor, classes.warn}) {
+  for (auto* const each :
+       {object(classes.ndarray), object(classes.thunk), object(classes.store), object(classes.view),
+        object(classes.root), object(classes.layout), classes.library}) {
     Py_INCREF(each);
   }
   known_fields = new ArrayFields{classes};
-  replace_set_attribute<set>(settings);
-  look_at_settings();
   know_lazy_thunks();
   know_fronts();
 }
@@ -118,12 +78,17 @@ const ArrayFields& array_fields() {
   return *known_fields;
 }
 
+void know_settings(bool looks, bool warns) {
+  looks_at_calls = looks;
+  warns_of_conversions = warns;
+}
+
 bool conversions_warn() {
-  return !warnings_are_off;
+  return warns_of_conversions;
 }
 
 bool arrays_are_ready() {
-  return doctor_is_off && may_run_at_once();
+  return !looks_at_calls && may_run_at_once();
 }
 
 bool is_array(PyObject* object) {

@@ -23,8 +23,6 @@ struct ArrayClasses {
   PyTypeObject* root;
   PyTypeObject* layout;
   PyObject* library;  // of the tasks of thunks
-  PyObject* doctor;   // the setting that makes cuPyNumeric look at every call
-  PyObject* warn;     // the one that makes it warn of conversions
 };
 
 // The classes of arrays, and their slots.
@@ -48,13 +46,15 @@ struct Names {
   PyObject* const dtype = PyUnicode_InternFromString("dtype");
   PyObject* const library = PyUnicode_InternFromString("library");
   PyObject* const writeable = PyUnicode_InternFromString("_writeable");
-  PyObject* const user_value = PyUnicode_InternFromString("_user_value");
 };
 
 const Names& names();
 
 // Lets operations on arrays be run from now on.
 void know_arrays(const ArrayClasses& classes);
+
+// Takes note of whether cuPyNumeric looks at every call, and warns of conversions.
+void know_settings(bool looks, bool warns);
 
 // Throws std::logic_error before `know_arrays`.
 const ArrayFields& array_fields();

@@ -37,4 +37,9 @@ PyObject* made_or(PyObject* made, const Otherwise& otherwise) {
   return otherwise();
 }
 
+// For METH_FASTCALL.
+inline PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
+}
+
 }  // namespace legate_diffuse

@@ -119,10 +119,6 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-PyCFunction fast(PyObject* (*call)(PyObject*, PyObject* const*, Py_ssize_t)) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
-}
-
 std::array<PyMethodDef, 8> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
@@ -134,13 +130,12 @@ std::array<PyMethodDef, 8> fast_functions{{
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
 }};
 
-void know(const nb::tuple& classes, nb::handle library, nb::handle doctor, nb::handle warn) {
+void know(const nb::tuple& classes, nb::handle library) {
   const auto type = [&](std::size_t number) {
     return reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(classes.ptr(), number));
   };
 
-  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr(), doctor.ptr(),
-               warn.ptr()});
+  know_arrays({type(0), type(1), type(2), type(3), type(4), type(5), library.ptr()});
 }
 
 void add_signature(Function& function, const nb::tuple& dtypes, nb::handle operation,
@@ -230,8 +225,8 @@ void add_operations(nb::module_& module) {
 
     know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
   });
-  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"), nb::arg("doctor"),
-             nb::arg("warn"));
+  module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"));
+  module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));
   module.def(
       "know_waiting",
       [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {

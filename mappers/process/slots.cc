@@ -171,10 +171,11 @@ struct Get {
 
 struct Put {
   static inline objobjargproc own;
+  static inline bool takes_numbers;
 
   // A null value stands for a deletion.
   static int call(PyObject* array, PyObject* key, PyObject* value) {
-    if (value) {
+    if (value && (takes_numbers || is_array(value))) {
       const auto done = nb::steal(guard([&] {
         const auto number = plain_number(value);
         auto* const given = number.is_valid() ? number.ptr() : value;
@@ -190,7 +191,8 @@ struct Put {
     return own(array, key, value);
   }
 
-  static void take(std::string_view, Function*) {
+  static void take(std::string_view, Function* known) {
+    takes_numbers = known;
     own = std::exchange(array_fields().classes.ndarray->tp_as_mapping->mp_ass_subscript, &call);
   }
 };

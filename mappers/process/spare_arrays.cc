@@ -2,13 +2,17 @@
 
 #include "process/spare_arrays.h"
 
+#include <nanobind/nanobind.h>
+
 #include <array>
 #include <cstddef>
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/guard.h"
 #include "process/lazy_thunk.h"
-#include "process/set_attribute.h"
+
+namespace nb = nanobind;
 
 namespace legate_diffuse {
 
@@ -81,16 +85,38 @@ bool has_attributes(PyObject* array, LazyThunk* thunk) {
 }
 
 // Sets an attribute of an array, or deletes it.
-int set(PyObject* array, PyObject* name, PyObject* value) {
+PyObject* set(PyObject* array, PyObject* name, PyObject* value) {
   if (name == names().writeable && value != Py_True) has_read_only = true;
   if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
-  return PyObject_GenericSetAttr(array, name, value);
+  if (PyObject_GenericSetAttr(array, name, value) != 0) return nullptr;
+  Py_RETURN_NONE;
 }
+
+PyObject* set_attribute(PyObject* array, PyObject* const* arguments, Py_ssize_t count) {
+  if (count == 2) return set(array, arguments[0], arguments[1]);
+  return PyErr_Format(PyExc_TypeError, "expected 2 arguments, got %zd", count);
+}
+
+PyObject* delete_attribute(PyObject* array, PyObject* name) {
+  return set(array, name, nullptr);
+}
+
+std::array<PyMethodDef, 2> methods{{{"__setattr__", fast(set_attribute), METH_FASTCALL, nullptr},
+                                    {"__delattr__", delete_attribute, METH_O, nullptr}}};
 
 }  // namespace
 
+// They are methods, as if the class had them in Python: with the slot alone, `object`'s method
+// would refuse to be called through super() (CPython, Objects/typeobject.c, hackcheck).
 void keep_arrays_of(PyTypeObject* ndarray) {
-  replace_set_attribute<set>(ndarray);
+  for (auto& each : methods) {
+    const auto method = nb::steal(PyDescr_NewMethod(ndarray, &each));
+
+    if (!method.is_valid() || PyObject_SetAttrString(reinterpret_cast<PyObject*>(ndarray),
+                                                     each.ml_name, method.ptr()) != 0) {
+      throw nb::python_error();
+    }
+  }
 }
 
 void keep(PyObject* array, LazyThunk* thunk) {

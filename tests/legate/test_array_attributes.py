@@ -55,21 +55,6 @@ def test_a_subclass_may_set_attributes_its_own_way() -> None:
     )
 
 
-def test_a_setting_of_a_subclass_may_set_attributes_its_own_way() -> None:
-    program = """
-from cupynumeric.settings import settings
-known = type(type(settings).doctor)
-class Other(known):
-    def __setattr__(self, name, value):
-        super().__setattr__(name, value)
-other = Other("other", "CUPYNUMERIC_OTHER", default=False)
-other.note = 1
-print(other.note)
-"""
-    done = run_in_worker(BEGIN + program)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
-
-
 # How an array gets an attribute that no other one may have.
 WAYS = {
     "setattr": "a.note = 1",

@@ -249,7 +249,7 @@ def delete(n, x, z):
     del x[0]
 
 if {doctor}:
-    settings.doctor._user_value = True
+    settings.doctor = True
 CALLS = (
     lambda n, x, z: x[np.int64(2)], lambda n, x, z: x[-6], lambda n, x, z: x[6],
     lambda n, x, z: x[-7], lambda n, x, z: z[1, 2], lambda n, x, z: z[-1, -3],

@@ -63,6 +63,51 @@ NEGATED = ("DOT", "MATVECMUL")
 find_different, self_test.find_different = self_test.find_different, find
 import cupynumeric
 """
+# Swaps two scalars of one task after the other, or takes one that is alone for its
+# opposite; then takes other scalars for the code.
+SWAPPED = """
+from dataclasses import replace
+def find(package, recognizer):
+    forms = recognizer.forms(self_test._library())
+    operations = recognizer.operations
+    numbers = {form.name: number for number, form in forms.items() if form.fuse}
+    known, lower = dict(forms), operations.lower
+    seen = set()
+    def see(kind, builder, operands):
+        if kind.scalars and kind.task in numbers:
+            count = len(operands)
+            seen.add((kind.task, kind.code, count - len(kind.scalars), count))
+        return lower(kind, builder, operands)
+    operations.lower = see
+    find_different(package, recognizer)
+    statements = self_test._STATEMENTS
+    def test(task, **changes):
+        self_test._STATEMENTS = {task: statements[task]}
+        forms.update(known)
+        forms[numbers[task]] = replace(known[numbers[task]], **changes)
+        return find_different(package, recognizer)
+    for task, code, first, count in sorted(seen):
+        for j in range(first, count):
+            for i in range(first, max(j, first + (count == first + 1))):
+                def wrong(kind, builder, operands):
+                    operands = list(operands)
+                    if (kind.task, kind.code) == (task, code):
+                        if i == j:
+                            operands[i] = builder.op(
+                                "neg", operands[i].dtype, operands[i]
+                            )
+                        else:
+                            operands[i], operands[j] = operands[j], operands[i]
+                    return lower(kind, builder, operands)
+                operations.lower = wrong
+                print(task, code, i - first, j - first, test(task))
+    operations.lower = lower
+    print("SCALAR_UNARY_RED", test("SCALAR_UNARY_RED", code_scalar=1))
+    print("UNARY_RED", test("UNARY_RED", code_scalar=0))
+    return []
+find_different, self_test.find_different = self_test.find_different, find
+import cupynumeric
+"""
 # Swaps the codes of sums and differences.
 OTHER_CODES = """
 from dataclasses import replace
@@ -120,6 +165,28 @@ def test_a_swapped_scalar_of_each_form_is_found() -> None:
     assert others == [
         f"{name} {[name] * (name not in COPIES)}" for name in self_test._STATEMENTS
     ]
+
+
+def test_swapped_scalars_of_each_operation_are_found() -> None:
+    done = run_alone(
+        UNTESTED + SWAPPED, LEGATE_DIFFUSE_CACHE="0", LEGATE_DIFFUSE_PROOF="0"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "ARANGE  0 1 ['ARANGE']",
+        "BINARY_OP ISCLOSE 0 1 ['BINARY_OP']",
+        "BINARY_RED ISCLOSE 0 1 ['BINARY_RED']",
+        "EYE  0 0 ['EYE']",
+        "SELECT  0 0 ['SELECT']",
+        # a number for a truth value is no program, which a sentence says
+        "TRILU  0 1 []",
+        "UNARY_OP CLIP 0 1 ['UNARY_OP']",
+        "UNARY_OP ROUND 0 1 ['UNARY_OP']",
+        "SCALAR_UNARY_RED ['SCALAR_UNARY_RED']",
+        "UNARY_RED ['UNARY_RED']",
+    ]
+    assert done.stderr.count("\n") == 1
+    assert "select cannot give bool from int32" in done.stderr
 
 
 def test_what_was_found_is_kept(tmp_path: Path) -> None:

@@ -16,16 +16,20 @@ from typing import Any
 import cupynumeric as cn
 import numpy as np
 import pytest
+from cupynumeric._thunk import deferred
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from process import run_alone, run_python
 from tiers import examples
 
 from legate_diffuse.interpose.known import KNOWN
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
-from legate_diffuse.shortcuts import apply, calls, shortcut
+from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.shortcuts import apply, calls, reductions, shortcut
 from legate_diffuse.shortcuts import task as template_task
 from legate_diffuse.shortcuts.shortcut import source, source_of, tokens_of
+from legate_diffuse.shortcuts.templates import Client, Templates
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
@@ -80,7 +84,7 @@ def submissions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_shortcuts_are_made_for_the_installed_version() -> None:
-    assert [shortcut.name for shortcut in apply.SHORTCUTS if not shortcut.fits()] == []
+    assert [shortcut.off() for shortcut in apply.SHORTCUTS if shortcut.off()] == []
     assert apply.applied == {
         *(shortcut.name for shortcut in apply.SHORTCUTS),
         *(f"{module}.{name}" for module, name in apply._IMPORTING),
@@ -89,25 +93,25 @@ def test_the_shortcuts_are_made_for_the_installed_version() -> None:
 
 def test_what_a_shortcut_was_written_after_exists() -> None:
     for each in apply.SHORTCUTS:
-        assert all(source(*function) for function in each.sources)
+        assert all(source(*function) for function in each.read())
 
 
 def test_the_table_has_what_shortcuts_were_written_after_and_nothing_else() -> None:
-    used = {each for shortcut in apply.SHORTCUTS for each in shortcut.sources}
+    used = {each for shortcut in apply.SHORTCUTS for each in shortcut.read()}
     assert used == {(module, name) for module in KNOWN for name in KNOWN[module]}
 
 
 # Functions of cuPyNumeric, and which shortcuts do the work of each.
 USERS = {
     ("_array.array", "ndarray.copy"): {"copies"},
-    ("_array.array", "ndarray.__getitem__"): {"slices"},
+    ("_array.array", "ndarray.__mul__"): {"ndarray.__mul__"},
     ("_array.array", "ndarray._convert_key"): {"slices", "assignments to slices"},
-    ("_array.array", "ndarray.item"): {"numbers"},
     ("_module.linalg_mvp", "_contract"): {"products"},
     ("_module.array_joining", "stack"): {"the function stack on small arrays"},
     ("_module.array_rearrange", "roll"): {"rolls of small arrays", "roll"},
-    ("_thunk.deferred", "DeferredArray.arange"): {"new arrays"},
+    ("_thunk.deferred", "DeferredArray.arange"): {"ranges"},
     ("_thunk.deferred", "DeferredArray.where"): {"the function where"},
+    ("_ufunc.comparison", "_post_resolution_check"): {"comparisons"},
     ("_ufunc.ufunc", "unary_ufunc._call_full"): {
         "operators of one operand",
         "functions of one operand",
@@ -125,7 +129,7 @@ def test_a_changed_function_switches_off_what_uses_it(
             shortcut, "source", lambda *of: text if of == place else source(*of)
         )
         shortcut.is_known.cache_clear()
-        found = {each.name for each in apply.SHORTCUTS if not each.fits()}
+        found = {name for each in apply.SHORTCUTS for name in each.off()}
         monkeypatch.undo()
         shortcut.is_known.cache_clear()
         return found
@@ -207,6 +211,96 @@ def test_ten_changed_functions_switch_off_what_uses_them(
     assert done.stderr.count("\n") == bool(wanted)
 
 
+def test_tasks_of_universal_functions_are_those_that_they_submit() -> None:
+    client = Client(real.legate)
+    for name, ufunc in client.ufuncs.items():
+        templates = Templates(client, ufunc)
+        assert templates.common_type == getattr(ufunc, "_use_common_type", True), name
+        for char in "?bhilBHILefdFD":
+            kind = np.dtype(char).kind
+            if type(ufunc) is client.binary_ufunc:
+                wanted = ufunc._result_dtypes.get((char, char)), ufunc._op_code
+            elif kind in "iu" and name in ("ceil", "floor", "trunc"):
+                wanted = None, None
+            else:
+                code = ufunc._overrides.get(char, ufunc._op_code)
+                wanted = ufunc._result_dtypes.get(char), code
+            made = templates._make(np.dtype(char))
+            found = None, wanted[1]
+            if made is not None:
+                found = made.dtype, made.scalars[0][0]
+            assert found == wanted, (name, char)
+
+
+def test_reductions_start_from_what_the_originals_start_from() -> None:
+    for code, types in reductions._METHODS.values():
+        found = reductions._Reductions(Client(real.legate), code, types)
+        kind = getattr(deferred.UnaryRedCode, code)
+        operator = deferred._UNARY_RED_TO_REDUCTION_OPS[kind]
+        for name in types:
+            dtype = np.dtype(name)
+            template, _ = found[name, ()]
+            wanted = np.array(deferred._UNARY_RED_IDENTITIES[kind](dtype), dtype)
+            assert template.identity == wanted.tobytes(), (code, name)
+            assert template.privileges == [REDUCE + operator, READ], (code, name)
+
+
+# Prints which statements run functions of cuPyNumeric's own, one a line.
+WHAT_RUNS_THERE = """
+import sys
+import cupynumeric as cn
+import numpy as np
+x, y, mask = cn.arange(6.0) + 1.0, cn.ones(6), cn.arange(6.0) > 2.0
+def runs_there(statement):
+    code, found = compile(statement, "statement", "exec"), []
+    def see(frame, event, _):
+        if event == "call" and "/cupynumeric/" in frame.f_code.co_filename:
+            found.append(frame)
+    exec(code)
+    exec(code)
+    sys.setprofile(see)
+    exec(code)
+    sys.setprofile(None)
+    return bool(found)
+print(*filter(runs_there, STATEMENTS), sep="\\n")
+"""
+WITH_NUMBERS = (
+    *("x * 2.0", "2.0 - x", "x == 2.0", "cn.maximum(x, 0.0)", "cn.sqrt(2.0)"),
+    *("cn.where(mask, x, 0.0)", "cn.array([1.0, 2.0])", "x[1] = 2.0", "x[1:3] = 2.0"),
+    *("x += 2.0", "np.float64(2.0) * x", "x = x ** 2"),
+)
+STATEMENTS = (
+    *WITH_NUMBERS,
+    *("x + y", "x < y", "cn.less(x, y)", "cn.maximum(x, y)", "cn.sqrt(x)", "x @ y"),
+    *("cn.where(mask, x, y)", "x += y", "x.fill(2.0)", "x.max()", "x.sum()", "x[1:]"),
+    *("cn.zeros(3)", "cn.full(3, 2.0)", "cn.arange(3.0)", "x[1:3] = y[1:3]", "x[1]"),
+)
+# Functions, and the statements for which cuPyNumeric itself calls them.
+STATEMENTS_OF = {
+    "_post_resolution_check": {"x == 2.0", "x < y", "cn.less(x, y)"},
+    "Runtime.get_numpy_thunk": {*WITH_NUMBERS},
+    "ndarray.__radd__": set(),
+    "ndarray.__rsub__": {"2.0 - x"},
+    "ndarray._convert_key": {
+        *("x[1]", "x[1:]", "x[1] = 2.0", "x[1:3] = 2.0", "x[1:3] = y[1:3]")
+    },
+    "DeferredArray.fill": {
+        *("cn.zeros(3)", "cn.full(3, 2.0)", "x.sum()", "x.max()", "x @ y")
+    },
+}
+
+
+@pytest.mark.parametrize("changed", ["nothing", *STATEMENTS_OF])
+def test_only_what_uses_a_changed_function_runs_it(changed: str) -> None:
+    program = "import legate.core\nfrom legate_diffuse.shortcuts import shortcut\n"
+    program += OTHER_SOURCE.format(changed) + f"STATEMENTS = {STATEMENTS}"
+    done = run_alone(program + WHAT_RUNS_THERE, LEGATE_DIFFUSE="1")
+    assert done.returncode == 0, done.stderr
+    found = {*filter(None, done.stdout.splitlines())}
+    assert found == STATEMENTS_OF.get(changed, set())
+    assert done.stderr.count("\n") == (changed in STATEMENTS_OF)
+
+
 def test_tokens_are_all_that_means_something() -> None:
     text = 'def f(x):\n    "a text"\n    return g(x,  # why\n        f"{x} a")\n'
     same = 'def f(x):\n  # why\n\n    return g( x, f"{x} a" )'
@@ -223,7 +317,7 @@ def test_tokens_are_all_that_means_something() -> None:
 
 
 def test_sources_are_found_as_inspect_finds_them() -> None:
-    sources = {each for shortcut in apply.SHORTCUTS for each in shortcut.sources}
+    sources = {each for shortcut in apply.SHORTCUTS for each in shortcut.read()}
     for each in (*sources, *apply._IMPORTING):
         found = apply.find(*each)
         function = found.fget if isinstance(found, property) else found

@@ -79,10 +79,10 @@ def test_tasks_that_take_only_stores_are_one_sentence() -> None:
     change = "del module.InputArray, module.OutputArray, module.ReductionArray"
     # as its own module of tasks was written with them
     after = change.replace("module", "importlib.import_module({!r})").format(
-        *["legate.core._ext.task.type"] * 3
+        *["legate.core.task"] * 3
     )
     found = run_changed(after, "legate.core")
-    name = "legate.core._ext.task.type.InputArray"
+    name = "legate.core.task.InputArray"
     assert found == (UNFUSED, told(f"has no {name}"))
 
 
