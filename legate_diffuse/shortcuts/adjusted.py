@@ -86,11 +86,13 @@ def extreme(function: Function) -> Function:
     checked = ordered(function)
 
     def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        if a.size < _MANY_TO_SCAN:
+        found = _places_in_rows(a, axis, function is np.argmax)
+        if found is None and a.size < _MANY_TO_SCAN:
             return checked(a, axis, keepdims=keepdims)
         if type(axis) is not int and axis is not None:
             raise UnsuitableError
-        found = function(a, axis, keepdims=True)
+        if found is None:
+            found = function(a, axis, keepdims=True)
         if a.dtype.kind != "f":
             pass
         elif axis is None:
@@ -100,6 +102,27 @@ def extreme(function: Function) -> Function:
         return found if keepdims else np.squeeze(found, axis)
 
     return place
+
+
+def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:
+    """Find places along another axis than the last, where NumPy takes longer.
+
+    None where it does not. If there is NaN, its place is found.
+    """
+    if (
+        type(axis) is not int
+        or not -a.ndim <= axis < a.ndim
+        or axis in (-1, a.ndim - 1)
+        or a.size < _FEW_TO_SCAN
+        or a.dtype.char not in "dfl"
+        or not a.flags.c_contiguous
+    ):
+        return None
+    axis %= a.ndim
+    rows = a.reshape(-1, a.shape[axis], prod(a.shape[axis + 1 :]))
+    places = np.empty((rows.shape[0], rows.shape[2]), np.int64)
+    real.legate.native.find_extremes(rows, places, largest)
+    return places.reshape(*a.shape[:axis], 1, *a.shape[axis + 1 :])
 
 
 def _refuse_nan_in(values: Any) -> None:
@@ -126,6 +149,7 @@ def unique(a: Any) -> Any:
 _MANY_TO_SORT: Final = 2**14
 # From so many elements on, and so many in a row, it pays to take them in another way.
 _MANY_TO_SCAN: Final = 2**15
+_FEW_TO_SCAN: Final = 2**9
 _LONG_ROW: Final = 2**9
 # How many of them tell whether most are different.
 _SAMPLE: Final = 1024
@@ -336,7 +360,8 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
 def einsum(expression: Any, *operands: Any) -> Any:
     """Refuse one operand that is shown, and operands that are no arrays.
 
-    The original shows what it sums along an axis of one element.
+    The original shows what it sums along an axis of one element. A diagonal it adds to
+    zeros.
     """
     arrays = [isinstance(each, np.ndarray) for each in operands]
     if not (arrays and all(arrays)) or (len(arrays) == 1 and 1 in operands[0].shape):
@@ -345,7 +370,9 @@ def einsum(expression: Any, *operands: Any) -> Any:
     made = _product(expression, *operands) if is_pair else None
     made = np.einsum(expression, *operands) if made is None else made
     if len(arrays) == 1 and np.may_share_memory(made, *operands):
-        raise UnsuitableError
+        if made.ndim == operands[0].ndim:
+            raise UnsuitableError
+        return made + made.dtype.type(0)
     return made
 
 

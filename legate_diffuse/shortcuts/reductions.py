@@ -144,7 +144,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
     hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
     apply, function = submission.apply, new_function(client, reduces=True)
-    along, convert = client.legate.native.reduce, submission.conversions.convert
+    native, convert = client.legate.native, submission.conversions.convert
+    along, along_many = native.reduce, native.reduce_axes
+    arrays = hosted.new_arrays.function
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -176,7 +178,10 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
             are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
-            made = (by_native if are_axes else reduce_here)(self, *options, **named)
+            if are_axes and not named.get("keepdims"):
+                made = along_many(arrays, self, (name, axis))
+            if made is None:
+                made = (by_native if are_axes else reduce_here)(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made

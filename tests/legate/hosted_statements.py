@@ -26,6 +26,7 @@ argmax(A)
 x.argmax()
 A.argmin(axis=0)
 A.argmax(axis=1, keepdims=True)
+argmax(T, axis=3)
 cumsum(x)
 cumsum(A)
 cumsum(A, axis=0)
@@ -217,6 +218,9 @@ einsum('ij->i', A[:, :1])
 einsum('ij,j->i', A, x4)
 einsum('ij,jk->ik', A, A)
 einsum('ii', A)
+einsum('ii->i', A)
+einsum('kii->ki', T)
+einsum('kii->ik', T)
 einsum('ij->ji', A)
 einsum('i,j->ij', x, x)
 einsum('ijk,jk->i', T, A)
@@ -441,6 +445,17 @@ max(A, axis=1, keepdims=True)
 amax(A, 1)
 A.max(0)
 A.max(axis=(0, 1))
+T.sum(axis=(0, 1))
+T.sum(axis=(0, 2))
+T.sum((1, -1))
+T.sum((1, 1))
+T[:, 1:3].sum(axis=(1, 2))
+T[:, :0].sum(axis=(1, 2))
+T[:1, :, :1].sum(axis=(0, 2))
+T.transpose((2, 0, 1)).sum(axis=(0, 1))
+T.max(axis=(0, 2))
+T.min(axis=(-1, 0))
+T.sum(axis=(0, 1), keepdims=True)
 max(T, axis=(0, 1))
 max(A, keepdims=True)
 max(f, keepdims=True)
@@ -461,6 +476,12 @@ mean(A > 2, axis=0)
 where(A > 2, 1, -1)
 where(A > 2, 1.5, 0.0)
 where(A > 2, 1, 0.5)
+where(A > 2, 3, 3)
+where(A > 2, -0.0, 0)
+where(A > 2, float('nan'), 1)
+where(A > 2, 2**62 + 1, 0)
+where(A > 2, 2**62 + 1, 0.5)
+where((A > 2)[0, 0], 1, 0)
 where(A > 2, True, False)
 where(A > 2, A, A * 2)
 where(A > 2, A, 0)
@@ -526,6 +547,10 @@ T[T[:, :, 0] > 2]
 linalg.svd(P, full_matrices=False)
 linalg.svd(c, full_matrices=False)
 linalg.svd(c, False)
+A @ P
+P @ A
+A @ x4.astype('int8')
+dot(i4, A)
 A[:, :2] @ x4[:2]
 A[:2] @ x4
 x4[:2] @ A[:2]
@@ -905,6 +930,7 @@ ROUNDED: Final = (
         "add.reduce",
         "trace",
     ),
+    *("A @", "P @", "T.sum", "T[:, 1:3].sum", "T.transpose((2, 0, 1)).sum"),
     *("A.trace", "sum", "A.sum", "A[:, :2] @", "A[:2] @", "A[:1] @", "A[0, :1] @"),
     *("x4[:2] @", "x4 @", "A[:, :1] @", "r.mean", "b.mean", "array([x.sum"),
 )
