@@ -53,8 +53,9 @@ def _replace_all_creations(submission: Submission) -> None:
         package, "arange", "arange", "start", "stop", "step", "dtype", extra=names
     )
     _replace_linspace(new.take, names)
-    _replace_array(client.legate.native, new, hosted)
-    _replace_asarray(client.legate.native, new, hosted)
+    by_numpy = _by_numpy(submission)
+    _replace_array(client.legate.native, new, by_numpy)
+    _replace_asarray(client.legate.native, new, by_numpy)
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
@@ -106,7 +107,22 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
+def _by_numpy(submission: Submission) -> Any:
+    """Return what makes arrays of lists and tuples by NumPy; its result may be None."""
+    hosted = submission.hosted
+
+    def made(sequence: Any, **named: Any) -> Any:
+        return hosted.run(np.array, (sequence,), named, "array", ALL_KINDS)
+
+    if not window.runs_at_once:
+        return made
+    recipe = submission.client.legate.native.Recipe(
+        np.array, "array", ALL_KINDS, (1, 1, 0), _DTYPE, True
+    )
+    return submission.native_first("hosted", made, extra=recipe)
+
+
+def _replace_array(native: Any, function: Any, by_numpy: Any) -> None:
     package = importlib.import_module("cupynumeric")
     collect = native.collect
 
@@ -115,7 +131,7 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
         is_plain = not options and named.keys() <= _DTYPE
         # the original reads elements that are arrays one at a time, too
         if made is None and is_plain and type(obj) in _SEQUENCES:
-            made = hosted.run(np.array, (obj,), named, "array", ALL_KINDS)
+            made = by_numpy(obj, **named)
         if made is None and type(obj) is np.ndarray:
             # what is copied becomes an array with its memory
             return native.call_with_memory(partial(original, obj, *options, **named))
@@ -124,7 +140,7 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
     original = replace(package, "array", array)
 
 
-def _replace_asarray(native: Any, function: Any, hosted: Hosted) -> None:
+def _replace_asarray(native: Any, function: Any, by_numpy: Any) -> None:
     package = importlib.import_module("cupynumeric")
     collect = native.collect
 
@@ -133,7 +149,7 @@ def _replace_asarray(native: Any, function: Any, hosted: Hosted) -> None:
         is_plain = not options and named.keys() <= _DTYPE
         # of anything else the original may share the memory
         if made is None and is_plain and type(a) in _APART:
-            made = hosted.run(np.array, (a,), named, "array", ALL_KINDS)
+            made = by_numpy(a, **named)
         return original(a, *options, **named) if made is None else made
 
     original = replace(package, "asarray", asarray)

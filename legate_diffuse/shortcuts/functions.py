@@ -172,6 +172,22 @@ def _replace_where(submission: Submission) -> None:
     original = replace(importlib.import_module("cupynumeric"), "where", where)
 
 
+def _replace_outer(submission: Submission) -> None:
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+
+    def outer(a: Any, b: Any, out: Any = None) -> Any:
+        if (
+            out is None
+            and type(a) is type(b) is ndarray
+            and a.ndim == b.ndim == 1
+            and not doctor._user_value
+        ):
+            return a[:, None] * b
+        return original(a, b, out=out)
+
+    original = replace(importlib.import_module("cupynumeric"), "outer", outer)
+
+
 SHORTCUTS: Final = (
     *(
         Shortcut(
@@ -189,6 +205,9 @@ SHORTCUTS: Final = (
             *CALLED,
         ),
         _replace_copyto,
+    ),
+    Shortcut(
+        "the function outer", (("_module.linalg_mvp", "outer"), *CALLED), _replace_outer
     ),
     Shortcut(
         "the function where",

@@ -23,6 +23,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import (
+    COMPLEX,
     FLOATS,
     Client,
     Template,
@@ -78,6 +79,8 @@ _DEFAULTS: Final = {
 _OF_MEAN: Final = ("axis", "dtype", "out", "keepdims", "where")
 # Those of what tells whether any or all elements are true.
 _OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
+# Those whose mean is of their type.
+_INEXACT: Final = FLOATS | COMPLEX
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -315,7 +318,7 @@ def _replace_mean(submission: Submission) -> None:
         ):
             return None
         dim = len(view.shape)
-        if view.root.dtype not in FLOATS:
+        if view.root.dtype not in _INEXACT:
             if axis is not None or keeps is not False:
                 return None
             return hosted.run(np.mean, (array,), {}, "mean", "biu", brings=False)
