@@ -293,6 +293,9 @@ def apply(function: Function, out: Any, *operands: Any) -> Any:
 def reduce(function: Function, array: Any, axis: Any) -> Any:
     """Return an array reduced along an axis."""
 
+def reduce_axes(function: Function, array: Any, given: tuple[str, Any]) -> Any:
+    """Return an array reduced along axes by a method of a name; None unless it can."""
+
 def gathered(function: Function, array: Any, places: Any) -> Any:
     """Return the elements at an array of places; None if that is left to Python."""
 
@@ -479,6 +482,16 @@ def call_with_memory(call: Callable[[], Any]) -> Any:
     """Call something that makes arrays of NumPy's, in memory of ours if they are large.
 
     ``SmallArray.adopt`` can take over that memory.
+    """
+
+def find_extremes(source: Any, places: Any, largest: bool) -> None:
+    """Find the first of the largest or smallest elements along the second axis.
+
+    Args:
+        source: of float64, float32 or int64, with three axes, in row-major order.
+            Where there is NaN, its place is found.
+        places: of int64, with the first and the third axis; is written.
+        largest: whether to find the largest.
     """
 
 def scan(source: Any, target: Any, multiplies: bool) -> None:

@@ -179,7 +179,8 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
 def einsum(expression: Any, *operands: Any) -> Any:
     """Refuse one operand that is shown, and operands that are no arrays.
 
-    The original shows what it sums along an axis of one element.
+    The original shows what it sums along an axis of one element. A diagonal it adds to
+    zeros.
     """
     arrays = [isinstance(each, np.ndarray) for each in operands]
     if not (arrays and all(arrays)) or (len(arrays) == 1 and 1 in operands[0].shape):
@@ -188,7 +189,9 @@ def einsum(expression: Any, *operands: Any) -> Any:
     made = _product(expression, *operands) if is_pair else None
     made = np.einsum(expression, *operands) if made is None else made
     if len(arrays) == 1 and np.may_share_memory(made, *operands):
-        raise UnsuitableError
+        if made.ndim == operands[0].ndim:
+            raise UnsuitableError
+        return made + made.dtype.type(0)
     return made
 
 

@@ -66,10 +66,10 @@ def _replace_ranges(submission: Submission) -> None:
 
 
 def _replace_collected(submission: Submission) -> None:
-    hosted, native = submission.hosted, submission.client.legate.native
-    new = hosted.new_arrays.function
-    _replace_array(native, new, hosted)
-    _replace_asarray(native, new, hosted)
+    native, new = submission.client.legate.native, submission.hosted.new_arrays.function
+    by_numpy = _by_numpy(submission)
+    _replace_array(native, new, by_numpy)
+    _replace_asarray(native, new, by_numpy)
     package = importlib.import_module("cupynumeric")
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
@@ -122,7 +122,22 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
+def _by_numpy(submission: Submission) -> Any:
+    """Return what makes arrays of lists and tuples by NumPy; its result may be None."""
+    hosted = submission.hosted
+
+    def made(sequence: Any, **named: Any) -> Any:
+        return hosted.run(np.array, (sequence,), named, "array", ALL_KINDS)
+
+    if not window.runs_at_once:
+        return made
+    recipe = submission.client.legate.native.Recipe(
+        np.array, "array", ALL_KINDS, (1, 1, 0), _DTYPE, True
+    )
+    return submission.native_first("hosted", made, extra=recipe)
+
+
+def _replace_array(native: Any, function: Any, by_numpy: Any) -> None:
     package = importlib.import_module("cupynumeric")
     collect = native.collect
 
@@ -131,7 +146,7 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
         is_plain = not options and named.keys() <= _DTYPE
         # the original reads elements that are arrays one at a time, too
         if made is None and is_plain and type(obj) in _SEQUENCES:
-            made = hosted.run(np.array, (obj,), named, "array", ALL_KINDS)
+            made = by_numpy(obj, **named)
         if made is None and type(obj) is np.ndarray:
             # what is copied becomes an array with its memory
             return native.call_with_memory(partial(original, obj, *options, **named))
@@ -140,7 +155,7 @@ def _replace_array(native: Any, function: Any, hosted: Hosted) -> None:
     original = replace(package, "array", array)
 
 
-def _replace_asarray(native: Any, function: Any, hosted: Hosted) -> None:
+def _replace_asarray(native: Any, function: Any, by_numpy: Any) -> None:
     package = importlib.import_module("cupynumeric")
     collect = native.collect
 
@@ -149,7 +164,7 @@ def _replace_asarray(native: Any, function: Any, hosted: Hosted) -> None:
         is_plain = not options and named.keys() <= _DTYPE
         # of anything else the original may share the memory
         if made is None and is_plain and type(a) in _APART:
-            made = hosted.run(np.array, (a,), named, "array", ALL_KINDS)
+            made = by_numpy(a, **named)
         return original(a, *options, **named) if made is None else made
 
     original = replace(package, "asarray", asarray)

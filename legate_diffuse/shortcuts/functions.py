@@ -25,7 +25,8 @@ from legate_diffuse.shortcuts.submission import (
     replace,
 )
 from legate_diffuse.shortcuts.templates import Template, new_function
-from legate_diffuse.stores.layout import Shape
+from legate_diffuse.stores.layout import Shape, whole
+from legate_diffuse.stores.root import Root
 
 # Functions that have a method of the same name do its work with its defaults: their
 # modules.
@@ -85,8 +86,12 @@ def _replace_copyto(submission: Submission) -> None:
 # What ``where`` chooses from, and the numbers that become such an element.
 _CHOICES: Final = {"float64": (float, int), "int64": (int,)}
 
-# Two numbers of which NumPy makes the type that the original makes.
+# Numbers of which NumPy makes the type that the original makes: the type of two.
 _CHOSEN: Final = frozenset((float, int))
+
+
+def _type_of_numbers(kinds: set[type]) -> str:
+    return "float64" if float in kinds else "int64"
 
 
 def _replace_where(submission: Submission) -> None:
@@ -94,17 +99,29 @@ def _replace_where(submission: Submission) -> None:
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
     hosted = submission.hosted
     known = new_function(client, takes_numbers=True)
-    templates: dict[str, Template] = {}
-    for name in _CHOICES:
-        templates[name] = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
-        templates[name].function = known
+    # numbers do not say of which type the result is
+    known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
+
+    def made_for(function: Any, name: str) -> Template:
+        template = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
+        template.function = function
+        return template
+
+    templates = {name: made_for(known, name) for name in _CHOICES}
+    numbered = {name: made_for(each, name) for name, each in known_of.items()}
+    likes = {
+        name: Root(client.legate, each.type, name, whole(()), scalar_storage=False)
+        for name, each in numbered.items()
+    }
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
         if type(a) is not ndarray:
             return original(a, x, y)
-        if type(x) is ndarray or type(y) is ndarray:
-            made = apply(known, None, a, x, y)
+        kinds = {type(x), type(y)}
+        if ndarray in kinds or kinds <= _CHOSEN:
+            function = known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
+            made = apply(function, None, a, x, y)
             if made is None and not doctor.is_on:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
@@ -125,9 +142,14 @@ def _replace_where(submission: Submission) -> None:
     def _choose(a: Any, x: Any, y: Any) -> Any:
         mask, one, other = map(client.view_of, (a, x, y))
         chosen = one or other
-        if mask is None or chosen is None or mask.root.dtype != "bool":
+        if mask is None or mask.root.dtype != "bool":
             return None
-        like = chosen.root
+        if chosen is not None:
+            like, of = chosen.root, templates
+        elif ndarray not in (kinds := {type(x), type(y)}):
+            like, of = likes[_type_of_numbers(kinds)], numbered
+        else:
+            return None
         if like.dtype not in _CHOICES:
             return None
         shape: Shape | None = mask.shape
@@ -141,13 +163,29 @@ def _replace_where(submission: Submission) -> None:
             views.append(view)
         if shape is None:
             return None
-        template = templates[like.dtype]
+        template = of[like.dtype]
         operands = [repeated(view, shape) for view in views]
         made = submission.make(template, shape, *operands)
         template.learn_once("bool", like.dtype, like.dtype)
         return made
 
     original = replace(importlib.import_module("cupynumeric"), "where", where)
+
+
+def _replace_outer(submission: Submission) -> None:
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+
+    def outer(a: Any, b: Any, out: Any = None) -> Any:
+        if (
+            out is None
+            and type(a) is type(b) is ndarray
+            and a.ndim == b.ndim == 1
+            and not doctor.is_on
+        ):
+            return a[:, None] * b
+        return original(a, b, out=out)
+
+    original = replace(importlib.import_module("cupynumeric"), "outer", outer)
 
 
 SHORTCUTS: Final = (
@@ -167,6 +205,9 @@ SHORTCUTS: Final = (
             *CALLED,
         ),
         _replace_copyto,
+    ),
+    Shortcut(
+        "the function outer", (("_module.linalg_mvp", "outer"), *CALLED), _replace_outer
     ),
     Shortcut(
         "the function where",

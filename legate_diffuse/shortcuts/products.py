@@ -25,7 +25,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
 )
 from legate_diffuse.shortcuts.adjusted import matmul as stacked
 from legate_diffuse.shortcuts.broadcast import repeated
-from legate_diffuse.shortcuts.hosted import INEXACT
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
@@ -177,6 +177,7 @@ def _replace_products(submission: Submission) -> None:
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     hosted = submission.hosted
+    in_blas = hosted.blas.limited(np.matmul)
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
@@ -184,8 +185,10 @@ def _replace_products(submission: Submission) -> None:
         if not window.runs_at_once or doctor.is_on:
             return None
         one, other = client.view_of(a), client.view_of(b)
-        if one is None or other is None or one.root.dtype != other.root.dtype:
+        if one is None or other is None:
             return None
+        if one.root.dtype != other.root.dtype:
+            return of_two_types(a, b, one.shape + other.shape)
         if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) == len(other.shape) == 2:
@@ -220,6 +223,15 @@ def _replace_products(submission: Submission) -> None:
             return _of_vector(submission, matrices, tasks, one, other)
         return None
 
+    def of_two_types(a: Any, b: Any, extents: tuple[int, ...]) -> Any:
+        """Let NumPy convert one factor or both, as the original does."""
+        # that drops dimensions of one element
+        if max(a.ndim, b.ndim) > 2 or min(extents, default=0) < 2:
+            return None
+        if np.result_type(a.dtype, b.dtype).name not in _TYPES:
+            return None
+        return hosted.run(in_blas, (a, b), {}, _NAME, ALL_KINDS)
+
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:
         made = None if out is not None else product(self, rhs)
         return method(self, rhs, out=out) if made is None else made
@@ -246,9 +258,8 @@ def _replace_products(submission: Submission) -> None:
     if not window.runs_at_once:
         return
     counts = 2, 2, 2
-    product_here = submission.hosted.blas.limited(np.matmul)
     of_matrices_here = client.legate.native.Recipe(
-        product_here, _NAME, INEXACT, counts, frozenset(), True
+        in_blas, _NAME, INEXACT, counts, frozenset(), True
     )
     extra = vectors.function, matrices.function, NARROWEST_PRODUCT, of_matrices_here
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)

@@ -437,7 +437,6 @@ FUNCTIONS: Final = (
     Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, function=matmul, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
-    Recipe("outer", _PRODUCTS, 2, is_loop=True, spreads=True),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe(
         "einsum",

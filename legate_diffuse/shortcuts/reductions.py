@@ -24,6 +24,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import (
+    COMPLEX,
     FLOATS,
     Client,
     Template,
@@ -89,6 +90,8 @@ _DEFAULTS: Final = {
 _OF_MEAN: Final = ("axis", "dtype", "out", "keepdims", "where")
 # Those of what tells whether any or all elements are true.
 _OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
+# Those whose mean is of their type.
+_INEXACT: Final = FLOATS | COMPLEX
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -159,7 +162,9 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
     hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
     apply, function = submission.apply, new_function(client, reduces=True)
-    along, convert = client.legate.native.reduce, submission.conversions.convert
+    native, convert = client.legate.native, submission.conversions.convert
+    along, along_many = native.reduce, native.reduce_axes
+    arrays = hosted.new_arrays.function
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -191,7 +196,10 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
             are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
-            made = (by_native if are_axes else reduce_here)(self, *options, **named)
+            if are_axes and not named.get("keepdims"):
+                made = along_many(arrays, self, (name, axis))
+            if made is None:
+                made = (by_native if are_axes else reduce_here)(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
@@ -325,7 +333,7 @@ def _replace_mean(submission: Submission) -> None:
         ):
             return None
         dim = len(view.shape)
-        if view.root.dtype not in FLOATS:
+        if view.root.dtype not in _INEXACT:
             if axis is not None or keeps is not False:
                 return None
             return hosted.run(np.mean, (array,), {}, "mean", "biu", brings=False)

@@ -9,6 +9,7 @@
 #include "gpu/driver.h"
 #include "mapper/library.h"
 #include "places.h"
+#include "process/extremes.h"
 #include "process/python.h"
 #include "process/scan.h"
 #include "program/kernel_table.h"
@@ -46,6 +47,7 @@ NB_MODULE(_native, module) {
   module.def("is_in_task", [] { return Legion::Runtime::has_context(); });
   bind_flush(module);
   bind_submission(module);
+  bind_extremes(module);
   bind_scan(module);
   bind_tasks(module);
   add_operations(module);

@@ -278,6 +278,8 @@ bool LocalOperand::is_in_process(PyObject* view, bool changes) {
 
 bool LocalOperand::is_same(const LocalOperand& other) const {
   if (root != other.root) return false;
+  // a number has no root
+  if (!root) return constant == other.constant;
   return constant || other.constant ? layout == other.layout : form == other.form;
 }
 

@@ -18,6 +18,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/axes.h"
 #include "process/contents.h"
 #include "process/element.h"
 #include "process/front.h"
@@ -119,7 +120,7 @@ PyObject* let_task_wait(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-std::array<PyMethodDef, 8> fast_functions{{
+std::array<PyMethodDef, 9> fast_functions{{
     {"apply", fast(apply), METH_FASTCALL, nullptr},
     {"gathered", fast(make_from<gathered>), METH_FASTCALL, nullptr},
     {"collect", fast(collect_numbers), METH_FASTCALL, nullptr},
@@ -128,6 +129,7 @@ std::array<PyMethodDef, 8> fast_functions{{
     {"get_selected", fast(make_from<get_selected>), METH_FASTCALL, nullptr},
     {"put_elements", fast(assign_elements), METH_FASTCALL, nullptr},
     {"reduce", fast(make_from<reduce>), METH_FASTCALL, nullptr},
+    {"reduce_axes", fast(make_from<reduce_axes>), METH_FASTCALL, nullptr},
 }};
 
 void know(const nb::tuple& classes, nb::handle library) {

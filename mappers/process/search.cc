@@ -9,11 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/runs.h"
 #include "program/elements.h"
@@ -132,6 +136,37 @@ PyObject* single(const Function& function, std::string_view dtype, T value, cons
   return made.array.release().ptr();
 }
 
+// The places of extremes along the axis after which there are so many columns; false if there is
+// NaN, or there is no loop for the type.
+template <typename T>
+bool find_all(const InOrder<T>& found, std::int64_t count, std::int64_t columns,
+              std::int64_t* places, bool largest) {
+  constexpr auto HAS_LOOP =
+      std::is_same_v<T, double> || std::is_same_v<T, float> || std::is_same_v<T, std::int64_t>;
+  const auto* const end = found.elements + found.count;
+
+  if (columns == 1) {
+    for (const auto* row = found.elements; row < end; row += count) {
+      const auto place =
+          largest ? place_of_extreme<true>(row, count) : place_of_extreme<false>(row, count);
+
+      if (!place) return false;
+      *places++ = *place;
+    }
+    return true;
+  }
+  if constexpr (HAS_LOOP) {
+    std::vector<T> best(static_cast<std::size_t>(columns));
+
+    for (const auto* rows = found.elements; rows < end; rows += count * columns) {
+      find_extremes(rows, count, columns, places, best.data(), largest);
+      if (std::any_of(best.begin(), best.end(), [](T one) { return one != one; })) return false;
+      places += columns;
+    }
+  }
+  return HAS_LOOP;
+}
+
 // Whether one of the elements is zero, or is not.
 template <typename T>
 bool holds(const InOrder<T>& found, bool zero) {
@@ -155,6 +190,50 @@ bool find(PyObject* array, LocalOperand& operand) {
 }
 
 }  // namespace
+
+PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest) {
+  LocalOperand operand, target;
+  auto along = integer_from(axis);
+
+  if (!along || !find(array, operand)) Py_RETURN_NONE;
+
+  const auto& form = operand.form;
+
+  if (*along < 0) *along += form.dim;
+  if (*along < 0 || *along >= form.dim || form.volume > MOST_POINTS) Py_RETURN_NONE;
+  if (form.dim == 1) return extreme(function, array, largest);
+
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents;
+  auto* const rest = std::copy(form.extents, form.extents + *along, extents.begin());
+
+  std::copy(form.extents + *along + 1, form.extents + form.dim, rest);
+
+  const auto count = form.extents[*along];
+  const auto columns =
+      std::accumulate(rest, extents.begin() + form.dim - 1, std::int64_t{1}, std::multiplies<>{});
+  const auto* const signature = function.find("int64");
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, function.new_layout(extents.data(), form.dim - 1).ptr()};
+
+  if (!made.is_here(target) || !find(array, operand)) Py_RETURN_NONE;
+
+  Run run{largest ? "argmax" : "argmin"};
+  bool is_done = false;
+
+  target.small->reserve();
+  with_type_of(text_of(operand.dtype), [&](auto like) {
+    const InOrder<decltype(like)> found{operand};
+
+    is_done = find_all(found, count, columns,
+                       reinterpret_cast<std::int64_t*>(target.small->elements()), largest);
+  });
+  if (!is_done) Py_RETURN_NONE;
+  target.small->set_changed();
+  run.done();
+  return made.array.release().ptr();
+}
 
 PyObject* extreme(const Function& function, PyObject* array, bool largest) {
   LocalOperand operand;

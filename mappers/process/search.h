@@ -8,12 +8,15 @@
 
 namespace legate_diffuse {
 
-// Each returns a new reference to a new array without dimensions, or to None if that is left to
-// Python. `function` makes arrays of each type.
+// Each returns a new reference to a new array, without dimensions unless it says so, or to None if
+// that is left to Python. `function` makes arrays of each type.
 
 // The place of the first of the largest elements in row-major order, or of the smallest; left to
 // Python if there is NaN.
 PyObject* extreme(const Function& function, PyObject* array, bool largest);
+
+// The same along an axis: a new array without it.
+PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest);
 
 // How many elements are not zero.
 PyObject* count_of_others(const Function& function, PyObject* array);

@@ -115,6 +115,11 @@ PyObject* size_of(const Arguments& given) {
   return PyLong_FromLongLong(size);
 }
 
+PyObject* extreme_of(const Arguments& given, bool largest) {
+  if (given.end_at(1)) return extreme(given.arrays, given[0], largest);
+  return given.end_at(2) ? extremes(given.arrays, given[0], given[1], largest) : none();
+}
+
 constexpr std::array WAYS{
     NamedWay{"all",
              [](const Arguments& given) {
@@ -125,14 +130,8 @@ constexpr std::array WAYS{
                return given.end_at(1) ? truth(given.arrays, given[0], false) : none();
              }},
     NamedWay{"arange", range_of},
-    NamedWay{"argmax",
-             [](const Arguments& given) {
-               return given.end_at(1) ? extreme(given.arrays, given[0], true) : none();
-             }},
-    NamedWay{"argmin",
-             [](const Arguments& given) {
-               return given.end_at(1) ? extreme(given.arrays, given[0], false) : none();
-             }},
+    NamedWay{"argmax", [](const Arguments& given) { return extreme_of(given, true); }},
+    NamedWay{"argmin", [](const Arguments& given) { return extreme_of(given, false); }},
     NamedWay{"array_ufunc", array_ufunc},
     NamedWay{"asarray",
              [](const Arguments& given) {

@@ -54,6 +54,7 @@ def results(n):
     for part in (a, a.T, a[3:, 1:60], a[5:100].T):
         found += [n.sort(part, axis=0), n.cumsum(part, axis=1), part @ part.T]
         found += [part.sum(axis=(0, 1)), part.max(axis=(0, 1))]
+        found += [part.argmax(axis=0), part.argmin(axis=0), part.argmax(axis=1)]
         # what NumPy has read can be written, and is read anew
         part[2:4] += 1.0
         part[7] = part[8]
@@ -64,6 +65,32 @@ for _ in range(3):
     for one, other in zip(results(cn), results(np), strict=True):
         assert one.dtype == other.dtype and np.array_equal(one, other)
 assert window.counters.tasks_submitted == tasks
+""",
+        fuses=False,
+    )
+
+
+def test_reductions_are_those_of_numpy_however_many_elements() -> None:
+    run_here(
+        """
+def check(values, axis, *names):
+    for name in names:
+        found = getattr(cn.array(values), name)(axis=axis)
+        wanted = getattr(values, name)(axis=axis)
+        assert found.dtype == wanted.dtype, (name, values.dtype)
+        same = np.allclose(np.asarray(found), wanted, 1e-4)
+        assert same, (name, axis, values.dtype, values.shape)
+rng = np.random.default_rng(7)
+for dtype in ("float64", "float32", "int64"):
+    for shape in ((700, 300), (40, 50, 60), (3, 4, 5), (2, 3, 9000), (4, 1, 3)):
+        values = (rng.random(shape) * 50 - 20).astype(dtype)
+        for each in (values, values.T, values[1:, ..., 1:], values * 0):
+            for axis in range(-each.ndim, each.ndim):
+                check(each, axis, "argmax", "argmin")
+        if len(shape) > 2:
+            for axes in ((0, 1), (-1, 0), (1, 2)):
+                check(values, axes, "sum", "max", "min")
+                check(values.T[:4, :4, :4] % 3, axes, "prod")
 """,
         fuses=False,
     )

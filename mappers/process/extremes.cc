@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/extremes.h"
+
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+template <typename T, typename Precedes>
+[[gnu::always_inline]] inline void find_in_rows(const T* __restrict row, std::int64_t count,
+                                                std::int64_t columns,
+                                                std::int64_t* __restrict places, T* __restrict best,
+                                                const Precedes& precedes) {
+  std::copy(row, row + columns, best);
+  std::fill(places, places + columns, 0);
+  for (std::int64_t at = 1; at < count; ++at) {
+    row += columns;
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const auto one = row[column];
+      const auto before = best[column];
+      const auto is_found = static_cast<bool>(int{precedes(one, before)} | int{one != one});
+
+      best[column] = is_found ? one : before;
+      places[column] = is_found ? at : places[column];
+    }
+  }
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void find_in_rows(const T* rows, std::int64_t count,
+                                                std::int64_t columns, std::int64_t* places, T* best,
+                                                bool largest) {
+  if (largest) {
+    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a > b; });
+  } else {
+    find_in_rows(rows, count, columns, places, best, [](T a, T b) { return a < b; });
+  }
+}
+
+}  // namespace
+
+#define LEGATE_DIFFUSE_FIND(T)                                                                \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) void find_extremes(            \
+      const T* rows, std::int64_t count, std::int64_t columns, std::int64_t* places, T* best, \
+      bool largest) {                                                                         \
+    find_in_rows(rows, count, columns, places, best, largest);                                \
+  }
+LEGATE_DIFFUSE_FIND(double)
+LEGATE_DIFFUSE_FIND(float)
+LEGATE_DIFFUSE_FIND(std::int64_t)
+#undef LEGATE_DIFFUSE_FIND
+
+namespace {
+
+using Source = nb::ndarray<nb::c_contig, nb::ro, nb::ndim<3>>;
+using Target = nb::ndarray<std::int64_t, nb::c_contig, nb::ndim<2>>;
+
+template <typename T>
+void find_extremes_of(const Source& source, const Target& target, bool largest) {
+  const auto count = static_cast<std::int64_t>(source.shape(1));
+  const auto columns = static_cast<std::int64_t>(source.shape(2));
+  const auto* from = static_cast<const T*>(source.data());
+  auto* to = target.data();
+  std::vector<T> best(source.shape(2));
+
+  for (std::size_t plane = 0; plane < source.shape(0); ++plane) {
+    find_extremes(from, count, columns, to, best.data(), largest);
+    from += count * columns;
+    to += columns;
+  }
+}
+
+void find_all_extremes(const Source& source, const Target& target, bool largest) {
+  if (source.shape(0) != target.shape(0) || source.shape(2) != target.shape(1) ||
+      source.shape(1) == 0) {
+    throw nb::value_error("places of another shape");
+  }
+  if (source.dtype() == nb::dtype<double>()) {
+    find_extremes_of<double>(source, target, largest);
+  } else if (source.dtype() == nb::dtype<float>()) {
+    find_extremes_of<float>(source, target, largest);
+  } else if (source.dtype() == nb::dtype<std::int64_t>()) {
+    find_extremes_of<std::int64_t>(source, target, largest);
+  } else {
+    throw nb::value_error("a type that is not compared");
+  }
+}
+
+}  // namespace
+
+void bind_extremes(nb::module_& module) {
+  module.def("find_extremes", &find_all_extremes, nb::arg("source"), nb::arg("places"),
+             nb::arg("largest"));
+}
+
+}  // namespace legate_diffuse
