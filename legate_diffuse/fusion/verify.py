@@ -263,15 +263,16 @@ def _verify_buffers(program: Program, launch: PlannedLaunch) -> None:
 def _verify_order(window: Window, groups: Sequence[Sequence[int]]) -> None:
     """Verify that tasks of different groups come in program order if they conflict."""
     place = {position: n for n, group in enumerate(groups) for position in group}
-    earlier: list[int] = []
+    earlier: list[tuple[int, int]] = []
     for position in sorted(place):
-        for other in earlier:
-            _require(
-                place[other] <= place[position]
-                or not conflicts(window.tasks[other], window.tasks[position]),
-                f"task {position} comes before task {other}, with which it conflicts",
-            )
-        earlier.append(position)
+        own = place[position]
+        for other, where in earlier:
+            if where > own and conflicts(window.tasks[other], window.tasks[position]):
+                raise ValueError(
+                    f"task {position} comes before task {other}, with which it "
+                    "conflicts"
+                )
+        earlier.append((position, own))
 
 
 def _require(condition: bool, message: str) -> None:

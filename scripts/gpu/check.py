@@ -142,7 +142,8 @@ def main() -> int:
     runner = Runner(out, time.monotonic() + options.seconds)
     wanted = set(options.only.split(",")) - {""}
     python, jobs = sys.executable, options.jobs
-    paths = [HERE, CHECKOUT, CHECKOUT / "tests" / "codegen" / "gpu"]
+    tests = CHECKOUT / "tests"
+    paths = [HERE, CHECKOUT, tests / "codegen" / "gpu", tests]
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, paths))
     os.environ["LEGATE_DIFFUSE_PREPARED"] = str(prepared())
     os.environ["PYTHONUNBUFFERED"] = "1"

@@ -131,6 +131,9 @@ class Mode:
             return WITH_SINES
         if self.cpus > 2:
             return DIVIDED
+        if self.cpus == 1 and not (self.check or tiers.all_is_run()):
+            # tasks are counted, and results compared on more
+            return QUICK
         # those whose tasks are counted come first: what ran before decides on them
         return CHECKED if self.check else AGREEING
 

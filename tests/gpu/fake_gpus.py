@@ -13,7 +13,6 @@ import functools
 import importlib.util
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import Any, Final
 
 import forked
 import workers
+from built import built
 
 HERE: Final = Path(__file__).parent
 RUNNER: Final = HERE / "on_fake_gpus.py"
@@ -44,19 +44,17 @@ def include_folders() -> list[Path]:
 @functools.cache
 def driver_folder() -> Path:
     """Return a folder with the driver, which is built once."""
-    folder = Path(tempfile.mkdtemp(prefix="fake_driver_"))
-    subprocess.run(
-        [
-            os.environ.get("CXX", "g++"),
-            *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
-            *("-Wall", "-Wextra", "-Werror", f"-Wl,-soname,{DRIVER}"),
-            *(f"-isystem{header}" for header in include_folders()),
-            *map(str, sorted((HERE / "driver").glob("*.cc"))),
-            *("-ldl", "-o", str(folder / DRIVER)),
-        ],
-        check=True,
-    )
-    return folder
+    sources = sorted((HERE / "driver").glob("*.cc"))
+    command = [
+        os.environ.get("CXX", "g++"),
+        *("-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"),
+        *("-Wall", "-Wextra", "-Werror", f"-Wl,-soname,{DRIVER}"),
+        *(f"-isystem{header}" for header in include_folders()),
+        *map(str, sources),
+        "-ldl",
+    ]
+    headers = sorted((HERE / "driver").glob("*.h"))
+    return built(DRIVER, command, [*sources, *headers]).parent
 
 
 def environment(gpus: int = 1, **settings: str) -> dict[str, str]:

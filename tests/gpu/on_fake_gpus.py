@@ -61,7 +61,7 @@ class OnCpus:
 
 def emulate_kernels() -> None:
     """Let kernels be compiled to what the driver of the tests can run."""
-    sys.path.insert(0, str(TESTS / "codegen" / "gpu"))
+    sys.path[:0] = [str(TESTS / "codegen" / "gpu"), str(TESTS)]
     import emulated
 
     emulated.install()

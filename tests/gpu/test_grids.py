@@ -9,15 +9,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import random
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
+from built import built
 from fake_gpus import HERE, include_folders
 
 sys.path.append(str(HERE.parent / "codegen" / "gpu"))
@@ -49,13 +47,12 @@ VISIT: Final = ctypes.CFUNCTYPE(
 @functools.cache
 def library() -> ctypes.CDLL:
     """Return ``grids.cc`` and what it tests, compiled."""
-    made = Path(tempfile.mkdtemp(prefix="grids_")) / "grids.so"
     folders = [f"-isystem{folder}" for folder in include_folders()]
-    sources = map(str, (HERE / "grids.cc", MAPPERS / "gpu" / "grid.cc"))
+    sources = [HERE / "grids.cc", MAPPERS / "gpu" / "grid.cc"]
     flags = ["-std=c++17", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
-    command = ["g++", *flags, f"-I{MAPPERS}", *folders, *sources, "-o", str(made)]
-    subprocess.run(command, check=True)
-    return ctypes.CDLL(str(made))
+    command = ["g++", *flags, f"-I{MAPPERS}", *folders, *map(str, sources)]
+    headers = sorted(MAPPERS.rglob("*.h"))
+    return ctypes.CDLL(str(built("grids.so", command, [*sources, *headers])))
 
 
 class Launcher:

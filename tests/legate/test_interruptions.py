@@ -204,9 +204,9 @@ def test_a_plan_sees_what_its_key_says() -> None:
         kept.append(y)
         del x, y
         window.flush("test")
-    print(kept[0].tolist())
+    print(kept[0].tolist(), legate_diffuse.stats()["groups"])
     """
-    assert output_of(_dedent(program)) == "[1.0, 2.0, 3.0, 4.0]\n"
+    assert output_of(_dedent(program)) == "[1.0, 2.0, 3.0, 4.0] 2\n"
 
 
 def test_a_finalizer_that_uses_arrays_runs_while_a_window_is_submitted() -> None:

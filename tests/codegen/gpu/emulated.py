@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from built import built
+
 from legate_diffuse.codegen.gpu import compiler
 from legate_diffuse.codegen.gpu.assembler import CubinAssembler
 from legate_diffuse.codegen.gpu.maths import PREFIX
@@ -94,13 +96,10 @@ def _tables(text: str, functions: list[str], shared: dict[str, str]) -> str:
 
 
 @functools.cache
-def _grid_object() -> bytes:
-    """Return grid.cc, compiled."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "grid.o"
-        flags = ["-std=c++17", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror"]
-        subprocess.run(["g++", *flags, "-c", str(_GRID), "-o", str(made)], check=True)
-        return made.read_bytes()
+def _grid_object() -> str:
+    """Return the path of grid.cc, compiled."""
+    flags = ["-std=c++17", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror"]
+    return str(built("grid.o", ["g++", *flags, "-c", str(_GRID)], [_GRID]))
 
 
 @functools.cache
@@ -145,9 +144,8 @@ class EmulatedAssembler:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             (place / "kernel.o").write_bytes(content)
-            (place / "grid.o").write_bytes(_grid_object())
             made = place / "image.so"
-            inputs = [str(place / "kernel.o"), str(place / "grid.o")]
+            inputs = [str(place / "kernel.o"), _grid_object()]
             command = ["g++", "-shared", "-Wl,-z,defs", *inputs, "-lm", "-o", str(made)]
             subprocess.run(command, check=True)
             return made.read_bytes()
