@@ -18,6 +18,7 @@ from legate_diffuse.shortcuts.ordering import (
     Function,
     one_axis,
     refuse_nan,
+    refuse_other,
 )
 
 
@@ -40,6 +41,60 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     choices = [np.asarray(each) for each in choices]
     default = np.array(default, np.result_type(*choices, default))
     return np.select(conditions, choices, default)
+
+
+def choose(a: Any, choices: Any) -> Any:
+    """Refuse places that are no integers."""
+    refuse_other(a, "iu")
+    return np.choose(a, choices)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """Refuse conditions of another size."""
+    if condition.size != arr.size:
+        raise UnsuitableError
+    return np.extract(condition, arr)
+
+
+def isin(element: Any, test_elements: Any) -> Any:
+    """Refuse what is no number."""
+    refuse_other(test_elements, "biufc")
+    return np.isin(element, test_elements)
+
+
+def take(a: Any, indices: Any, axis: Any = None) -> Any:
+    """Refuse indices that are no integers."""
+    refuse_other(indices, "iu")
+    return np.take(a, indices, axis)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: Any) -> Any:
+    """Have no axis by default, as the original."""
+    return np.take_along_axis(arr, indices, axis)
+
+
+def tile(a: Any, reps: Any) -> Any:
+    """Refuse numbers of repeats that are no integers."""
+    refuse_other(reps, "iu")
+    return np.tile(a, reps)
+
+
+def pad(a: Any, pad_width: Any, mode: Any = "constant", **named: Any) -> Any:
+    """Refuse widths that the original pairs in another way: two belong to two axes."""
+    shape = np.shape(pad_width)
+    if shape and shape != (a.ndim, 2) and a.ndim != 1:
+        raise UnsuitableError
+    return np.pad(a, pad_width, mode, **named)
+
+
+def triangle(function: Function) -> Function:
+    """Refuse diagonals whose number is no integer."""
+
+    def triangle(m: Any, k: Any = 0) -> Any:
+        refuse_other(k, "iu")
+        return function(m, k)
+
+    return triangle
 
 
 # So many elements in a row are worth a call of NumPy's.
@@ -142,6 +197,8 @@ def clip(a: Any, *bounds: Any) -> Any:
 
     Where there is none, infinite elements become the largest of their type.
     """
+    if not bounds:
+        raise UnsuitableError
     if len(bounds) != 2 or any([each is None for each in bounds]):
         if not np.isfinite(a).all():
             raise UnsuitableError

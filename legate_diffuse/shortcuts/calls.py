@@ -155,6 +155,7 @@ _NUMBERS: Final = frozenset((float, int, complex))
 _DOUBLED: Final = INTEGERS | {"float64"}
 # Kinds of types that have no operators of their own (complex numbers have a product).
 _REAL_KINDS: Final = "biuf"
+_REFUSED: Final = (complex, str, bytes, type(None))
 
 
 def _binary(submission: Submission) -> Callable[..., Any]:
@@ -302,8 +303,9 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
     def call(*operands: Any) -> Any:
         if not (takes_numbers or are_arrays(operands)):
             return None
-        # the original takes the real part of a complex number for its truth
-        if any([each is None or isinstance(each, complex) for each in operands]):
+        # the original takes the real part of a complex number for its truth, and raises
+        # for what is no number
+        if any([isinstance(each, _REFUSED) for each in operands]):
             return None
         given = operands[::-1] if swapped else operands
         return run(function, given, {}, name, _REAL_KINDS, brings=False)

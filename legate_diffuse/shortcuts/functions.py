@@ -29,26 +29,26 @@ from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Root
 
 # Functions that have a method of the same name do its work with its defaults: their
-# modules.
+# modules, and the arguments that both have.
 _FUNCTIONS: Final = {
-    "sum": "math_sum_prod_diff",
-    "prod": "math_sum_prod_diff",
-    "amax": "math_extrema",
-    "amin": "math_extrema",
-    "any": "logic_truth",
-    "all": "logic_truth",
+    "sum": ("math_sum_prod_diff", ARGUMENTS),
+    "prod": ("math_sum_prod_diff", ARGUMENTS),
+    "amax": ("math_extrema", ARGUMENTS - {"dtype"}),
+    "amin": ("math_extrema", ARGUMENTS - {"dtype"}),
+    "any": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
+    "all": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
 }
 
 
 def _replace_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
     method = name.removeprefix("a") if name.startswith("am") else name
-    ndarray = submission.client.ndarray
+    ndarray, (_, arguments) = submission.client.ndarray, _FUNCTIONS[name]
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
         if (
             type(a) is ndarray
-            and named.keys() <= ARGUMENTS
+            and named.keys() <= arguments
             and len(options) + ("axis" in named) < 2
             # other than the method, the function takes 0 for one that is not there
             and (a.ndim or not (options or "axis" in named))
@@ -195,7 +195,7 @@ SHORTCUTS: Final = (
             ((f"_module.{module}", name), *CALLED),
             partial(_replace_function, name),
         )
-        for name, module in _FUNCTIONS.items()
+        for name, (module, _) in _FUNCTIONS.items()
     ),
     Shortcut(
         "the function copyto",

@@ -19,6 +19,8 @@ from legate_diffuse.shortcuts.hosted import UnsuitableError
 
 Function = Callable[..., Any]
 
+# Kinds of types, as NumPy names them.
+_NUMBERS: Final = "biufc"
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
 # How many of them tell whether most are different.
@@ -39,8 +41,15 @@ def refuse_nan(values: Any) -> None:
         raise UnsuitableError
 
 
+def refuse_other(values: Any, kinds: str) -> None:
+    """Raise where the original does: values are of other kinds of types."""
+    if type(values) is not int and np.asarray(values).dtype.kind not in kinds:
+        raise UnsuitableError
+
+
 def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
-    """Refuse NaN, which is last in an array in order."""
+    """Refuse NaN, which is last in an array in order, and what is no number."""
+    refuse_other(v, _NUMBERS)
     refuse_nan(np.asarray(v))
     refuse_nan(a[-1:])
     return np.searchsorted(a, v, side)
