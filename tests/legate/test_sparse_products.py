@@ -82,6 +82,7 @@ def test_what_surrounds_a_product_is_fused(
     np.testing.assert_allclose(
         agree(program), y * y - y, rtol=tolerance, atol=tolerance
     )
+    assert counts(program)["tasks_submitted"] == 1
 
 
 @settings(max_examples=8, deadline=None)
