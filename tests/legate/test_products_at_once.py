@@ -79,6 +79,7 @@ for _ in range(4):
     found = [w, w @ a, a.T @ w, v.dot(v), v[1:].dot(v[:-1])]
     for each in found:
         print(np.asarray(each).tobytes().hex())
+assert legate_diffuse.stats()["groups"] > 0
 """
     here = run_begun(program)
     apart = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="0")
@@ -147,6 +148,7 @@ for dtype in ("float64", "float32", "complex128", "int64"):
         for _ in range(2):
             for a, b in pairs:
                 print(dtype, a.shape, b.shape, outcome(product, a, b))
+assert legate_diffuse.stats()["groups"] > 0
 """
     wait = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="8")
     originals = run_begun(program, LEGATE_DIFFUSE_SMALL_BYTES="0")

@@ -82,6 +82,7 @@ def test_what_surrounds_a_product_is_fused(
     np.testing.assert_allclose(
         agree(program), y * y - y, rtol=tolerance, atol=tolerance
     )
+    assert counts(program)["tasks_submitted"] == 1
 
 
 @settings(max_examples=8, deadline=None)
@@ -186,6 +187,7 @@ def test_programs_agree(a_matrix: Any, program: Any) -> None:
         return work(matrix.product, x, y)
 
     agree(run)
+    assert counts(run)["groups"] > 0
 
 
 @pytest.mark.parametrize("lengths", [[3], [0, 0], [0, 2], [2] * 5])
@@ -200,6 +202,7 @@ def test_matrices_of_few_elements(lengths: list[int]) -> None:
         return y + 1.0
 
     np.testing.assert_array_equal(agree(program), given @ np.array([1.0, 2.0]) + 1.0)
+    assert counts(program)["groups"] > 0
 
 
 CG = """
