@@ -189,3 +189,22 @@ for dtype in ("float32", "float64", "int64", "bool"):
 """,
         fuses=False,
     )
+
+
+def test_choices_between_two_numbers_are_fused_with_their_masks() -> None:
+    run_here(
+        """
+L = np.random.default_rng(0).random((700, 700))
+def program(n):
+    x = n.array(L)
+    mask = (x > 0.3) & (x < 0.8)
+    found = n.where(mask, 1, 0.5) + n.where(mask, 1.0, -1.0) * x
+    return [found, n.where(x > 0.5, 2, -1)]
+expected = program(np)
+for _ in range(2):
+    found = counts(lambda: [np.asarray(each) for each in program(cn)])
+    assert found["groups"] < 3 and found["failures"] == 0, found
+for one, other in zip(map(np.asarray, program(cn)), expected, strict=True):
+    assert one.dtype == other.dtype and np.array_equal(one, other)
+"""
+    )
