@@ -19,7 +19,7 @@ from legate_diffuse.fusion.legality import Refusal, refuse_alone
 from legate_diffuse.fusion.pipeline import verify_pass
 from legate_diffuse.ir.text import render
 
-WINDOWS = examples(700, 4_000)
+WINDOWS = examples(500, 4_000)
 
 
 def test_random_windows_run_as_planned() -> None:

@@ -21,7 +21,7 @@ from legate_diffuse.ir.verify_program import verify_program
 
 __all__ = ["small_numbers"]
 
-PROGRAMS = examples(30, 250)
+PROGRAMS = examples(20, 250)
 # Each program is changed in so many ways.
 CHANGES = 12
 # Of what is refused one in so many is run, to see whether it is wrong.
