@@ -43,6 +43,11 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return np.select(conditions, choices, default)
 
 
+def compressed(a: Any, condition: Any, axis: Any = None) -> Any:
+    """Do what the method ``compress`` does, whose array comes first."""
+    return np.compress(condition, a, axis)
+
+
 def choose(a: Any, choices: Any) -> Any:
     """Refuse places that are no integers."""
     refuse_other(a, "iu")

@@ -273,7 +273,7 @@ SHORTCUTS: Final = (
     *(
         Shortcut(
             f"the method {recipe.name} on small arrays",
-            (("_array.array", f"ndarray.{recipe.name}"), *MADE),
+            (("_array.array", f"ndarray.{recipe.name}"), *MADE, *CONVERTED),
             partial(_replace_method, recipe),
         )
         for recipe in OPERATORS

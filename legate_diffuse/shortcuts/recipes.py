@@ -22,6 +22,7 @@ from legate_diffuse.shortcuts.adjusted import (
     bincount,
     choose,
     clip,
+    compressed,
     convolve,
     diag,
     diagonal,
@@ -514,7 +515,6 @@ METHODS: Final = (
     "argsort",
     "choose",
     "clip",
-    "compress",
     "cumprod",
     "cumsum",
     "diagonal",
@@ -528,8 +528,9 @@ METHODS: Final = (
 )
 
 
-# The same for methods of arrays only.
+# The same for methods whose array is no function's first argument.
 OPERATORS: Final = (
+    Recipe("compress", "", 3, "axis", function=compressed, arrays=2),
     Recipe(
         "__invert__",
         "",
