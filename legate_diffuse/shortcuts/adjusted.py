@@ -43,9 +43,16 @@ def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
     return np.select(conditions, choices, default)
 
 
+def compress(condition: Any, a: Any, axis: Any = None) -> Any:
+    """Refuse conditions that are longer than the axis."""
+    if np.size(condition) > (a.size if axis is None else a.shape[axis]):
+        raise UnsuitableError
+    return np.compress(condition, a, axis)
+
+
 def compressed(a: Any, condition: Any, axis: Any = None) -> Any:
     """Do what the method ``compress`` does, whose array comes first."""
-    return np.compress(condition, a, axis)
+    return compress(condition, a, axis)
 
 
 def choose(a: Any, choices: Any) -> Any:
