@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.hosted import UnsuitableError
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, UnsuitableError
 from legate_diffuse.shortcuts.ordering import (
     MANY_TO_SCAN,
     Function,
@@ -70,7 +70,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def isin(element: Any, test_elements: Any) -> Any:
     """Refuse what is no number."""
-    refuse_other(test_elements, "biufc")
+    refuse_other(test_elements, ALL_KINDS)
     return np.isin(element, test_elements)
 
 

@@ -15,12 +15,10 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.hosted import UnsuitableError
+from legate_diffuse.shortcuts.hosted import ALL_KINDS, UnsuitableError
 
 Function = Callable[..., Any]
 
-# Kinds of types, as NumPy names them.
-_NUMBERS: Final = "biufc"
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
 # How many of them tell whether most are different.
@@ -49,7 +47,7 @@ def refuse_other(values: Any, kinds: str) -> None:
 
 def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     """Refuse NaN, which is last in an array in order, and what is no number."""
-    refuse_other(v, _NUMBERS)
+    refuse_other(v, ALL_KINDS)
     refuse_nan(np.asarray(v))
     refuse_nan(a[-1:])
     return np.searchsorted(a, v, side)
