@@ -252,11 +252,17 @@ def serve(
             # counters may be relative to that, too
             own.before = _stats()
             counted = counters()
+            # only what the program makes is looked through for cycles
+            gc.freeze()
             with printed_to(folder):
                 status = run(request["program"], request["arguments"])
             gc.collect()
+            gc.unfreeze()
             finish()
             after = state()
+            if changes(before, after):
+                gc.collect()
+                after = state()
             answer = {
                 "status": status,
                 "counters": growth(counted, counters()),

@@ -88,6 +88,12 @@ class SmallPhysicalStore:
         return getattr(self._real, name)
 
 
+def shown_elements(view: View) -> Any:
+    """Return the elements of a view in this process, which NumPy shares from now on."""
+    root = view.root
+    return seen(view.layout, root.shape, root.show().view(root.dtype))
+
+
 class ShownPhysicalStore:
     """Stand-in for a physical store over elements that lie in this process.
 
@@ -99,9 +105,7 @@ class ShownPhysicalStore:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        root = view.root
-        elements = root.show().view(root.dtype)
-        self._elements = seen(view.layout, root.shape, elements)
+        self._elements = shown_elements(view)
         self._real: Any = None
 
     @property  # type: ignore[misc]

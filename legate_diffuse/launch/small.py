@@ -271,12 +271,13 @@ class SmallArrays:
             (root.scalar_storage or root.shape != ())
             and not root.escaped
             and not root.held
-            and (self._is_seen(root) or not (root.shared and root.is_shared()))
+            # the application, if it has the memory, sees what is done here
+            and (
+                root.mapped is not None
+                or (root.small is not None and root.small.shown)
+                or not (root.shared and root.is_shared())
+            )
         )
-
-    def _is_seen(self, root: Root) -> bool:
-        """Whether the application, if it has the memory, sees what is done here."""
-        return root.mapped is not None or (root.small is not None and root.small.shown)
 
     def may_show(self, root: Root) -> bool:
         """Whether the application may get hold of elements in memory of ours."""
@@ -285,7 +286,7 @@ class SmallArrays:
             and root.is_here
             and root.nbytes <= self.limit
             and self._may_be_used_here(root)
-            and self._attaches(root)
+            and (self._does_attach or self._attaches(root))
         )
 
     def _attaches(self, root: Root) -> bool:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.physical_store import ShownPhysicalStore
+from legate_diffuse.interpose.physical_store import shown_elements
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
@@ -237,7 +237,7 @@ class Hosted:
         root = view.root
         if root.scalar_storage or not window.may_show(root):
             return None
-        found = ShownPhysicalStore(view).get_inline_allocation()
+        found = shown_elements(view)
         if not array._writeable:
             found.flags.writeable = False
         return found

@@ -44,6 +44,7 @@ struct Names {
   PyObject* const lazy_thunk = PyUnicode_InternFromString("_lazy_thunk");
   PyObject* const base = PyUnicode_InternFromString("base");
   PyObject* const dtype = PyUnicode_InternFromString("dtype");
+  PyObject* const itemsize = PyUnicode_InternFromString("itemsize");
   PyObject* const library = PyUnicode_InternFromString("library");
   PyObject* const writeable = PyUnicode_InternFromString("_writeable");
 };

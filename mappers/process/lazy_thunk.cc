@@ -234,6 +234,11 @@ LazyThunk* Behind::thunk_of_whole() const {
   return lazy && !lazy->view ? lazy : nullptr;
 }
 
+nb::object Behind::dtype() const {
+  if (lazy_.is_valid()) return nb::borrow(lazy_thunk(lazy_.ptr())->dtype);
+  return thunk_.is_valid() ? find_attribute(thunk_.ptr(), names().dtype) : nb::object{};
+}
+
 nb::object Behind::view() const {
   if (lazy_.is_valid()) return lazy_;
   return store_.is_valid() ? nb::borrow(array_fields().store_view.of(store_.ptr())) : nb::object{};
@@ -248,8 +253,7 @@ Stores Behind::stores() const {
             nb::borrow(lazy->dtype)};
   }
   if (!store_.is_valid()) return {};
-  return {view(), nb::borrow(array_fields().store_owner.of(store_.ptr())),
-          find_attribute(thunk_.ptr(), names().dtype)};
+  return {view(), nb::borrow(array_fields().store_owner.of(store_.ptr())), dtype()};
 }
 
 nb::object new_array(const Stores& part) {

@@ -75,6 +75,9 @@ class Behind {
   // The view, or a lazy thunk; empty if the array is not a plain one, or is none.
   [[nodiscard]] nanobind::object view() const;
 
+  // NumPy's type of the elements; empty likewise.
+  [[nodiscard]] nanobind::object dtype() const;
+
   // The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
   [[nodiscard]] Stores stores() const;
 

@@ -214,14 +214,24 @@ PyObject* shape_of(PyObject* array) {
 }
 
 PyObject* type_of(PyObject* array) {
-  const auto view = view_of(array);
-
-  if (!view.is_valid()) Py_RETURN_NONE;
-  if (const auto* const lazy = lazy_thunk(view.ptr())) return Py_NewRef(lazy->dtype);
-
-  auto found = find_attribute(find_plain(array).thunk.ptr(), names().dtype);
+  auto found = Behind{array}.dtype();
 
   return found.is_valid() ? found.release().ptr() : Py_NewRef(Py_None);
+}
+
+PyObject* item_size_of(PyObject* array) {
+  const auto dtype = Behind{array}.dtype();
+
+  if (!dtype.is_valid()) Py_RETURN_NONE;
+  return PyObject_GetAttr(dtype.ptr(), names().itemsize);
+}
+
+PyObject* strides_of(PyObject* array) {
+  Stores whole;
+  LocalOperand operand;
+
+  if (!find(array, whole, operand) || operand.repeats || operand.form.volume == 0) Py_RETURN_NONE;
+  return tuple_of(operand.byte_strides().data(), operand.form.dim).release().ptr();
 }
 
 std::optional<std::int64_t> length_of(PyObject* array) {

@@ -27,9 +27,14 @@ PyObject* expanded(PyObject* array, PyObject* axis);
 // In a shape that differs in extents of 1 alone.
 PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int64_t dim);
 
-// What Python knows of any plain array: its extents as a tuple, and NumPy's type.
+// What Python knows of any plain array: its extents as a tuple, NumPy's type, and the bytes of an
+// element.
 PyObject* shape_of(PyObject* array);
 PyObject* type_of(PyObject* array);
+PyObject* item_size_of(PyObject* array);
+
+// The bytes between elements along each axis of an array in this process.
+PyObject* strides_of(PyObject* array);
 
 // The first extent; none if that is left to Python.
 std::optional<std::int64_t> length_of(PyObject* array);

@@ -194,6 +194,7 @@ constexpr std::array WAYS{
                                  static_cast<Py_ssize_t>(given.count) - 1)
                           : none();
              }},
+    NamedWay{"itemsize", [](const Arguments& given) { return item_size_of(given[0]); }},
     NamedWay{"len",
              [](const Arguments& given) {
                const auto length = length_of(given[0]);
@@ -239,6 +240,7 @@ constexpr std::array WAYS{
     NamedWay{"size", size_of},
     NamedWay{"squeeze",
              [](const Arguments& given) { return given.end_at(1) ? squeezed(given[0]) : none(); }},
+    NamedWay{"strides", [](const Arguments& given) { return strides_of(given[0]); }},
     NamedWay{"swapaxes",
              [](const Arguments& given) {
                return given[1] && given[2] ? with_swapped_axes(given[0], given[1], given[2])
