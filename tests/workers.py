@@ -51,6 +51,7 @@ class Worker:
     def __init__(self, command: tuple[str, ...], environment: Mapping[str, str]):
         self._folder = Path(tempfile.mkdtemp(prefix="worker_"))
         self.log = self._folder / "log"
+        self.num_programs = 0
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         arguments = [str(requests), str(replies), str(self._folder)]
@@ -68,6 +69,7 @@ class Worker:
 
     def run(self, program: str, arguments: tuple[str, ...]) -> Done:
         """Run a program; if the process ends with it, return the process's status."""
+        self.num_programs += 1
         request = json.dumps({"program": program, "arguments": arguments})
         answer = self._ask(request)
         files = [self._folder / name for name in ("stdout", "stderr")]
@@ -165,13 +167,19 @@ def run_in_worker(
         worker.end()
     else:
         _workers[key] = worker
-        while len(_workers) > MOST_WORKERS:
-            _end(next(iter(_workers)))
+        if len(_workers) > MOST_WORKERS:
+            _end(_least_needed())
     if done.left:
         pytest.fail("the program leaves the process changed: " + ", ".join(done.left))
     if done.counters.get("plans_refuted"):
         pytest.fail("a plan of the program was refuted")
     return done
+
+
+def _least_needed() -> Any:
+    """Return the settings that are the longest ago, but those of most programs."""
+    most = max(_workers, key=lambda key: _workers[key].num_programs)
+    return next(key for key in _workers if key != most)
 
 
 def _end(key: Any) -> None:
