@@ -174,8 +174,7 @@ def array_equal(a: Any, b: Any) -> Any:
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Refuse numbers of repeats that are no integers."""
-    if np.asarray(repeats).dtype.kind not in "iu":
-        raise UnsuitableError
+    refuse_other(repeats, "iu")
     return np.repeat(a, repeats, axis)
 
 
