@@ -19,7 +19,8 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.copies import COPIED
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
+from legate_diffuse.shortcuts.elements import ALL_KINDS
+from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.templates import OF_NUMBERS

@@ -16,7 +16,7 @@ import numpy as np
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
-from legate_diffuse.shortcuts.hosted import INEXACT
+from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,

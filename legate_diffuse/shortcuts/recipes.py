@@ -25,7 +25,7 @@ from legate_diffuse.shortcuts.adjusted import (
     scanned,
     triangle,
 )
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.ordering import (
     Function,
     argsort,

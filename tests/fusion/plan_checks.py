@@ -10,10 +10,9 @@ from concrete_programs import Footprint, Program
 from proven import refuted
 from window_golden import covered
 
-from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 

@@ -11,9 +11,8 @@ from tiers import examples
 from window_golden import covered
 from window_reader import parse
 
-from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.legality import Group, Refusal, refuse
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.ir import Window
 
