@@ -74,7 +74,7 @@ def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
     if not (groups and groups[-1].fused):
         return
     last = groups[-1]
-    members = list(zip(last.positions, last.members, strict=True))
+    members = list(last.by_position.items())
     kept = len(members)
     while kept and members[kept - 1][1].scalar:
         kept -= 1
@@ -107,5 +107,4 @@ def _refusal(
         return refuse_alone(task) if covered(task) else Refusal.NOT_COVERED
     if not before.fused:
         return Refusal.OTHER_TASK
-    tasks = dict(zip(group.tasks, group.members, strict=True))
-    return refuse_any(before, tasks) or Refusal.MOVED
+    return refuse_any(before, group.by_position) or Refusal.MOVED

@@ -53,7 +53,7 @@ def _renaming(draft: Draft) -> Draft:
 
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    groups = sink(window, group_window(window, known))
+    groups = sink(group_window(window, known))
     return replace(draft, groups=with_refusals(groups, known))
 
 

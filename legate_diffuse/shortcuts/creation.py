@@ -149,7 +149,7 @@ def _replace_collecting(
     native, known = submission.client.legate.native, submission.hosted.new_arrays
     collect, by_numpy = native.collect, _by_numpy(submission)
 
-    def make(*arguments: Any, **named: Any) -> Any:
+    def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None
         if len(arguments) == 1:
             made = None if named else collect(known.function, *arguments)
@@ -159,7 +159,7 @@ def _replace_collecting(
             return native.call_with_memory(partial(original, *arguments, **named))
         return original(*arguments, **named) if made is None else made
 
-    original = replace(importlib.import_module("cupynumeric"), name, make)
+    original = replace(importlib.import_module("cupynumeric"), name, array)
 
 
 def _is_type(dtype: Any) -> bool:

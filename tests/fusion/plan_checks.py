@@ -25,7 +25,7 @@ def check(
     Whatever the application can read afterwards must be as if the tasks had run
     one by one.
     """
-    sunk = sink(program.window, group_window(program.window, covered))
+    sunk = sink(group_window(program.window, covered))
     groups = with_refusals(sunk, covered)
     check_groups(program, groups)
     made = make_plan(program.window, MEANINGS, watch)
