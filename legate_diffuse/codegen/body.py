@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from legate_diffuse.codegen import guarded, memory, row_element, row_sum
+from legate_diffuse.codegen import guarded, memory, row_sum
 from legate_diffuse.codegen.arguments import invariant, uniform, updated
 from legate_diffuse.codegen.casts import emit_cast
 from legate_diffuse.codegen.float_code import FloatCode
@@ -28,6 +28,8 @@ from legate_diffuse.codegen.reduction import (
     product,
 )
 from legate_diffuse.codegen.remainder import Remainder, lanes_below
+from legate_diffuse.codegen.row_element import row_element_function
+from legate_diffuse.codegen.row_sum import call_on_rows, define_row_sum
 from legate_diffuse.codegen.square_roots import emit_square_root
 from legate_diffuse.codegen.target import Target
 from legate_diffuse.kernel import operators
@@ -327,10 +329,8 @@ class _BodyEmitter:
                 return (emit_index(self._before, lines, number),)
             case Constant(dtype, bits):
                 return constant_parts(dtype, bits)
-            case Op(name, dtype, numbers) if name in operators.ROW_SUMS:
-                return self._row_sum(name, dtype, numbers)
-            case Op(operators.ROW_ELEMENT, dtype, numbers):
-                return self._row_element(dtype, numbers)
+            case Op(name, dtype, numbers) if name in operators.OF_ROWS:
+                return self._over_rows(name, dtype, numbers)
             case Op(name, dtype, numbers):
                 if lines is self._loop:
                     guarded = self._guarded(instruction)
@@ -341,26 +341,26 @@ class _BodyEmitter:
                 operands = [self._values[number] for number in numbers]
                 return self._operations.emit(lines, name, dtype, dtypes, operands)
 
-    def _row_sum(self, operator: str, dtype: str, numbers: Sequence[int]) -> Parts:
-        body = self._kernel.body
-        loads = [step for n in numbers if isinstance(step := body[n], Load)]
-        rows, columns, values, x = [load.argument for load in loads]
-        index = self._kernel.arguments[columns].dtype
-        operands = row_sum.Operands(rows, columns, values, x, index)
-        return row_sum.emit_row_sum(
-            self._loop, self._operations, operator, dtype, operands, self._target
-        )
-
-    def _row_element(self, dtype: str, numbers: Sequence[int]) -> Parts:
-        body = self._kernel.body
-        loads = [step for n in numbers[:3] if isinstance(step := body[n], Load)]
-        rows, columns, values = [load.argument for load in loads]
-        index = self._kernel.arguments[columns].dtype
-        (wanted,) = self._values[numbers[3]]
-        operands = row_element.Operands(rows, columns, values, wanted, index)
-        return row_element.emit_row_element(
-            self._loop, self._operations.declarations, dtype, operands
-        )
+    def _over_rows(self, operator: str, dtype: str, numbers: Sequence[int]) -> Parts:
+        """Emit what is summed, or found, in the rows of a vector of points."""
+        kernel, lines, on = self._kernel, self._loop, self._operations
+        loads = [step for n in numbers if isinstance(step := kernel.body[n], Load)]
+        rows, columns, values, *x = [load.argument for load in loads]
+        index = kernel.arguments[columns].dtype
+        name = f"@{operator}.{dtype}.{index}"
+        is_known = name in on.declarations
+        if operator in operators.ROW_SUMS:
+            last = f"ptr %a{x[0]}"
+            if not is_known:
+                define_row_sum(name, operator, dtype, index, on, self._target)
+        else:
+            (wanted,) = self._values[numbers[3]]
+            last = f"{lines.vector('i64')} {wanted}"
+            if not is_known:
+                found = row_element_function(name, dtype, index, lines.lanes)
+                on.declarations[name] = found
+        passed = f"ptr %a{columns}", f"ptr %a{values}", last
+        return call_on_rows(lines, name, dtype, rows, passed)
 
     def _guarded(self, step: Op) -> Guarded | None:
         """Emit a quotient or a square root in a short way, where that pays."""

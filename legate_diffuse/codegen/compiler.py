@@ -2,24 +2,19 @@
 """From a kernel to the address of its machine code."""
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
+from functools import partial
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import ObjectCache
-from legate_diffuse.codegen.elf import symbols_of
-from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
+from legate_diffuse.codegen.kernel_compiler import NAME, CompiledKernel, KernelCompiler
 from legate_diffuse.codegen.machine import Machine
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op
 from legate_diffuse.kernel.operators import POWER
 from legate_diffuse.maths.calls import routines_of
 from legate_diffuse.maths.libm import MathMode
-from legate_diffuse.maths.modules import check_symbol, symbol
 from legate_diffuse.maths.registry import ROUTINES
-
-_NAME: Final = "kernel"
-"""Stands for the symbol of the kernel's code, which is made from the object's key."""
 
 
 class Compiler(KernelCompiler):
@@ -72,27 +67,17 @@ class Compiler(KernelCompiler):
     def _load_routine(self, machine: Machine, name: str, generate: bool) -> bool:
         """Return whether `name` is ready; without `generate`, only if it is on disk."""
         for variant, assembly in enumerate(machine.routine_assemblies(name)):
-            symbols = symbol(name, variant), check_symbol(name, variant)
-            if not generate and self._load(machine.key(assembly), *symbols) is None:
+            key = machine.key(assembly)
+            payload = self._load(key)
+            if payload is None and not generate:
                 return False
-            payload = self._object(machine, assembly, machine.generate, *symbols)
+            if payload is None:
+                make = partial(machine.generate, assembly)
+                payload, _ = self._make_object(key, make)
             if machine.link_routine(name, variant, payload):
                 break
         self._routines.add(name)
         return True
-
-    def _object(
-        self,
-        machine: Machine,
-        assembly: str,
-        generate: Callable[[str], bytes],
-        *symbols: str,
-    ) -> bytes:
-        key = machine.key(assembly)
-        payload = self._load(key, *symbols)
-        if payload is None:
-            payload, _ = self._make_object(key, lambda: generate(assembly), *symbols)
-        return payload
 
     def _make(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         if self._machine is None:
@@ -106,21 +91,15 @@ class Compiler(KernelCompiler):
         for routine in sorted(wanted):
             if not self._load_routine(machine, routine, generate):
                 return None
-        assembly = machine.assembly(_NAME, kernel)
-        key = machine.key(assembly)
-        name = f"legate_diffuse_{key[:32]}"
-        payload = self._load(key, name)
-        compiled = False
-        if payload is None and not generate:
+        assembly = machine.assembly(NAME, kernel)
+        found = self._object_of(
+            assembly,
+            machine.key(assembly),
+            machine.generate if generate else None,
+            machine.machine_code,
+        )
+        if found is None:
             return None
-        named = assembly.replace(f"@{_NAME} =", f"@{name} =")
-        self._dump(name, named, lambda: machine.machine_code(named))
-        if payload is None:
-            payload, compiled = self._make_object(
-                key, lambda: machine.generate(named), name
-            )
+        payload, name, compiled = found
         code = machine.link(payload)
         return CompiledKernel(code.address(name), name, compiled, code)
-
-    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
-        return symbols_of(payload).issuperset(symbols)

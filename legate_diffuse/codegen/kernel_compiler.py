@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """What compilers for all targets do: each kernel once, with a cache on disk."""
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from functools import partial
+from typing import ClassVar, Final, Protocol
 
 from legate_diffuse import settings
 from legate_diffuse.codegen.cache import Miss, ObjectCache
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.messages import note
+
+NAME: Final = "kernel"
+"""Stands for the symbol of a kernel's code, which is made from the object's key."""
 
 
 class Code(Protocol):
@@ -100,10 +105,6 @@ class KernelCompiler(ABC):
     def _make(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         """Return the code of a kernel; without `generate`, only if it is on disk."""
 
-    @abstractmethod
-    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
-        """Return whether an object from disk defines what is expected of it."""
-
     def _get(self, kernel: Kernel, generate: bool) -> CompiledKernel | None:
         if self._cache is None and not generate:
             return self._kernels.get(kernel)
@@ -130,6 +131,29 @@ class KernelCompiler(ABC):
         self.compile_seconds += seconds
         return made
 
+    def _object_of(
+        self,
+        assembly: str,
+        key: str,
+        generate: Callable[[str], bytes] | None,
+        machine_code: Callable[[str], str],
+    ) -> tuple[bytes, str, bool] | None:
+        """Return the object of a kernel, its symbol, and whether it was generated here.
+
+        None if it is not on disk and nothing can `generate` it. The assembly defines
+        `NAME`, which the symbol takes the place of.
+        """
+        symbol = f"legate_diffuse_{key[:32]}"
+        payload, compiled = self._load(key), False
+        if payload is None and generate is None:
+            return None
+        named = re.sub(rf"@{NAME}\b", f"@{symbol}", assembly)
+        self._dump(symbol, named, lambda: machine_code(named))
+        if payload is None and generate is not None:
+            payload, compiled = self._make_object(key, partial(generate, named))
+        assert payload is not None
+        return payload, symbol, compiled
+
     def _dump(self, name: str, assembly: str, machine_code: Callable[[], str]) -> None:
         """Print the code of a kernel that is used, if somebody wants to read it."""
         if settings.LLVM in self._dumps:
@@ -137,25 +161,23 @@ class KernelCompiler(ABC):
         if settings.ASM in self._dumps:
             note(f"# {name} as machine code\n{machine_code()}")
 
-    def _load(self, key: str, *symbols: str) -> bytes | None:
-        """Return an object from disk, if it defines what is expected of it."""
+    def _load(self, key: str) -> bytes | None:
+        """Return an object from disk, if it is there."""
         found = Miss.OFF if self._cache is None else self._cache.find(key)
-        if not isinstance(found, Miss) and not self._is_intact(found, symbols):
-            found = Miss.DAMAGED
         if isinstance(found, Miss):
             self._missed = found
             return None
         return found
 
     def _make_object(
-        self, key: str, generate: Callable[[], bytes], *symbols: str
+        self, key: str, generate: Callable[[], bytes]
     ) -> tuple[bytes, bool]:
         """Generate an object and store it, unless another process does so now.
 
         Returns the object, and whether it was generated here.
         """
         with nullcontext() if self._cache is None else self._cache.claim(key):
-            payload = self._load(key, *symbols)
+            payload = self._load(key)
             if payload is not None:
                 return payload, False
             payload = generate()

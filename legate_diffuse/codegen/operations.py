@@ -20,7 +20,12 @@ from legate_diffuse.codegen.integer_division import (
 )
 from legate_diffuse.kernel.dtypes import COMPONENT, FLOATS, ITEMSIZE, SIGNED
 from legate_diffuse.kernel.functions import called
-from legate_diffuse.kernel.operators import COMPLEX_ARITHMETIC, FLOAT_PARTS, POWER
+from legate_diffuse.kernel.operators import (
+    COMPLEX_ARITHMETIC,
+    EXACT,
+    FLOAT_PARTS,
+    POWER,
+)
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import (
     INTRINSIC_SUFFIX,
@@ -33,15 +38,8 @@ from legate_diffuse.maths.simple_powers import emit_power
 Parts = tuple[str, ...]
 """Names of a value's vectors: one, or real and imaginary for a complex value."""
 
-_INTEGER_STEP: Final = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "shl": "shl",
-}
+# LLVM has the names of those over integers, and of most functions.
+_INTEGER_STEPS: Final = frozenset(("add", "sub", "mul", "and", "or", "xor", "shl"))
 _FLOAT_STEP: Final = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _FAST_MATH: Final = " contract reassoc"
 """LLVM's flags for sums, products and quotients that may be rounded differently.
@@ -49,17 +47,7 @@ _FAST_MATH: Final = " contract reassoc"
 A product may be added without being rounded, and chains may be combined in another
 order. Neither may assume that there are no NaN, infinities or negative zeros.
 """
-_INTRINSIC: Final = {
-    "sqrt": "sqrt",
-    "floor": "floor",
-    "ceil": "ceil",
-    "trunc": "trunc",
-    "rint": "rint",
-    "round": "round",
-    "abs": "fabs",
-    "copysign": "copysign",
-    "fma": "fma",
-}
+_INTRINSIC: Final = {name: name for name in EXACT if name != "div"} | {"abs": "fabs"}
 _FLOAT_COMPARISON: Final = {
     "eq": "oeq",
     "ne": "une",
@@ -90,6 +78,7 @@ class Operations:
     """Emits operators, and collects the functions that they call.
 
     Attributes:
+        lanes: values of a vector.
         declarations: declarations and definitions of these functions, by name.
         calls: the scalar functions of the kernel, by digest.
         counts: how many lanes they need to compute; else it is all.
@@ -101,7 +90,7 @@ class Operations:
         self.calls: dict[str, Call] = {}
         self.counts: dict[Lines, str] = {}
         self._maths = maths
-        self._lanes = lanes
+        self.lanes = lanes
         # what functions give, by digest and operands
         self._results: dict[tuple[object, ...], dict[int, Parts]] = {}
         self._flags = _FAST_MATH if fast_math else ""
@@ -156,10 +145,10 @@ class Operations:
 
     def complex_function(self, name: str, part: str) -> str:
         """Return the function of an operator over complex numbers."""
-        helper = f"@{name}.{part}.{self._lanes}"
+        helper = f"@{name}.{part}.{self.lanes}"
         if helper not in self.declarations:
             made = product_function if name == "complex_mul" else quotient_function
-            text = made(helper, part, self._lanes, self.declarations)
+            text = made(helper, part, self.lanes, self.declarations)
             self.declarations[helper] = text
         return helper
 
@@ -192,8 +181,8 @@ class Operations:
         if is_float and name in _FLOAT_STEP:
             step = _FLOAT_STEP[name] + self._flags
             return lines.let(f"{step} {kind} {x}, {operands[1]}")
-        if not is_float and name in _INTEGER_STEP:
-            return lines.let(f"{_INTEGER_STEP[name]} {kind} {x}, {operands[1]}")
+        if not is_float and name in _INTEGER_STEPS:
+            return lines.let(f"{name} {kind} {x}, {operands[1]}")
         if name in FLOAT_PARTS:
             return emit_float_part(lines, name, dtype, x)
         if name == "quotient":

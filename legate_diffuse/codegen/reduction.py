@@ -38,7 +38,6 @@ from legate_diffuse.llvm.types import LLVM_TYPE, literal, memory_type
 POINTS_PER_CALL: Final = 2**14
 """Points that one call combines at most: a multiple of any number of lanes."""
 
-_INTEGER_STEP: Final = {"add": "add", "mul": "mul", "and": "and", "or": "or"}
 _FLOAT_STEP: Final = {"add": "fadd", "mul": "fmul"}
 
 
@@ -68,7 +67,7 @@ def combination(
         better = lines.let(f"{test} {kind} {new}, {old}")
         flags = kind.replace(LLVM_TYPE[dtype], "i1")
         return f"select {flags} {better}, {kind} {new}, {kind} {old}"
-    step = (_FLOAT_STEP if dtype in FLOATS else _INTEGER_STEP)[operator]
+    step = _FLOAT_STEP[operator] if dtype in FLOATS else operator
     return f"{step} {kind} {old}, {new}"
 
 

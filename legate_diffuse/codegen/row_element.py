@@ -3,44 +3,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from legate_diffuse.codegen.operations import Parts
-from legate_diffuse.codegen.row_sum import ELEMENTS_OF_ROW, call_on_rows
+from legate_diffuse.codegen.row_sum import ELEMENTS_OF_ROW
 from legate_diffuse.kernel.dtypes import COMPONENT, ITEMSIZE
-from legate_diffuse.kernel.operators import ROW_ELEMENT
-from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import LLVM_TYPE
-
-
-class Operands(NamedTuple):
-    """The numbers of the arguments that hold rows, columns and values.
-
-    ``wanted`` is a vector of columns, ``column_type`` the type of those of elements.
-    """
-
-    rows: int
-    columns: int
-    values: int
-    wanted: str
-    column_type: str
-
-
-def emit_row_element(
-    lines: Lines, declarations: dict[str, str], dtype: str, operands: Operands
-) -> Parts:
-    """Emit elements of the rows of a vector of points, or of as many as are left."""
-    name = f"@{ROW_ELEMENT}.{dtype}.{operands.column_type}"
-    if name not in declarations:
-        declarations[name] = row_element_function(
-            name, dtype, operands.column_type, lines.lanes
-        )
-    passed = (
-        f"ptr %a{operands.columns}",
-        f"ptr %a{operands.values}",
-        f"{lines.vector('i64')} {operands.wanted}",
-    )
-    return call_on_rows(lines, name, dtype, operands.rows, passed)
 
 
 def row_element_function(name: str, dtype: str, columns: str, lanes: int) -> str:

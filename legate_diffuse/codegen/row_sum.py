@@ -11,7 +11,7 @@ one loop runs over four of them, and what rows far ahead need is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from legate_diffuse.codegen.operations import Operations, Parts
 from legate_diffuse.codegen.target import Target
@@ -53,46 +53,18 @@ _CACHE_LINE: Final = 64
 Step = Callable[[Lines, str, tuple[str, ...]], list[str]]
 
 
-class Operands(NamedTuple):
-    """The numbers of the arguments that hold rows, columns, values and x.
-
-    ``column_type`` is the type of the columns.
-    """
-
-    rows: int
-    columns: int
-    values: int
-    x: int
-    column_type: str
-
-
-def emit_row_sum(
-    lines: Lines,
-    on: Operations,
-    operator: str,
-    dtype: str,
-    operands: Operands,
-    target: Target,
-) -> Parts:
-    """Emit sums over the rows of a vector of points, or of as many as are left."""
-    declarations = on.declarations
-    name = f"@{operator}.{dtype}.{operands.column_type}"
-    if name not in declarations:
-        one = on.over_single_elements()
-        contracted = operator == operators.CONTRACTED_ROW_SUM
-        declarations[name] = row_sum_function(
-            name,
-            dtype,
-            operands.column_type,
-            one,
-            lines.lanes,
-            contracted=contracted,
-            locality=0 if target.prefetches_nontemporal else 3,
-        )
-        declarations.update(one.declarations)
-        declarations[_PREFETCH] = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
-    passed = [f"ptr %a{each}" for each in operands[1:4]]
-    return call_on_rows(lines, name, dtype, operands.rows, passed)
+def define_row_sum(
+    name: str, operator: str, dtype: str, columns: str, on: Operations, target: Target
+) -> None:
+    """Define the function of an operator, with columns of a type."""
+    one = on.over_single_elements()
+    contracted = operator == operators.CONTRACTED_ROW_SUM
+    locality = 0 if target.prefetches_nontemporal else 3
+    on.declarations[name] = row_sum_function(
+        name, dtype, columns, one, on.lanes, contracted=contracted, locality=locality
+    )
+    on.declarations.update(one.declarations)
+    on.declarations[_PREFETCH] = f"declare void {_PREFETCH}(ptr, i32, i32, i32)"
 
 
 def call_on_rows(

@@ -27,17 +27,20 @@ class Cluster:
         members: the tasks, in the order in which they joined.
         touched: ids of the stores that they touch.
         changed: ids of those that they change.
+        arrays: ids of those that are more than single elements.
     """
 
     members: list[IndexTask] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
     changed: set[int] = field(default_factory=set)
+    arrays: set[int] = field(default_factory=set)
 
     def take(self, task: IndexTask) -> None:
         """Take in a task."""
         self.members.append(task)
         self.touched |= task.stores
         self.changed |= task.changed
+        self.arrays |= task.arrays
 
     def conflicts(self, task: IndexTask) -> bool:
         """Whether a task may not come before those of the cluster."""

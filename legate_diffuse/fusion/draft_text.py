@@ -37,7 +37,7 @@ from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import REDUCE
 from legate_diffuse.ir.program_text import image_text, render_program
-from legate_diffuse.ir.text import render
+from legate_diffuse.ir.text import render, view_name
 from legate_diffuse.kernel import print_kernel
 
 
@@ -114,7 +114,7 @@ def _launch(launch: Launch, liveness: Liveness) -> str:
 
 def _accesses(nest: Nest) -> str:
     return ", ".join(
-        f"{access.privilege.text} {_name(access.view)}" for access in nest.accesses
+        f"{access.privilege.text} {view_name(access.view)}" for access in nest.accesses
     )
 
 
@@ -161,11 +161,7 @@ def _privilege(privilege: int) -> str:
 
 
 def _names(views: Iterable[View]) -> dict[int, str]:
-    return {view.id: _name(view) for view in views}
-
-
-def _name(view: View) -> str:
-    return f"%{view.store.id}.{view.id}"
+    return {view.id: view_name(view) for view in views}
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -7,8 +7,9 @@ that it cannot join, if it does not conflict with them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from legate_diffuse.fusion.cluster import reachable
 from legate_diffuse.fusion.legality import (
@@ -16,6 +17,7 @@ from legate_diffuse.fusion.legality import (
     Refusal,
     refuse,
     refuse_alone,
+    refuse_any,
 )
 from legate_diffuse.ir import IndexTask, Window
 
@@ -25,8 +27,7 @@ class Grouping:
     """Tasks of a window, by position, in program order.
 
     ``fused`` is False for a task that runs as it was submitted. ``refusal`` says why
-    the group is not one with the group before, None for the first one
-    (``refusals.py``).
+    the group is not one with the group before, None for the first one.
     """
 
     tasks: tuple[int, ...]
@@ -73,7 +74,7 @@ def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
     if not (groups and groups[-1].fused):
         return
     last = groups[-1]
-    members = list(zip(last.positions, last.members, strict=True))
+    members = list(last.by_position.items())
     kept = len(members)
     while kept and members[kept - 1][1].scalar:
         kept -= 1
@@ -82,3 +83,28 @@ def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:
         for member in scalar:
             new.add(*member)
         groups[-1:] = [Group.of(members[:kept])] if kept else []
+
+
+def with_refusals(
+    groups: Sequence[Group], covered: Callable[[IndexTask], bool]
+) -> tuple[Grouping, ...]:
+    """Return groups with the reasons that there are in the end.
+
+    Nothing else may be asked of them then. ``covered`` tells whether a kernel can
+    express a task.
+    """
+    tasks = [group.tasks for group in groups]
+    reasons = [_refusal(*pair, covered) for pair in pairwise(groups)]
+    fused = [group.fused for group in groups]
+    return tuple(map(Grouping, tasks, fused, (None, *reasons)))
+
+
+def _refusal(
+    before: Group, group: Group, covered: Callable[[IndexTask], bool]
+) -> Refusal | None:
+    if not group.fused:
+        (task,) = group.members
+        return refuse_alone(task) if covered(task) else Refusal.NOT_COVERED
+    if not before.fused:
+        return Refusal.OTHER_TASK
+    return refuse_any(before, group.by_position) or Refusal.MOVED

@@ -101,6 +101,11 @@ class Group(Cluster):
         """The positions of its tasks, in program order."""
         return tuple(self.positions)
 
+    @property
+    def by_position(self) -> dict[int, IndexTask]:
+        """Its tasks by position, in program order."""
+        return dict(zip(self.positions, self.members, strict=True))
+
     def add(self, position: int, task: IndexTask) -> None:
         """Take in a task that :func:`refuse` let pass, or the one that is not fused."""
         self.positions.append(position)

@@ -20,7 +20,8 @@ from legate_diffuse.fusion.tile_nests import Divided
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
 from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
-from legate_diffuse.kernel.copying import copying
+from legate_diffuse.kernel.ir import Argument, Kernel, Load
+from legate_diffuse.kernel.ir import Store as Stored
 from legate_diffuse.kernel.part import part_for
 
 
@@ -107,7 +108,7 @@ class NestRewriter:
             domain=domain,
             whole=True,
             tasks=tasks,
-            kernel=copying(target.dtype),
+            kernel=_copying(target.dtype),
         )
 
     def _all_nests(self) -> tuple[Nest, ...]:
@@ -119,6 +120,13 @@ class NestRewriter:
                 for each in (*self._before.get(place, ()), nest)
             ]
         )
+
+
+def _copying(dtype: str) -> Kernel:
+    """Return a kernel that writes to its first argument what it reads of the other."""
+    written = Argument(dtype, reads=False, writes=True)
+    read = Argument(dtype, reads=True, writes=False)
+    return Kernel((written, read), (), (Load(1), Stored(0, 0)))
 
 
 def again(nest: Nest, result: int, store: Store, *, in_place: bool = False) -> Nest:

@@ -14,7 +14,7 @@ from legate_diffuse.fusion.arguments import plan_launch
 from legate_diffuse.fusion.dead_tasks import without_dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, LaunchDraft
-from legate_diffuse.fusion.grouping import group_window
+from legate_diffuse.fusion.grouping import group_window, with_refusals
 from legate_diffuse.fusion.launches import Launch, cut, form_launches
 from legate_diffuse.fusion.liveness import analyse_liveness
 from legate_diffuse.fusion.localize import localize
@@ -23,7 +23,6 @@ from legate_diffuse.fusion.meanings import Meanings
 from legate_diffuse.fusion.memo import Memo
 from legate_diffuse.fusion.nest_rewriter import Rewritten
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
@@ -54,7 +53,7 @@ def _renaming(draft: Draft) -> Draft:
 
 def _groups(draft: Draft) -> Draft:
     window, known = draft.renaming.window, partial(covered, draft.meanings)
-    groups = sink(window, group_window(window, known))
+    groups = sink(group_window(window, known))
     return replace(draft, groups=with_refusals(groups, known))
 
 

@@ -13,31 +13,29 @@ cost a pass over all of theirs. They move to the next group that touches one of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 
 from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.legality import Group, refuse_any
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import IndexTask
+
+_Tasks = dict[int, IndexTask]
 
 
-def sink(window: Window, groups: Sequence[Group]) -> tuple[Group, ...]:
+def sink(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Return the groups, with tasks that have moved to later ones.
 
     Only what runs in one process moves, and not past tasks that are not fused.
     """
     sunk = list(groups)
     bands = _bands(groups)
-    arrays = [_arrays(group.members) for group in groups]
     for place in range(len(sunk)):
-        for moved in _components(window, sunk[place]):
-            target = _target(window, sunk, bands, arrays, place, moved)
+        for moved in _components(sunk[place]):
+            target = _target(sunk, bands, place, moved)
             if target is not None:
-                rest = set(sunk[place].tasks) - moved
-                sunk[target] = _group(window, moved | set(sunk[target].tasks))
-                sunk[place] = _group(window, rest)
-                arrays[place] = _arrays(_tasks(window, rest))
-                arrays[target] |= _arrays(_tasks(window, moved))
+                stays = _without(sunk[place].by_position, moved)
+                joined = {**sunk[target].by_position, **moved}
+                sunk[place], sunk[target] = _group(stays), _group(joined)
     return tuple([group for group in sunk if group.tasks])
 
 
@@ -59,39 +57,38 @@ def _bands(groups: Sequence[Group]) -> list[int]:
     return bands[1:]
 
 
-def _group(window: Window, positions: Iterable[int]) -> Group:
-    return Group.of((n, window.tasks[n]) for n in sorted(positions))
+def _group(tasks: _Tasks) -> Group:
+    return Group.of((n, tasks[n]) for n in sorted(tasks))
 
 
-def _components(window: Window, group: Group) -> Iterator[AbstractSet[int]]:
+def _without(tasks: _Tasks, others: Mapping[int, IndexTask]) -> _Tasks:
+    return {n: task for n, task in tasks.items() if n not in others}
+
+
+def _components(group: Group) -> Iterator[_Tasks]:
     """Yield tasks of a group that share arrays, if they change no single element."""
     if not (group.fused and all([task.single for task in group.members])):
         return
-    rest = {n for n in group.tasks if _arrays([window.tasks[n]])}
+    rest = {n: task for n, task in group.by_position.items() if task.arrays}
     while rest:
-        arrays = _arrays(_tasks(window, {min(rest)}))
-        component: set[int] = set()
-        while new := {n for n in rest if arrays & _arrays([window.tasks[n]])}:
-            arrays |= _arrays(_tasks(window, new))
+        arrays = set(rest[min(rest)].arrays)
+        component: _Tasks = {}
+        while new := {n: t for n, t in rest.items() if arrays & t.arrays}:
+            arrays.update(*[task.arrays for task in new.values()])
             component |= new
-            rest -= new
-        changed = [view for n in component for view in window.tasks[n].changes]
+            rest = _without(rest, new)
+        changed = [view for task in component.values() for view in task.changes]
         if not any(view.store.replicated for view in changed):
             yield component
 
 
 def _target(
-    window: Window,
-    groups: Sequence[Group],
-    bands: Sequence[int],
-    arrays: Sequence[AbstractSet[int]],
-    place: int,
-    moved: AbstractSet[int],
+    groups: Sequence[Group], bands: Sequence[int], place: int, moved: _Tasks
 ) -> int | None:
     """Return the group that tasks of another one move to, None if they stay."""
-    own = _arrays(_tasks(window, moved))
-    for number in range(len(groups)):
-        if number == place or own.isdisjoint(arrays[number]):
+    own = set().union(*[task.arrays for task in moved.values()])
+    for number, group in enumerate(groups):
+        if number == place or own.isdisjoint(group.arrays):
             continue
         if bands[number] == bands[place]:
             return None
@@ -99,36 +96,20 @@ def _target(
             break
     else:
         return None
-    between = [n for group in groups[place:number] for n in group.tasks]
-    joined = {n: window.tasks[n] for n in sorted(moved | set(groups[number].tasks))}
-    may_move = (
-        all(group.fused for group in groups[place : number + 1])
-        and not _conflict(window, moved, set(between) - moved)
-        and refuse_any(Group(), joined) is None
-    )
-    return number if may_move else None
+    if not all(group.fused for group in groups[place : number + 1]):
+        return None
+    for passed in groups[place:number]:
+        if _conflict(moved, _without(passed.by_position, moved)):
+            return None
+    joined = {**groups[number].by_position, **moved}
+    in_order = {n: joined[n] for n in sorted(joined)}
+    return number if refuse_any(Group(), in_order) is None else None
 
 
-def _conflict(
-    window: Window, moved: AbstractSet[int], others: AbstractSet[int]
-) -> bool:
+def _conflict(moved: _Tasks, others: _Tasks) -> bool:
     """Whether some of others that come after moved ones must stay after them."""
     return any(
-        other > before and conflicts(window.tasks[before], window.tasks[other])
-        for other in others
-        for before in moved
+        position > before and conflicts(task, other)
+        for position, other in others.items()
+        for before, task in moved.items()
     )
-
-
-def _tasks(window: Window, positions: Iterable[int]) -> list[IndexTask]:
-    return [window.tasks[position] for position in positions]
-
-
-def _arrays(tasks: Iterable[IndexTask]) -> set[int]:
-    """Return the stores of tasks that are more than single elements."""
-    return {
-        access.view.store.id
-        for task in tasks
-        for access in task.accesses
-        if not access.view.store.replicated
-    }

@@ -68,9 +68,8 @@ class Tiles:
         _, gathered, _ = sources
         nests = (*self.nests, nest)
         # Legate makes images along one dimension
-        if gathered and any(len(v.region or ()) > 1 for n in nests for v in n.views):
-            return None
-        return Tiles(nests, left, *sources, self.computes_gathered)
+        tiles = Tiles(nests, left, *sources, self.computes_gathered)
+        return None if gathered and max(tiles.ranks.values()) > 1 else tiles
 
     def _with_gathered(
         self, nest: Nest
@@ -108,6 +107,12 @@ class Tiles:
     def divides_rows(self) -> bool:
         """Whether each point has some rows of the largest arrays."""
         return any(axis.number == 0 for axis in self.axes)
+
+    @property
+    def ranks(self) -> dict[int, int]:
+        """How many dimensions each store has."""
+        views = [view for nest in self.nests for view in nest.views]
+        return {view.store.id: len(view.region or ()) for view in views}
 
     @property
     def has_few_rows(self) -> bool:
@@ -200,9 +205,7 @@ def leader_of(tiles: Tiles, arrays: Iterable[int]) -> int | None:
     that is read, too, where points would else sum what others have summed already.
     """
     arrays = list(arrays)
-    ranks = {
-        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
-    }
+    ranks = tiles.ranks
     along = [
         store
         for store in arrays

@@ -127,9 +127,7 @@ def tile(
         return None
     near = [each.store for each in arguments if not each.gathered]
     arrays = [store for store in near if not stores[store].replicated]
-    ranks = {
-        v.store.id: len(v.region or ()) for nest in tiles.nests for v in nest.views
-    }
+    ranks = tiles.ranks
     largest = max(arrays, key=lambda store: ranks[store])
     dims = _common_dims(tiles.axes, arrays, ranks, largest)
     if dims is None:

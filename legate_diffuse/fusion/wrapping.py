@@ -34,12 +34,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from legate_diffuse.fusion.few_rows import is_short_loop, rows_of
+from legate_diffuse.fusion.few_rows import is_short, is_short_loop, rows_of
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, again
 from legate_diffuse.fusion.schedule import schedule
-from legate_diffuse.fusion.traffic import passes_over_memory
 from legate_diffuse.ir import Points, Privilege, Store, View
-from legate_diffuse.ir.nest import Nest, RowsOf, numbered
+from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.ir.relations import (
     may_overlap,
@@ -86,6 +85,25 @@ def compute_far_rows(
 
 def _cost(rewritten: Rewritten) -> int:
     return passes_over_memory(rewritten.program)
+
+
+def passes_over_memory(program: Program) -> int:
+    """Return how many stores all bands of a program read from memory or write to it.
+
+    What a band changes it reads as well. Few rows do not count, nor do circular
+    buffers.
+    """
+    total = 0
+    for band in program.bands:
+        kept = {store for store, _ in band.circular}
+        touched: dict[int, bool] = {}
+        for nest in band.nests:
+            for access in nest.accesses:
+                store, rows = access.view.store.id, rows_of(access.view)
+                if rows and not (is_short(rows) or store in kept or nest.rows):
+                    touched[store] = touched.get(store, False) or access.changes
+        total += sum(2 if changes else 1 for changes in touched.values())
+    return total
 
 
 def _scheduled(rewritten: Rewritten) -> Rewritten:

@@ -65,6 +65,7 @@ class IndexTask:
         read: those of the stores that it reads.
         written: those of the stores that it writes.
         changed: those of the stores that it writes or reduces to.
+        arrays: those of the stores that are more than single elements.
         reductions: what it reduces to, in the order of its results.
         scalar: whether it touches one-element stores only that all points see, and
             reduces to none.
@@ -83,6 +84,7 @@ class IndexTask:
     read: frozenset[int] = field(init=False, repr=False, compare=False)
     written: frozenset[int] = field(init=False, repr=False, compare=False)
     changed: frozenset[int] = field(init=False, repr=False, compare=False)
+    arrays: frozenset[int] = field(init=False, repr=False, compare=False)
     reductions: tuple[Access, ...] = field(init=False, repr=False, compare=False)
     scalar: bool = field(init=False, repr=False, compare=False)
     single: bool = field(init=False, repr=False, compare=False)
@@ -103,8 +105,9 @@ class IndexTask:
         put(self, "reductions", tuple(reductions))
         stores = [access.view.store for access in self.accesses]
         put(self, "stores", frozenset([store.id for store in stores]))
-        everywhere = all([store.replicated for store in stores])
-        put(self, "scalar", everywhere and not reductions)
+        arrays = [store.id for store in stores if not store.replicated]
+        put(self, "arrays", frozenset(arrays))
+        put(self, "scalar", not arrays and not reductions)
         put(self, "single", all([s.single or s.replicated for s in stores]))
         put(self, "gathers", any([access.whole for access in self.accesses]))
 

@@ -39,7 +39,7 @@ def render(window: Window) -> str:
             else render_region(view.region, view.dims)
         )
         lines.append(
-            f"view {_name(view)} shape {view.shape} {view.points.value} {shown}"
+            f"view {view_name(view)} shape {view.shape} {view.points.value} {shown}"
         )
     for task in window.tasks:
         accesses = ", ".join(render_access(access) for access in task.accesses)
@@ -67,8 +67,9 @@ def render_access(access: Access) -> str:
     """Return the text of an access."""
     text = access.privilege.text
     text += f"({access.operator})" if access.operator else ""
-    return f"{text} {_name(access.view)}"
+    return f"{text} {view_name(access.view)}"
 
 
-def _name(view: View) -> str:
+def view_name(view: View) -> str:
+    """Return the name of a view, ``%2.5``."""
     return f"%{view.store.id}.{view.id}"

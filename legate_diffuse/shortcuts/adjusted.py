@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, UnsuitableError
+from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
 from legate_diffuse.shortcuts.ordering import (
     MANY_TO_SCAN,
     Function,
@@ -174,8 +174,7 @@ def array_equal(a: Any, b: Any) -> Any:
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Refuse numbers of repeats that are no integers."""
-    if np.asarray(repeats).dtype.kind not in "iu":
-        raise UnsuitableError
+    refuse_other(repeats, "iu")
     return np.repeat(a, repeats, axis)
 
 

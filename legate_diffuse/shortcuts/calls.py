@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortcuts for cuPyNumeric's operators and universal functions.
+"""Shortcuts for cuPyNumeric's operators and universal functions (``arithmetic.py``).
 
-A shortcut is taken if all operands have one type, which the operation takes without
-a conversion, and one shape. Single elements (Python numbers and 0-d arrays) fit any
-shape. The shortcut submits the same task as ``DeferredArray.binary_op`` or
-``unary_op``, over stand-ins that it makes itself.
-
-A Python number becomes a constant of the arrays' type at once. The original makes a
-constant of the number's own type, and submits a task that converts it.
+What no kernel computes on small arrays NumPy does, where its bits are the same.
 
 Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 """
@@ -20,21 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.conversions import common_type
-from legate_diffuse.shortcuts.hosted import ALL_KINDS
+from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
+from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import (
     CHECKS,
     EXACT,
-    INTEGERS,
     OF_NUMBERS,
     Templates,
 )
-from legate_diffuse.stores.view import over
 
 # Operators: the method, the universal function, whether the array comes second.
 _OPERATORS: Final = {
@@ -128,165 +118,14 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 _OUT: Final = frozenset(("out",))
 # What has the same bits wherever it is computed.
 _EXACT: Final = frozenset(
-    (
-        "add",
-        "subtract",
-        "multiply",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "equal",
-        "not_equal",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "left_shift",
-        "right_shift",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "invert",
-    )
+    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert"}
+    | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
+    | {"bitwise_and", "bitwise_or", "bitwise_xor"}
+    | {"logical_and", "logical_or", "logical_xor", "logical_not"}
 )
-# Python's numbers, and the types that are complex128 with a complex one.
-_NUMBERS: Final = frozenset((float, int, complex))
-_DOUBLED: Final = INTEGERS | {"float64"}
 # Kinds of types that have no operators of their own (complex numbers have a product).
 _REAL_KINDS: Final = "biuf"
 _REFUSED: Final = (complex, str, bytes, type(None))
-
-
-def _binary(submission: Submission) -> Callable[..., Any]:
-    client, selections = submission.client, submission.selections
-    make, write, constant = submission.make, submission.write, submission.constant
-    apply, convert = submission.apply, submission.conversions.convert
-    selection = selections.type
-    ndarray, doctor = client.ndarray, client.doctor
-
-    def mixed(
-        templates: Templates, x: Any, y: Any, swapped: bool, out: Any, kind: str | None
-    ) -> Any:
-        """Submit an operation on operands that are first converted to one type."""
-        if kind is None or not templates.common_type or templates[kind] is None:
-            return None
-        if x._thunk.base._view.root.dtype != kind:
-            x = convert(x, kind)
-        if type(y) is ndarray and y._thunk.base._view.root.dtype != kind:
-            y = convert(y, kind)
-        if x is None or y is None:
-            return None
-        operands = (y, x) if swapped else (x, y)
-        made = apply(templates.function, out, *operands)
-        return binary(templates, x, y, swapped, out) if made is None else made
-
-    def binary(
-        templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None
-    ) -> Any:
-        """Submit an operation on an array and another operand.
-
-        None if it is left to the original.
-        """
-        thunk = x._thunk
-        kind = type(y)
-        if issubclass(kind, np.number):
-            y = _number(y, x.dtype)
-            made = apply(templates.function, out, *((y, x) if swapped else (x, y)))
-            if made is not None:
-                return made
-            kind = type(y)
-        if type(thunk) is selection or (
-            kind is ndarray and type(y._thunk) is selection
-        ):
-            return selections.binary(binary, templates, (x, y), swapped, out)
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            # within a task, stores are Legate's own
-            return None
-        a = base._view
-        root = a.root
-        template = templates[root.dtype]
-        if template is None or not root.fusable or doctor.is_on:
-            return None
-        shape = a.shape
-        if kind is ndarray:
-            base = y._thunk.base
-            if type(base) is not LogicalStore:
-                return None
-            b = base._view
-            if not b.root.fusable:
-                return None
-            if b.root.dtype is not root.dtype:
-                common = common_type(root.dtype, b.root.dtype)
-                return mixed(templates, x, y, swapped, out, common)
-            if b.shape != shape:
-                over_both = common_shape(shape, b.shape)
-                if over_both is None:
-                    return None
-                shape = over_both
-                a, b = repeated(a, shape), repeated(b, shape)
-        elif templates.takes_numbers and kind in _NUMBERS:
-            if kind is float and root.dtype in INTEGERS:
-                return mixed(templates, x, y, swapped, out, "float64")
-            if kind is complex and root.dtype in _DOUBLED:
-                return mixed(templates, x, y, swapped, out, "complex128")
-            number = constant(root, y)
-            if number is None:
-                return None
-            b = number
-            if shape:
-                b = over(b, shape)
-        else:
-            return None
-        if swapped:
-            a, b = b, a
-        if out is None:
-            made = make(template, shape, a, b)
-        else:
-            made = write(template, shape, out, a, b)
-        template.learn_once(root.dtype, root.dtype)
-        return made
-
-    return binary
-
-
-def _number(number: Any, dtype: Any) -> Any:
-    """Return a number of NumPy's as Python's, where an array is of its type.
-
-    It is itself where that would make another type of the result.
-    """
-    is_double = dtype == np.float64 and number.dtype.kind in "iuf"
-    if number.dtype != dtype and not is_double:
-        return number
-    found = number.item()
-    return found if type(found) in _NUMBERS else number
-
-
-def _unary(submission: Submission) -> Callable[..., Any]:
-    selections, make, write = submission.selections, submission.make, submission.write
-    selection, doctor = selections.type, submission.client.doctor
-
-    def unary(templates: Templates, x: Any, out: Any = None) -> Any:
-        """Submit an operation on an array; None if it is left to the original."""
-        thunk = x._thunk
-        if type(thunk) is selection:
-            return selections.unary(unary, templates, x, out)
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            return None
-        view = base._view
-        template = templates[view.root.dtype]
-        if template is None or not view.root.fusable or doctor.is_on:
-            return None
-        if out is None:
-            made = make(template, view.shape, view)
-        else:
-            made = write(template, view.shape, out, view)
-        template.learn_once(view.root.dtype)
-        return made
-
-    return unary
 
 
 def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
@@ -314,7 +153,7 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
 
 
 def _replace_operators(submission: Submission) -> None:
-    binary = _binary(submission)
+    binary = binary_of(submission)
     for name, (ufunc, second) in _OPERATORS.items():
         by_numpy = _by_numpy(submission, ufunc, second)
         _replace_operator(
@@ -323,7 +162,7 @@ def _replace_operators(submission: Submission) -> None:
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    binary, client, copies = _binary(submission), submission.client, submission.copies
+    binary, client, copies = binary_of(submission), submission.client, submission.copies
 
     def apart(templates: Templates, x: Any, y: Any) -> Any:
         """Return a new array where operands overlap, as the original copies them."""
@@ -368,7 +207,7 @@ def _replace_operators_in_place(submission: Submission) -> None:
 
 
 def _replace_unary_operators(submission: Submission) -> None:
-    unary = _unary(submission)
+    unary = unary_of(submission)
     for name, ufunc in _UNARY.items():
         _replace_operator(submission, name, ufunc, unary)
 
@@ -430,7 +269,7 @@ def _replace_universal_function(submission: Submission) -> None:
 
 
 def _replace_binary_functions(submission: Submission) -> None:
-    ndarray, binary = submission.client.ndarray, _binary(submission)
+    ndarray, binary = submission.client.ndarray, binary_of(submission)
 
     def submit(templates: Templates, out: Any, x: Any, y: Any) -> Any:
         if type(x) is ndarray:
@@ -441,7 +280,7 @@ def _replace_binary_functions(submission: Submission) -> None:
 
 
 def _replace_unary_functions(submission: Submission) -> None:
-    ndarray, unary = submission.client.ndarray, _unary(submission)
+    ndarray, unary = submission.client.ndarray, unary_of(submission)
     hosted, apply = submission.hosted, submission.apply
 
     def found(templates: Templates, out: Any, x: Any) -> Any:

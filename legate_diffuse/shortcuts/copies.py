@@ -28,7 +28,7 @@ from legate_diffuse.shortcuts.submission import (
     replace,
 )
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import ElementTemplates
+from legate_diffuse.shortcuts.templates import element_templates, new_function
 from legate_diffuse.stores.view import View
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
@@ -56,7 +56,8 @@ def _replace_get(submission: Submission) -> None:
     ndarray, doctor, show = client.ndarray, client.doctor, submission.show
     selections, make = submission.selections, submission.make
     hosted = submission.hosted
-    reads = ElementTemplates(client, "READ")
+    read = new_function(client)
+    reads = element_templates(client, "READ", read)
     arrays = hosted.new_arrays
     get_selected = client.legate.native.get_selected
     gathered = client.legate.native.gathered
@@ -86,7 +87,7 @@ def _replace_get(submission: Submission) -> None:
             return original(self, key) if template is None else make(template, (), view)
         return show(thunk.base._owner, view, thunk.dtype)
 
-    submission.operators["__getitem__"] = reads.function
+    submission.operators["__getitem__"] = read
     original = replace(ndarray, "__getitem__", get)
 
     def compact(array: Any, mask: Any) -> Any:
@@ -100,7 +101,8 @@ def _replace_set(submission: Submission) -> None:
     copies = submission.copies
     ndarray, doctor = submission.client.ndarray, submission.client.doctor
     warn, selections = submission.client.warn, submission.selections
-    writes = ElementTemplates(submission.client, "WRITE")
+    written = new_function(submission.client)
+    writes = element_templates(submission.client, "WRITE", written)
     constant, hosted = submission.constant, submission.hosted
     takes_numbers = submission.client.takes_numbers
 
@@ -204,7 +206,7 @@ def _replace_set(submission: Submission) -> None:
         return True
 
     # native code takes numbers where it is given a function
-    submission.operators["__setitem__"] = writes.function if takes_numbers else None
+    submission.operators["__setitem__"] = written if takes_numbers else None
     original = replace(ndarray, "__setitem__", set_)
 
 

@@ -19,7 +19,8 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.copies import COPIED
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, Hosted
+from legate_diffuse.shortcuts.elements import ALL_KINDS
+from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.templates import OF_NUMBERS
@@ -66,10 +67,10 @@ def _replace_ranges(submission: Submission) -> None:
 
 
 def _replace_collected(submission: Submission) -> None:
-    native, new = submission.client.legate.native, submission.hosted.new_arrays.function
-    by_numpy = _by_numpy(submission)
-    _replace_array(native, new, by_numpy)
-    _replace_asarray(native, new, by_numpy)
+    # the original reads elements that are arrays one at a time, too
+    _replace_collecting("array", _SEQUENCES, np.ndarray, submission)
+    # of anything else the original may share the memory
+    _replace_collecting("asarray", _APART, None, submission)
     package = importlib.import_module("cupynumeric")
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
@@ -137,37 +138,28 @@ def _by_numpy(submission: Submission) -> Any:
     return submission.native_first("hosted", made, extra=recipe)
 
 
-def _replace_array(native: Any, function: Any, by_numpy: Any) -> None:
-    package = importlib.import_module("cupynumeric")
-    collect = native.collect
+def _replace_collecting(
+    name: str, collected: frozenset[type], copied: type | None, submission: Submission
+) -> None:
+    """Let a function that makes arrays of elements do so here.
 
-    def array(obj: Any, *options: Any, **named: Any) -> Any:
-        made = None if options or named else collect(function, obj)
-        is_plain = not options and named.keys() <= _DTYPE
-        # the original reads elements that are arrays one at a time, too
-        if made is None and is_plain and type(obj) in _SEQUENCES:
-            made = by_numpy(obj, **named)
-        if made is None and type(obj) is np.ndarray:
-            # what is copied becomes an array with its memory
-            return native.call_with_memory(partial(original, obj, *options, **named))
-        return original(obj, *options, **named) if made is None else made
+    ``collected`` are the types of what NumPy makes arrays of, and ``copied`` is that
+    of which a copy becomes an array with its memory.
+    """
+    native, known = submission.client.legate.native, submission.hosted.new_arrays
+    collect, by_numpy = native.collect, _by_numpy(submission)
 
-    original = replace(package, "array", array)
+    def array(*arguments: Any, **named: Any) -> Any:
+        made, kind = None, type(arguments[0]) if arguments else None
+        if len(arguments) == 1:
+            made = None if named else collect(known.function, *arguments)
+            if made is None and kind in collected and named.keys() <= _DTYPE:
+                made = by_numpy(*arguments, **named)
+        if made is None and kind is copied:
+            return native.call_with_memory(partial(original, *arguments, **named))
+        return original(*arguments, **named) if made is None else made
 
-
-def _replace_asarray(native: Any, function: Any, by_numpy: Any) -> None:
-    package = importlib.import_module("cupynumeric")
-    collect = native.collect
-
-    def asarray(a: Any, *options: Any, **named: Any) -> Any:
-        made = None if options or named else collect(function, a)
-        is_plain = not options and named.keys() <= _DTYPE
-        # of anything else the original may share the memory
-        if made is None and is_plain and type(a) in _APART:
-            made = by_numpy(a, **named)
-        return original(a, *options, **named) if made is None else made
-
-    original = replace(package, "asarray", asarray)
+    original = replace(importlib.import_module("cupynumeric"), name, array)
 
 
 def _is_type(dtype: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.hosted import ALL_KINDS
+from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (

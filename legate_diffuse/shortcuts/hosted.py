@@ -19,37 +19,28 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.interpose.physical_store import shown_elements
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.blas import Blas
+from legate_diffuse.shortcuts.elements import (
+    ALL_KINDS,
+    INEXACT,
+    PLAIN,
+    Elements,
+    UnsuitableError,
+)
 from legate_diffuse.shortcuts.templates import Client, NewArrays
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.form import dense, seen
+from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Arguments that mean the same to NumPy.
-_PLAIN: Final = frozenset(
-    (int, float, complex, bool, str, type(None), type, slice, type(Ellipsis))
-)
-# All kinds of types, as NumPy names them.
-ALL_KINDS: Final = "biufc"
-# Those of BLAS and LAPACK.
-INEXACT: Final = "fc"
 # What NumPy raises of arguments that do not fit.
 _REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
 # How often an assignment is tried again if a finalizer or a signal handler has changed
 # the array meanwhile.
 _TRIES: Final = 3
-# How many elements an array may show that NumPy reads, where Legate's task would have
-# more than one processor for them.
-_MOST_ALONE: Final = 2**20
-
-
-class UnsuitableError(ValueError):
-    """An argument is not one that NumPy can take here."""
 
 
 def _no_warnings() -> tuple[ContextVar[Any] | None, Any]:
@@ -81,6 +72,7 @@ class Hosted:
 
     Attributes:
         new_arrays: what native code needs to make arrays of each type.
+        elements: finds those of arrays.
         blas: NumPy's.
     """
 
@@ -89,28 +81,27 @@ class Hosted:
         self._legate = client.legate
         self._show, self._to_core_type = show, client.to_core_type
         self._ndarray = client.ndarray
-        self._view_of, self._settle = client.view_of, client.settled_view_of
+        self._view_of = client.view_of
         self._doctor, self._warn = client.doctor, client.warn
         self.new_arrays = NewArrays(client, ALL)
         self._take = self.new_arrays.function.take
         self.blas = Blas(native.launch_policy()[0])
-        self._elements_of = native.elements_of
         self._put_elements = native.put_elements
         self._call_with_memory = native.call_with_memory
         self._small = small = window.submitter.small
         self._limit = small.limit
-        self._dtypes = {name: np.dtype(name) for name in ALL}
+        self.elements = Elements(client, self.new_arrays)
+        self._plain = self.elements.plain
         self._names = {
             dtype: dtype_name(client.to_core_type(dtype))
-            for dtype in self._dtypes.values()
+            for dtype in self.elements.dtypes.values()
         }
-
         if window.runs_at_once:
             native.know_numpy(
                 (
                     {self._names[dtype]: dtype for dtype in self._names},
                     self._names,
-                    _PLAIN,
+                    PLAIN,
                     (np.generic, np.dtype),
                     _REFUSALS,
                     np.asarray,
@@ -183,11 +174,11 @@ class Hosted:
 
     def index(self, array: Any, key: Any) -> Any:
         """Return ``array[key]`` for a key with arrays; None if the original must."""
-        if self._doctor.is_on or not self._has_arrays(key):
+        if self._doctor.is_on or not self.elements.has_arrays(key):
             return None
         try:
             is_whole = type(key) is self._ndarray and key.ndim == array.ndim
-            plain = self._key(key, is_whole=is_whole)
+            plain = self.elements.key_of(key, is_whole=is_whole)
             if (
                 type(plain) is np.ndarray
                 and plain.dtype == bool
@@ -195,7 +186,7 @@ class Hosted:
             ):
                 # others select by masks
                 return None
-            elements = self._elements(array)
+            elements = self.elements.find(array)
         except UnsuitableError:
             return None
         # rows are taken in a fraction of the time
@@ -210,7 +201,7 @@ class Hosted:
             if view is not None and (
                 not view.root.is_here or window.may_change(view.root)
             ):
-                self._bring(each)
+                self.elements.bring(each)
         made = self.new_arrays.make(self._native.get_selected, array, mask)
         if made is not None:
             return made
@@ -221,35 +212,19 @@ class Hosted:
         if self._doctor.is_on:
             return None
         try:
-            elements = self._elements(array)
+            elements = self.elements.find(array)
         except UnsuitableError:
             return None
         return function(elements)
 
-    def shared(self, array: Any) -> Any:
-        """Return an array's elements in this process, which NumPy shares from now on.
-
-        None if they are elsewhere, or something that waits may use them.
-        """
-        view = self._view_of(array)
-        if view is None or not view.affine or not view.volume:
-            return None
-        root = view.root
-        if root.scalar_storage or not window.may_show(root):
-            return None
-        found = shown_elements(view)
-        if not array._writeable:
-            found.flags.writeable = False
-        return found
-
     def assign(self, array: Any, key: Any, value: Any) -> bool:
         """Do ``array[key] = value``; False if the original must."""
-        is_copy = type(value) is self._ndarray and not self._has_arrays(key)
+        is_copy = type(value) is self._ndarray and not self.elements.has_arrays(key)
         if is_copy or self._doctor.is_on:
             # the original may be fused, and refuses some
             return False
         try:
-            plain = self._key(key, is_whole=True)
+            plain = self.elements.key_of(key, is_whole=True)
             value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
@@ -260,7 +235,7 @@ class Hosted:
             return False
 
         is_mask = type(plain) is np.ndarray and plain.dtype == bool
-        if array.size > MOST_POINTS and (is_mask or not self._has_arrays(key)):
+        if array.size > MOST_POINTS and (is_mask or not self.elements.has_arrays(key)):
             # the original is a loop
             return False
 
@@ -309,10 +284,10 @@ class Hosted:
             return self._change_many(array, view, change)
         for _ in range(_TRIES):
             try:
-                content, shape, name = self._content(array)
+                content, shape, name = self.elements.content(array)
             except UnsuitableError:
                 return False
-            elements = np.ndarray(shape, self._dtypes[name], content).copy()
+            elements = np.ndarray(shape, self.elements.dtypes[name], content).copy()
             try:
                 with np.errstate(all="ignore"):
                     change(elements)
@@ -327,14 +302,14 @@ class Hosted:
         self, array: Any, view: View, change: Callable[[Any], None]
     ) -> bool:
         """Do so where many elements are, which are not copied here and back."""
-        if not array._writeable or not self._bring(array, changes=True):
+        if not array._writeable or not self.elements.bring(array, changes=True):
             return False
         root = view.root
         if not view.affine or window.is_waited_for(root) or not root.is_here:
             return False
         root.constant = None
         root.version += 1
-        elements = self._shown(view, changes=True)
+        elements = self.elements.shown(view, changes=True)
         try:
             with np.errstate(all="ignore"):
                 change(elements)
@@ -344,154 +319,6 @@ class Hosted:
         window.counters.add_runs(1, 1, 0)
         return True
 
-    # -- from arrays ------------------------------------------------------------------
-    def _plain(
-        self, argument: Any, kinds: str, brings: bool = True, reads_many: bool = True
-    ) -> Any:
-        """Return an argument as NumPy takes it.
-
-        Raises:
-            UnsuitableError: it is an array that is not here, or of another kind, or
-                another kind of object.
-        """
-        kind = type(argument)
-        if kind is self._ndarray or kind is np.ndarray:
-            is_ours = kind is self._ndarray
-            found = (
-                self._elements(argument, brings, reads_many) if is_ours else argument
-            )
-            dtype = found.dtype
-            # what is computed with half precision is rounded elsewhere
-            is_half = dtype.char == "e" and kinds is not ALL_KINDS
-            if dtype.kind not in kinds or is_half:
-                raise UnsuitableError
-            return found
-        if kind in _PLAIN:
-            return argument
-        if (kind is tuple or kind is list) and argument:
-            return kind(
-                [self._plain(each, kinds, brings, reads_many) for each in argument]
-            )
-        if isinstance(argument, (np.generic, np.dtype)):
-            return argument
-        raise UnsuitableError
-
-    def _key(self, key: Any, *, is_whole: bool = False) -> Any:
-        """Return an index as NumPy takes it, which may be of the array's shape.
-
-        Raises:
-            UnsuitableError: the original refuses it, or takes it in another way.
-        """
-        if type(key) is tuple:
-            return tuple([self._key(each) for each in key])
-        if type(key) is slice:
-            if key.step is not None and key.step != 1:
-                raise UnsuitableError
-            return key
-        if type(key) is bool:
-            raise UnsuitableError
-        # what waits for a few integers, or for a mask of all elements, can be fused
-        # with what is selected
-        brings = type(key) is not self._ndarray or (
-            not is_whole if key.dtype == bool else key.size > MOST_POINTS
-        )
-        return self._plain(key, "biu", brings)
-
-    def _has_arrays(self, key: Any) -> bool:
-        parts = key if type(key) is tuple else (key,)
-        return any(
-            type(each) is self._ndarray or type(each) in (list, np.ndarray)
-            for each in parts
-        )
-
-    def _elements(
-        self, array: Any, brings: bool = True, reads_many: bool = True
-    ) -> Any:
-        """Return an array's elements: a copy, or those of a large one themselves.
-
-        Raises:
-            UnsuitableError: they are not here.
-        """
-        found = self._find(array, brings)
-        if found is None:
-            elements = self._many(array) if reads_many else None
-            if elements is None:
-                raise UnsuitableError
-            return elements
-        content, shape, name = found
-        return np.ndarray(shape, self._dtypes[name], content)
-
-    def _content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
-        view = self._view_of(array)
-        # many elements are not copied here and back
-        is_part = view is not None and view.volume <= MOST_POINTS
-        found = self._find(array, brings=is_part, changes=True)
-        if found is None:
-            raise UnsuitableError
-        return found
-
-    def _find(
-        self, array: Any, brings: bool, changes: bool = False
-    ) -> tuple[bytes, tuple[int, ...], str] | None:
-        """Return a copy of an array's elements, its shape and type; None without."""
-        if brings:
-            self._settle(array)
-        found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
-        if found is not None:
-            return found
-        if self.new_arrays.learn(array):
-            found = self._elements_of(array)
-        if found is None and brings and self._bring(array, changes):
-            found = self._elements_of(array)
-        return found
-
-    def _bring(self, array: Any, changes: bool = False) -> bool:
-        """Whether an array's elements may be here now, after they were not."""
-        view = self._view_of(array)
-        if (
-            view is None
-            or not window.runs_at_once
-            or not self._small.may_be_brought(view.root)
-            or not self._may_be_read(view)
-        ):
-            return False
-        root = view.root
-        if root.is_here and not changes and not window.may_change(root):
-            # what is pending can wait
-            return True
-        window.flush_for(root, comes=True)
-        return self._small.bring(root)
-
-    def _may_be_read(self, view: View) -> bool:
-        pieces, _ = self._native.launch_policy()
-        return bool(pieces == 1) or view.volume <= _MOST_ALONE
-
-    def _many(self, array: Any) -> Any:
-        """Return the many elements of an array that is here, None if it is not.
-
-        They are those themselves, of ours or in memory that Legate has mapped.
-        """
-        view = self._view_of(array)
-        if view is None or not view.affine or not view.root.is_here:
-            return None
-        if window.may_change(view.root) or not self._may_be_read(view):
-            return None
-        found = self._shown(view)
-        found.flags.writeable = False
-        return found
-
-    def _shown(self, view: View, changes: bool = False) -> Any:
-        """Return the elements that an affine view of an array here shows."""
-        root = view.root
-        if root.mapped is None:
-            small = root.small
-            content = small.show() if changes else small.lend()
-            whole = content.view(self._dtypes[str(root.dtype)])
-        else:
-            whole = np.asarray(root.mapped.get_inline_allocation())
-        return seen(view.layout, root.shape, whole)
-
-    # -- and back ---------------------------------------------------------------------
     def _new_arrays(self, result: Any, label: str) -> Any:
         """Return what NumPy has made with arrays of cuPyNumeric's.
 

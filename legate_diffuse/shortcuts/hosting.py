@@ -16,7 +16,7 @@ import numpy as np
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
-from legate_diffuse.shortcuts.hosted import INEXACT
+from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
@@ -36,14 +36,17 @@ from legate_diffuse.shortcuts.submission import (
     replace,
 )
 
+# Where methods are, in place of the package of functions.
+_METHOD: Final = "ndarray"
 
-def _replace(recipe: Recipe, owner: Any, submission: Submission) -> None:
+
+def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     hosted, name = submission.hosted, recipe.name
+    owner = _owner(package, submission)
     most, keywords = recipe.positional, frozenset(recipe.keywords.split())
     kinds, least, is_loop = recipe.kinds, recipe.least, recipe.is_loop
     computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
-    numpy = getattr(np, recipe.package) if recipe.package else np
-    function = recipe.function or getattr(numpy, name)
+    function = recipe.runs
     if recipe.arrays and not recipe.is_elementwise:
         function = adjusted.sized(function)
 
@@ -92,13 +95,11 @@ def _spreads_far(arguments: tuple[Any, ...]) -> bool:
     return prod(counts * 2 if len(counts) == 1 else counts) > MOST_POINTS
 
 
-def _replace_function(recipe: Recipe, submission: Submission) -> None:
-    package = ".".join(filter(None, ("cupynumeric", recipe.package)))
-    _replace(recipe, importlib.import_module(package), submission)
-
-
-def _replace_method(recipe: Recipe, submission: Submission) -> None:
-    _replace(recipe, submission.client.ndarray, submission)
+def _owner(package: str, submission: Submission) -> Any:
+    """Return the part of cuPyNumeric with functions, or the class with methods."""
+    if package == _METHOD:
+        return submission.client.ndarray
+    return importlib.import_module(".".join(filter(None, ("cupynumeric", package))))
 
 
 def _replace_texts(submission: Submission) -> None:
@@ -187,27 +188,16 @@ def _replace_reduce(submission: Submission) -> None:
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
 
 
-def _replace_assignment(
-    name: str, function: Function, owner: Any, submission: Submission
-) -> None:
+def _replace_assignment(name: str, package: str, submission: Submission) -> None:
     """Let a function or a method that changes elements do so by NumPy."""
+    function = _ASSIGNMENTS[package][name]
     assign_by = submission.hosted.assign_by
 
     def assign(a: Any, *arguments: Any, **named: Any) -> None:
         if not assign_by(function, a, arguments, named):
             original(a, *arguments, **named)
 
-    original = replace(owner, name, assign)
-
-
-def _replace_assigning_function(name: str, submission: Submission) -> None:
-    package = importlib.import_module("cupynumeric")
-    _replace_assignment(name, _ASSIGNMENTS[name], package, submission)
-
-
-def _replace_assigning_method(name: str, submission: Submission) -> None:
-    ndarray = submission.client.ndarray
-    _replace_assignment(name, _ASSIGNING_METHODS[name], ndarray, submission)
+    original = replace(_owner(package, submission), name, assign)
 
 
 def _replace_fill(submission: Submission) -> None:
@@ -221,17 +211,19 @@ def _replace_fill(submission: Submission) -> None:
     submission.front(ndarray, "fill", "fill", "self", "value")
 
 
-# What changes elements of its first argument.
-_ASSIGNMENTS: Final[dict[str, Function]] = {
-    "fill_diagonal": adjusted.fill_diagonal,
-    "put": adjusted.put,
-    "place": adjusted.place,
-    "put_along_axis": adjusted.put_along_axis,
-}
-_ASSIGNING_METHODS: Final[dict[str, Function]] = {
-    "sort": ordering.sort_in_place,
-    "partition": ordering.partition_in_place,
-    "put": adjusted.put,
+# What changes elements of its first argument, by where it is.
+_ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
+    "": {
+        "fill_diagonal": adjusted.fill_diagonal,
+        "put": adjusted.put,
+        "place": adjusted.place,
+        "put_along_axis": adjusted.put_along_axis,
+    },
+    _METHOD: {
+        "sort": ordering.sort_in_place,
+        "partition": ordering.partition_in_place,
+        "put": adjusted.put,
+    },
 }
 # Functions of which native code does a part, what it calls that, and their parameters.
 _NATIVE: Final = {
@@ -258,25 +250,17 @@ SHORTCUTS: Final = (
                 *MADE,
                 *(CONVERTED if recipe.positional > recipe.arrays else ()),
             ),
-            partial(_replace_function, recipe),
+            partial(_replace, recipe, recipe.package),
         )
         for recipe in FUNCTIONS
     ),
     *(
         Shortcut(
-            f"the method {name} on small arrays",
-            (("_array.array", f"ndarray.{name}"), *MADE, *CONVERTED),
-            partial(_replace_method, _BY_NAME[name]),
-        )
-        for name in METHODS
-    ),
-    *(
-        Shortcut(
             f"the method {recipe.name} on small arrays",
             (("_array.array", f"ndarray.{recipe.name}"), *MADE, *CONVERTED),
-            partial(_replace_method, recipe),
+            partial(_replace, recipe, _METHOD),
         )
-        for recipe in OPERATORS
+        for recipe in (*map(_BY_NAME.__getitem__, METHODS), *OPERATORS)
     ),
     Shortcut(
         "the text of small arrays",
@@ -302,17 +286,17 @@ SHORTCUTS: Final = (
                 *([("_array.array", "ndarray.put")] if name == "put" else []),
                 *_ASSIGNED,
             ),
-            partial(_replace_assigning_function, name),
+            partial(_replace_assignment, name, ""),
         )
-        for name in _ASSIGNMENTS
+        for name in _ASSIGNMENTS[""]
     ),
     *(
         Shortcut(
             f"the method {name} on small arrays",
             (("_array.array", f"ndarray.{name}"), *_ASSIGNED),
-            partial(_replace_assigning_method, name),
+            partial(_replace_assignment, name, _METHOD),
         )
-        for name in _ASSIGNING_METHODS
+        for name in _ASSIGNMENTS[_METHOD]
     ),
     Shortcut(
         "the method fill on small arrays",

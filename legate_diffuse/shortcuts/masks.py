@@ -19,7 +19,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.likeness import Likeness
-from legate_diffuse.shortcuts.templates import Client, CopyTemplates, Templates
+from legate_diffuse.shortcuts.templates import ByType, Client, Templates
 from legate_diffuse.stores.view import View
 
 # What functions cost on elements that the mask leaves out, in additions. Others cost
@@ -87,7 +87,7 @@ class Selections:
         client: Client,
         show: Callable[[Any, View, Any], Any],
         make: Callable[..., Any],
-        copies: CopyTemplates,
+        copies: ByType,
     ) -> None:
         self._ndarray = client.ndarray
         self._thunk_type = client.deferred_array

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, UnsuitableError
+from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
 
 Function = Callable[..., Any]
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.hosted import ALL_KINDS
+from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, find
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 

@@ -16,53 +16,23 @@ from typing import Final
 
 import numpy as np
 
+from legate_diffuse.shortcuts import adjusted, ordering
 from legate_diffuse.shortcuts.adjusted import (
-    array_equal,
     as_type,
-    bincount,
-    choose,
-    clip,
-    compress,
-    compressed,
-    convolve,
-    diag,
-    diagonal,
-    eigvals,
-    einsum,
-    extract,
-    gradient,
     in_doubles,
     in_own_type,
-    isin,
-    matmul,
-    pad,
     raveled,
-    repeat,
-    rot90,
     scanned,
-    select,
-    take,
-    take_along_axis,
-    tile,
     triangle,
-    unravel_index,
 )
-from legate_diffuse.shortcuts.hosted import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.ordering import (
     Function,
-    argpartition,
     argsort,
-    digitize,
     extreme,
-    histogram,
-    lexsort,
     ordered,
-    partition,
     percentile,
     quantile,
-    searchsorted,
-    sort,
-    unique,
     without_nan,
 )
 
@@ -83,7 +53,8 @@ class Recipe:
         positional: how many arguments may come by position.
         keywords: the names of those that may come by name.
         kinds: of the types of arrays.
-        function: NumPy's, None for the one of the same name.
+        function: what does the same; None for the function of that name: of
+            ``adjusted.py`` or ``ordering.py``, or NumPy's where it needs no change.
         package: where people find it.
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
@@ -113,6 +84,14 @@ class Recipe:
     arrays: int = 1
     is_elementwise: bool = False
     computes: bool | None = None
+
+    @property
+    def runs(self) -> Function:
+        """What does the same as the function of cuPyNumeric."""
+        numpy = getattr(np, self.package) if self.package else np
+        modules = (adjusted, ordering, numpy)
+        own = (getattr(each, self.name) for each in modules if hasattr(each, self.name))
+        return self.function or next(own)
 
     @property
     def may_warn(self) -> bool:
@@ -146,20 +125,20 @@ FUNCTIONS: Final = (
     Recipe("append", _JOINING, 3, "axis"),
     Recipe("insert", _JOINING, 4, "axis"),
     Recipe("delete", "_module.array_delete", 3, "axis"),
-    Recipe("tile", _TILING, 2, function=tile),
-    Recipe("repeat", _TILING, 3, "axis", function=repeat),
-    Recipe("pad", _TILING, 3, "mode constant_values", function=pad),
+    Recipe("tile", _TILING, 2),
+    Recipe("repeat", _TILING, 3, "axis"),
+    Recipe("pad", _TILING, 3, "mode constant_values"),
     Recipe("flip", _TURNING, 2, "axis"),
     Recipe("flipud", _TURNING),
     Recipe("fliplr", _TURNING),
-    Recipe("rot90", _TURNING, 3, "k axes", function=rot90),
-    Recipe("take", _INDEXING, 3, "axis", function=take),
-    Recipe("take_along_axis", _INDEXING, 3, "axis", function=take_along_axis, arrays=2),
-    Recipe("compress", _INDEXING, 3, "axis", function=compress),
-    Recipe("choose", _INDEXING, 2, function=choose),
-    Recipe("select", _INDEXING, 3, "default", function=select, arrays=0),
-    Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2", function=diagonal),
-    Recipe("diag", _MATRICES, 2, "k", function=diag),
+    Recipe("rot90", _TURNING, 3, "k axes"),
+    Recipe("take", _INDEXING, 3, "axis"),
+    Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2),
+    Recipe("compress", _INDEXING, 3, "axis"),
+    Recipe("choose", _INDEXING, 2),
+    Recipe("select", _INDEXING, 3, "default", arrays=0),
+    Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
+    Recipe("diag", _MATRICES, 2, "k"),
     Recipe("diagflat", _MATRICES, 2, "k"),
     Recipe("tril", _MATRICES, 2, "k", function=triangle(np.tril), is_loop=True),
     Recipe("triu", _MATRICES, 2, "k", function=triangle(np.triu), is_loop=True),
@@ -174,39 +153,21 @@ FUNCTIONS: Final = (
         is_loop=True,
         spreads=True,
     ),
-    Recipe(
-        "unravel_index",
-        _INDEXING,
-        2,
-        function=unravel_index,
-        is_loop=True,
-        arrays=0,
-    ),
+    Recipe("unravel_index", _INDEXING, 2, is_loop=True, arrays=0),
     Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", raveled, arrays=0),
     Recipe(
-        "indices",
-        _INDEXING,
-        2,
-        "dtype sparse",
-        is_loop=True,
-        spreads=True,
-        arrays=0,
+        "indices", _INDEXING, 2, "dtype sparse", is_loop=True, spreads=True, arrays=0
     ),
     Recipe("tril_indices", _INDEXING, 3, "k m", arrays=0),
     Recipe("triu_indices", _INDEXING, 3, "k m", arrays=0),
     Recipe("packbits", "_module.binary_bit_packing", 2, "axis bitorder"),
-    Recipe(
-        "unpackbits",
-        "_module.binary_bit_packing",
-        2,
-        "axis bitorder",
-    ),
+    Recipe("unpackbits", "_module.binary_bit_packing", 2, "axis bitorder"),
     # what searches and sorts
     Recipe("where", _SEARCHING, 1, function=np.nonzero),
     Recipe("nonzero", _SEARCHING),
     Recipe("flatnonzero", _SEARCHING),
     Recipe("argwhere", _SEARCHING),
-    Recipe("extract", _SEARCHING, 2, function=extract, arrays=2),
+    Recipe("extract", _SEARCHING, 2, arrays=2),
     Recipe(
         "count_nonzero",
         "_module.ssc_counting",
@@ -215,114 +176,51 @@ FUNCTIONS: Final = (
         function=as_type(np.count_nonzero, np.uint64),
         is_loop=True,
     ),
-    Recipe(
-        "searchsorted",
-        _SEARCHING,
-        3,
-        "side",
-        function=searchsorted,
+    Recipe("searchsorted", _SEARCHING, 3, "side"),
+    *(
+        Recipe(
+            name,
+            _SEARCHING,
+            2,
+            "axis keepdims",
+            _ORDERED,
+            extreme(getattr(np, name)),
+            computes=False,
+        )
+        for name in ("argmax", "argmin")
     ),
-    Recipe(
-        "argmax",
-        _SEARCHING,
-        2,
-        "axis keepdims",
-        _ORDERED,
-        extreme(np.argmax),
-        computes=False,
-    ),
-    Recipe(
-        "argmin",
-        _SEARCHING,
-        2,
-        "axis keepdims",
-        _ORDERED,
-        extreme(np.argmin),
-        computes=False,
-    ),
-    Recipe("sort", _SORTING, 2, "axis kind", function=sort),
-    Recipe(
-        "argsort",
-        _SORTING,
-        2,
-        "axis kind",
-        function=ordered(argsort),
-    ),
-    Recipe("partition", _SORTING, 3, "axis", _ORDERED, partition, least=2),
-    Recipe("argpartition", _SORTING, 3, "axis", _ORDERED, argpartition, least=2),
-    Recipe("lexsort", _SORTING, 2, "axis", _ORDERED, lexsort, arrays=0),
+    Recipe("sort", _SORTING, 2, "axis kind"),
+    Recipe("argsort", _SORTING, 2, "axis kind", function=ordered(argsort)),
+    Recipe("partition", _SORTING, 3, "axis", _ORDERED, least=2),
+    Recipe("argpartition", _SORTING, 3, "axis", _ORDERED, least=2),
+    Recipe("lexsort", _SORTING, 2, "axis", _ORDERED, arrays=0),
     Recipe("sort_complex", _SORTING, function=ordered(np.sort_complex)),
     *(
         Recipe(name, _SUMS, 2, "axis keepdims", _REAL, getattr(np, name))
         for name in ("nanargmax", "nanargmin")
     ),
-    Recipe(
-        "unique",
-        "_module.sets_making",
-        1,
-        function=unique,
-    ),
-    Recipe("isin", "_module.sets_making", 2, function=isin),
-    Recipe("digitize", _COUNTS, 2, "right", _REAL, digitize, arrays=2),
-    Recipe("bincount", _COUNTS, 3, "weights minlength", function=bincount),
-    Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL, histogram),
-    Recipe(
-        "median",
-        _AVERAGES,
-        2,
-        "axis",
-        _REAL,
-        in_doubles(ordered(np.median)),
-    ),
-    Recipe(
-        "percentile",
-        _ORDER,
-        3,
-        "axis",
-        _REAL,
-        in_doubles(ordered(percentile)),
-    ),
-    Recipe(
-        "quantile",
-        _ORDER,
-        3,
-        "axis",
-        _REAL,
-        in_doubles(ordered(quantile)),
-    ),
+    Recipe("unique", "_module.sets_making", 1),
+    Recipe("isin", "_module.sets_making", 2),
+    Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
+    Recipe("bincount", _COUNTS, 3, "weights minlength"),
+    Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
+    Recipe("median", _AVERAGES, 2, "axis", _REAL, in_doubles(ordered(np.median))),
+    Recipe("percentile", _ORDER, 3, "axis", _REAL, in_doubles(ordered(percentile))),
+    Recipe("quantile", _ORDER, 3, "axis", _REAL, in_doubles(ordered(quantile))),
     # what scans and sums
-    Recipe(
-        "cumsum",
-        _SUMS,
-        2,
-        "axis",
-        _NUMBERS,
-        in_own_type(scanned(np.cumsum, np.add), "u"),
+    *(
+        Recipe(
+            name,
+            _SUMS,
+            2,
+            "axis",
+            _NUMBERS,
+            in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "u"),
+        )
+        for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
-    Recipe(
-        "cumprod",
-        _SUMS,
-        2,
-        "axis",
-        _NUMBERS,
-        in_own_type(scanned(np.cumprod, np.multiply), "u"),
-    ),
-    Recipe(
-        "nancumsum",
-        _SUMS,
-        2,
-        "axis",
-        _NUMBERS,
-        in_own_type(np.nancumsum, "u"),
-    ),
-    Recipe(
-        "nancumprod",
-        _SUMS,
-        2,
-        "axis",
-        _NUMBERS,
-        in_own_type(np.nancumprod, "u"),
-    ),
+    Recipe("nancumsum", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumsum, "u")),
+    Recipe("nancumprod", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumprod, "u")),
     Recipe("nansum", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     *(
         Recipe(
@@ -339,42 +237,15 @@ FUNCTIONS: Final = (
     Recipe("nanprod", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     Recipe("nanmean", _AVERAGES, 2, "axis", "f", without_nan(np.nanmean), is_loop=True),
     Recipe(
-        "nanmedian",
-        _AVERAGES,
-        2,
-        "axis",
-        "f",
-        in_doubles(without_nan(np.nanmedian)),
+        "nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(without_nan(np.nanmedian))
     ),
-    Recipe(
-        "gradient",
-        _SUMS,
-        2,
-        "axis",
-        "f",
-        function=gradient,
-        is_loop=True,
-        ends=True,
-    ),
+    Recipe("gradient", _SUMS, 2, "axis", "f", is_loop=True, ends=True),
     Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
-    Recipe(
-        "mean",
-        _AVERAGES,
-        2,
-        "axis keepdims",
-        _NUMBERS,
-        least=2,
-        is_loop=True,
-    ),
+    Recipe("mean", _AVERAGES, 2, "axis keepdims", _NUMBERS, least=2, is_loop=True),
     Recipe("var", _AVERAGES, 2, "axis ddof keepdims", "f", is_loop=True),
     Recipe(
-        "cov",
-        "_module.stats_correlating",
-        2,
-        "rowvar bias ddof",
-        _REAL,
-        is_loop=True,
+        "cov", "_module.stats_correlating", 2, "rowvar bias ddof", _REAL, is_loop=True
     ),
     # what is close, or stays within bounds
     Recipe(
@@ -395,7 +266,6 @@ FUNCTIONS: Final = (
         "_module.logic_comparison",
         2,
         "",
-        function=array_equal,
         is_loop=True,
         arrays=2,
     ),
@@ -412,7 +282,6 @@ FUNCTIONS: Final = (
         "_module.math_misc",
         3,
         kinds="f",
-        function=clip,
         is_loop=True,
         is_elementwise=True,
     ),
@@ -434,36 +303,14 @@ FUNCTIONS: Final = (
         is_loop=True,
         is_elementwise=True,
     ),
-    Recipe(
-        "convolve",
-        "_module.math_misc",
-        3,
-        "mode",
-        _REAL,
-        convolve,
-        arrays=2,
-    ),
+    Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
     # products and solvers
-    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, function=matmul, arrays=2),
+    Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("inner", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
-    Recipe(
-        "einsum",
-        _PRODUCTS,
-        4,
-        kinds=INEXACT,
-        function=einsum,
-        arrays=0,
-    ),
-    Recipe(
-        "trace",
-        _PRODUCTS,
-        2,
-        "offset",
-        _NUMBERS,
-        in_own_type(np.trace, "iu"),
-    ),
+    Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),
+    Recipe("trace", _PRODUCTS, 2, "offset", _NUMBERS, in_own_type(np.trace, "iu")),
     Recipe(
         "norm",
         _LINALG,
@@ -475,38 +322,17 @@ FUNCTIONS: Final = (
         is_loop=True,
         ends=True,
     ),
-    Recipe(
-        "solve",
-        _LINALG,
-        2,
-        kinds=INEXACT,
-        package="linalg",
-        arrays=2,
-    ),
+    Recipe("solve", _LINALG, 2, kinds=INEXACT, package="linalg", arrays=2),
     Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
     # the signs of eigenvectors that are not of symmetric matrices differ
-    Recipe("eigvals", _LINALG, 1, "", INEXACT, eigvals, "linalg"),
+    Recipe("eigvals", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("eigh", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("qr", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe(
-        "svd",
-        _LINALG,
-        2,
-        "full_matrices",
-        INEXACT,
-        package="linalg",
-    ),
+    Recipe("svd", _LINALG, 2, "full_matrices", INEXACT, package="linalg"),
     Recipe("matrix_power", _LINALG, 2, kinds=INEXACT, package="linalg"),
-    Recipe(
-        "multi_dot",
-        _LINALG,
-        1,
-        kinds=INEXACT,
-        package="linalg",
-        arrays=0,
-    ),
+    Recipe("multi_dot", _LINALG, 1, kinds=INEXACT, package="linalg", arrays=0),
 )
 # Methods that do the same, with the array as their first argument.
 METHODS: Final = (
@@ -531,7 +357,7 @@ METHODS: Final = (
 
 # The same for methods whose array is no function's first argument.
 OPERATORS: Final = (
-    Recipe("compress", "", 3, "axis", function=compressed, arrays=2),
+    Recipe("compress", "", 3, "axis", function=adjusted.compressed, arrays=2),
     Recipe(
         "__invert__",
         "",
@@ -540,9 +366,9 @@ OPERATORS: Final = (
         is_loop=True,
         is_elementwise=True,
     ),
-    Recipe("conj", "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True),
-    Recipe(
-        "conjugate", "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True
+    *(
+        Recipe(name, "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True)
+        for name in ("conj", "conjugate")
     ),
 )
 # Methods that tell what an array holds. cuPyNumeric hands its memory out for them.

@@ -18,7 +18,7 @@ import numpy as np
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.adjusted import along_one
-from legate_diffuse.shortcuts.hosted import ALL_KINDS
+from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
@@ -115,43 +115,30 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
     def __missing__(self, key: tuple[Any, ...]) -> tuple[Template, Any] | None:
         name, shape = key
-        found = None
-        if name in self._dtypes:
-            make = self._make_along if type(shape) is int else self._make
-            found = make(name, shape)
+        found = self._make(name, shape) if name in self._dtypes else None
         return remember(self, key, found, _MAX_TEMPLATES)
 
-    def _make(self, name: str, shape: tuple[int, ...]) -> tuple[Template, Any]:
-        template, types = self._start("SCALAR_UNARY_RED", name)
-        template.aligned = ()
-        template.privileges.reverse()
-        template.scalars = [
-            (self._code, types.int32),
-            (shape, (types.int64,)),
-            (False, types.bool_),
-        ]
-        return template, self._client.legate.Scalar(template.identity, template.type)
-
-    def _make_along(self, name: str, axis: int) -> tuple[Template, Any]:
-        template, types = self._start("UNARY_RED", name)
-        template.function = self.function
-        template.scalars = [
-            (axis, types.int32),
-            (self._code, types.int32),
-            (False, types.bool_),
-        ]
-        return template, self._client.legate.Scalar(template.identity, template.type)
-
-    def _start(self, task: str, name: str) -> tuple[Template, Any]:
+    def _make(self, name: str, shape: tuple[int, ...] | int) -> tuple[Template, Any]:
         client, dtype = self._client, np.dtype(name)
-        template = Template(client, client.tasks[task], 1, None, dtype)
+        types = importlib.import_module("legate.core.types")
+        is_along = type(shape) is int
+        task = client.tasks["UNARY_RED" if is_along else "SCALAR_UNARY_RED"]
+        template = Template(client, task, 1, None, dtype)
         template.privileges = [READ, REDUCE + self._operator]
+        code = self._code, types.int32
+        if is_along:
+            template.function = self.function
+            template.scalars = [(shape, types.int32), code, (False, types.bool_)]
+        else:
+            template.aligned = ()
+            template.privileges.reverse()
+            template.scalars = [code, (shape, (types.int64,)), (False, types.bool_)]
         identity = self._identity
         if isinstance(identity, str):
             limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
             identity = getattr(limits, identity)
         template.identity = np.array(identity, dtype).tobytes()
-        return template, importlib.import_module("legate.core.types")
+        return template, client.legate.Scalar(template.identity, template.type)
 
 
 def _replace_reduction(name: str, submission: Submission) -> None:
@@ -351,17 +338,15 @@ def _replace_mean(submission: Submission) -> None:
         total /= count
         return total
 
-    def mean(self: Any, *options: Any, **named: Any) -> Any:
-        made = average(self, options, named)
-        return original(self, *options, **named) if made is None else made
+    def replace_mean(owner: Any) -> None:
+        def mean(a: Any, *options: Any, **named: Any) -> Any:
+            made = average(a, options, named)
+            return original(a, *options, **named) if made is None else made
 
-    def mean_of(a: Any, *options: Any, **named: Any) -> Any:
-        made = average(a, options, named)
-        return original_of(a, *options, **named) if made is None else made
+        original = replace(owner, "mean", mean)
 
-    original = replace(client.ndarray, "mean", mean)
-    module = importlib.import_module("cupynumeric")
-    original_of = replace(module, "mean", mean_of)
+    replace_mean(client.ndarray)
+    replace_mean(importlib.import_module("cupynumeric"))
 
 
 def _sources(name: str) -> tuple[Source, ...]:

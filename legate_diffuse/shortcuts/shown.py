@@ -11,7 +11,6 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/array_transpose.py, _thunk)
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any, Final
 
 from legate_diffuse.interpose.store import LogicalStore
@@ -38,57 +37,12 @@ def _is_plain(argument: Any) -> bool:
     )
 
 
-class _Shown:
-    """Shows arrays as a function of cuPyNumeric does."""
-
-    def __init__(self, submission: Submission) -> None:
-        self._show = submission.show
-        self._ndarray = submission.client.ndarray
-        self._doctor = submission.client.doctor
-
-    def show(
-        self, name: str, original: Callable[..., Any], array: Any, arguments: Any
-    ) -> Any:
-        """Return what a function shows of an array."""
-        if (
-            type(array) is not self._ndarray
-            or self._doctor.is_on
-            or not array._writeable
-            or not all(map(_is_plain, arguments))
-        ):
-            return original(array, *arguments)
-        thunk = array._thunk
-        base = thunk.base
-        if type(base) is not LogicalStore:
-            return original(array, *arguments)
-        view = base._view
-        if not view.root.fusable or not view.layout.affine:
-            return original(array, *arguments)
-        token = name, arguments
-        layout = view.layout.indexed.get(token)
-        if layout is view.layout:
-            return array
-        if layout is not None:
-            return self._show(base._owner, view.through(layout), thunk.dtype)
-        found = original(array, *arguments)
-        if found is array:
-            view.layout.index(token, view.layout)
-        elif type(found) is self._ndarray and found._writeable:
-            store = found._thunk.base
-            if type(store) is LogicalStore and store._view.root is view.root:
-                layout = store._view.layout
-                if layout.affine and layout.volume and layout is not view.layout:
-                    view.layout.index(token, layout)
-        return found
-
-
 def _replace_all(submission: Submission) -> None:
-    shown, ndarray = _Shown(submission), submission.client.ndarray
+    ndarray, package = submission.client.ndarray, importlib.import_module("cupynumeric")
     for name in _METHODS:
-        _replace(shown, ndarray, name)
-    package = importlib.import_module("cupynumeric")
+        _replace(submission, ndarray, name)
     for name in _FUNCTIONS:
-        _replace(shown, package, name)
+        _replace(submission, package, name)
     for owner, array in ((ndarray, "self"), (package, "a")):
         submission.front(owner, "squeeze", "squeeze", array, "axis")
         submission.front(owner, "swapaxes", "swapaxes", array, "axis1", "axis2")
@@ -105,13 +59,40 @@ def _replace_properties(submission: Submission) -> None:
         submission.front(ndarray, name, way, "self")
 
 
-def _replace(shown: _Shown, owner: Any, name: str) -> None:
-    show = shown.show
+def _replace(submission: Submission, owner: Any, name: str) -> None:
+    """Let a function of cuPyNumeric show what it has shown of a layout before."""
+    ndarray, doctor = submission.client.ndarray, submission.client.doctor
+    show = submission.show
 
     def call(a: Any, *arguments: Any, **named: Any) -> Any:
-        if named:
+        if (
+            named
+            or type(a) is not ndarray
+            or doctor.is_on
+            or not a._writeable
+            or not all(map(_is_plain, arguments))
+        ):
             return original(a, *arguments, **named)
-        return show(name, original, a, arguments)
+        base = a._thunk.base
+        view = base._view if type(base) is LogicalStore else None
+        if view is None or not view.root.fusable or not view.layout.affine:
+            return original(a, *arguments)
+        token = name, arguments
+        layout = view.layout.indexed.get(token)
+        if layout is view.layout:
+            return a
+        if layout is not None:
+            return show(base._owner, view.through(layout), a._thunk.dtype)
+        found = original(a, *arguments)
+        if found is a:
+            view.layout.index(token, view.layout)
+        elif type(found) is ndarray and found._writeable:
+            store = found._thunk.base
+            if type(store) is LogicalStore and store._view.root is view.root:
+                layout = store._view.layout
+                if layout.affine and layout.volume and layout is not view.layout:
+                    view.layout.index(token, layout)
+        return found
 
     original = replace(owner, name, call)
 

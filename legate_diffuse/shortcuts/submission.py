@@ -25,9 +25,9 @@ from legate_diffuse.shortcuts.task import TaskTemplate, TemplateTask, submit
 from legate_diffuse.shortcuts.templates import (
     Client,
     Constants,
-    CopyTemplates,
     Template,
     Templates,
+    copy_templates,
 )
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Layout, whole
@@ -71,7 +71,7 @@ class Submission:
         self.templates = {
             ufunc: Templates(client, ufunc) for ufunc in client.ufuncs.values()
         }
-        self.copies = CopyTemplates(client)
+        self.copies = copy_templates(client)
         self.selections = Selections(client, self.show, self.make, self.copies)
         # numbers beside arrays, and what of them is for operands
         self.number = Constants().find

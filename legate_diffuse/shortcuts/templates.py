@@ -243,14 +243,27 @@ class NewArrays:
         self._known.add(template.name)
 
 
-class Templates(dict[str | None, Template | None]):
-    """The templates of one universal function, by the type of its operands.
+class ByType(dict[str | None, Template | None]):
+    """Templates by the type of the elements of operands; None for one without.
 
-    None stands for a type without a shortcut.
+    Args:
+        make: returns the template of a type, None if there is none.
     """
 
-    def __init__(self, client: Client, ufunc: Any) -> None:
+    def __init__(self, make: Callable[[np.dtype[Any]], Template | None]) -> None:
         super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str | None) -> Template | None:
+        template = self[name] = None if name is None else self._make(np.dtype(name))
+        return template
+
+
+class Templates(ByType):
+    """The templates of one universal function."""
+
+    def __init__(self, client: Client, ufunc: Any) -> None:
+        super().__init__(self._make_for)
         self._client = client
         self._ufunc = ufunc
         self.name: str = ufunc.__name__
@@ -267,13 +280,7 @@ class Templates(dict[str | None, Template | None]):
         self.function = new_function(client, takes_numbers=self.common_type)
         self.takes_integers = "l" in self._results or self.name in _IDENTITY
 
-    def __missing__(self, name: str | None) -> Template | None:
-        template = self[name] = None if name is None else self._make(np.dtype(name))
-        if template is not None:
-            template.function = self.function
-        return template
-
-    def _make(self, dtype: np.dtype[Any]) -> Template | None:
+    def _make_for(self, dtype: np.dtype[Any]) -> Template | None:
         client, kind = self._client, type(self._ufunc)
         is_binary = kind is client.binary_ufunc
         result = self._results.get(dtype.char * (1 + is_binary))
@@ -285,51 +292,37 @@ class Templates(dict[str | None, Template | None]):
         if result is None or code is None or is_itself or not self.is_known:
             return None
         task = client.tasks.BINARY_OP if is_binary else client.tasks.UNARY_OP
-        return Template(client, task, 1 + is_binary, code, result)
-
-
-class CopyTemplates(dict[str | None, Template | None]):
-    """The templates of copies, by the type of the elements."""
-
-    def __init__(self, client: Client) -> None:
-        super().__init__()
-        self._client = client
-
-    def __missing__(self, name: str | None) -> Template | None:
-        client = self._client
-        template = self[name] = (
-            None
-            if name is None
-            else Template(
-                client, client.tasks.UNARY_OP, 1, client.copy_code, np.dtype(name)
-            )
-        )
+        template = Template(client, task, 1 + is_binary, code, result)
+        template.function = self.function
         return template
 
 
-class ElementTemplates(dict[str | None, Template | None]):
-    """The templates of reading or writing one element, by the type of the elements."""
+def copy_templates(client: Client) -> ByType:
+    """Return the templates of copies."""
 
-    def __init__(self, client: Client, task: str) -> None:
-        super().__init__()
-        self._client = client
-        self._task = task
-        self.function = new_function(client)
+    def make(dtype: np.dtype[Any]) -> Template:
+        return Template(client, client.tasks.UNARY_OP, 1, client.copy_code, dtype)
 
-    def __missing__(self, name: str | None) -> Template | None:
-        client = self._client
-        template = None
-        if name is not None:
-            task_id = client.tasks[self._task]
-            template = Template(client, task_id, 1, None, np.dtype(name))
-            template.aligned = ()
-            if self._task == "READ":
-                # the result comes last
-                template.privileges.reverse()
-                template.function = self.function
-                template.learn(template.name)
-        self[name] = template
+    return ByType(make)
+
+
+def element_templates(client: Client, task: str, function: Any) -> ByType:
+    """Return the templates of reading or writing one element.
+
+    ``function`` is what native code knows of reading.
+    """
+
+    def make(dtype: np.dtype[Any]) -> Template:
+        template = Template(client, client.tasks[task], 1, None, dtype)
+        template.aligned = ()
+        if task == "READ":
+            # the result comes last
+            template.privileges.reverse()
+            template.function = function
+            template.learn(template.name)
         return template
+
+    return ByType(make)
 
 
 class Constants:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
-import hmac
 import os
 import stat
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 
 from legate_diffuse.codegen import Compiler, cache, machine
 from legate_diffuse.codegen.cache import Miss, ObjectCache, default_folder
-from legate_diffuse.codegen.elf import symbols_of
 from legate_diffuse.kernel import Argument, Builder
 
 
@@ -334,53 +332,6 @@ def test_entries_of_another_key_or_another_user_are_misses(call, tmp_path):
     for path in entries(one):
         (other / path.name).write_bytes(path.read_bytes())
     assert compile_and_check(call, other, factor=2.0).disk_hits == 0
-
-
-def forge(folder, content):
-    """Put something into all entries with the user's own secret."""
-    secret = (folder / "secret").read_bytes()
-    for path in entries(folder):
-        key = path.stem.encode()
-        digest = hmac.digest(secret, key + b"\n" + content, "sha256")
-        path.write_bytes(b"legate_diffuse 2\n" + digest + content)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"garbage" * 100, b"\x7fELF" + bytes(100), b"\x7fELF"]
-)
-def test_what_is_no_object_never_reaches_llvm(call, tmp_path, content):
-    compile_and_check(call, tmp_path)
-    forge(tmp_path, content)
-    again = compile_and_check(call, tmp_path)
-    assert (again.kernels_compiled, again.disk_hits) == (1, 0)
-
-
-def test_an_object_that_defines_something_else_is_a_miss(call, tmp_path):
-    compile_and_check(call, tmp_path)
-    head = len(b"legate_diffuse 2\n") + 32
-    known = entries(tmp_path)
-    compile_and_check(call, tmp_path, factor=3.0)
-    (new,) = [path for path in entries(tmp_path) if path not in known]
-    forge(tmp_path, new.read_bytes()[head:])
-    assert compile_and_check(call, tmp_path).disk_hits == 0
-
-
-def test_damaged_objects_are_no_objects(tmp_path):
-    compiler = Compiler(cache=ObjectCache(tmp_path))
-    compiler.compile(kernel(2.0))
-    head = len(b"legate_diffuse 2\n") + 32
-    contents = [path.read_bytes()[head:] for path in entries(tmp_path)]
-    content = min(contents, key=len)
-    assert symbols_of(content)
-    for size in range(len(content)):
-        assert not symbols_of(content[:size])
-    # whatever is changed, nothing is raised
-    for position in range(len(content)):
-        symbols_of(
-            content[:position]
-            + bytes([content[position] ^ 255])
-            + content[position + 1 :]
-        )
 
 
 def test_what_killed_processes_have_left_goes(tmp_path):

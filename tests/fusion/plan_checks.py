@@ -10,10 +10,9 @@ from concrete_programs import Footprint, Program
 from proven import refuted
 from window_golden import covered
 
-from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
@@ -26,7 +25,7 @@ def check(
     Whatever the application can read afterwards must be as if the tasks had run
     one by one.
     """
-    sunk = sink(program.window, group_window(program.window, covered))
+    sunk = sink(group_window(program.window, covered))
     groups = with_refusals(sunk, covered)
     check_groups(program, groups)
     made = make_plan(program.window, MEANINGS, watch)

@@ -11,9 +11,8 @@ from tiers import examples
 from window_golden import covered
 from window_reader import parse
 
-from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.legality import Group, Refusal, refuse
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.fusion.sinking import sink
 from legate_diffuse.ir import Window
 
@@ -45,7 +44,7 @@ W: Final = add(0, "2.2", "1.1", "5.5")
 
 
 def sunk(text: str) -> list[tuple[tuple[int, ...], Refusal | None]]:
-    groups = sink(window := parse(STORES + text), group_window(window, covered))
+    groups = sink(group_window(parse(STORES + text), covered))
     groups = with_refusals(groups, covered)
     return [(group.tasks, group.refusal) for group in groups]
 
@@ -94,7 +93,7 @@ def test_what_moved_leaves_no_group_without_a_reason() -> None:
     for number in range(examples(1_000, 4_000)):
         window = random_program(number).window
         groups = group_window(window, covered)
-        moved_to = sink(window, groups)
+        moved_to = sink(groups)
         if moved_to == groups:
             continue
         after = with_refusals(moved_to, covered)

@@ -84,7 +84,7 @@ def test_tasks_move_where_arrays_are_shared(
     text: str, expected: list[tuple[int, ...]]
 ) -> None:
     window = parse(STORES + text)
-    groups = sink(window, group_window(window, covered))
+    groups = sink(group_window(window, covered))
     assert [group.tasks for group in groups] == expected
 
 
@@ -93,7 +93,7 @@ def test_points_keep_their_tasks() -> None:
     window = parse((STORES + text).replace(" single", ""))
     groups = group_window(window, covered)
     assert len(groups) > 1
-    assert sink(window, groups) == groups
+    assert sink(groups) == groups
 
 
 WINDOWS = examples(2_000, 8_000)
@@ -106,7 +106,7 @@ def _sunk() -> tuple[Program, ...]:
     for number in range(WINDOWS):
         program = random_program(number)
         groups = group_window(program.window, covered)
-        if sink(program.window, groups) != groups:
+        if sink(groups) != groups:
             found.append(program)
     return tuple(found)
 
@@ -119,12 +119,12 @@ def test_random_programs_give_the_same_values() -> None:
 BROKEN: Final[dict[str, tuple[Callable[..., Any], str, str]]] = {
     "tasks move past what they conflict with": (
         sinking._conflict,
-        "conflicts(window.tasks[before], window.tasks[other])",
+        "conflicts(task, other)",
         "False",
     ),
     "all tasks may be one group": (
         sinking._target,
-        "refuse_any(Group(), joined) is None",
+        "refuse_any(Group(), in_order) is None",
         "True",
     ),
 }

@@ -10,12 +10,11 @@ from typing import Final
 from window_reader import parse
 
 from legate_diffuse.fusion import pipeline
-from legate_diffuse.fusion.grouping import Grouping, group_window
+from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.launches import Launch, form_launches
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.liveness import Liveness, analyse_liveness
 from legate_diffuse.fusion.lowering import lower_nest
-from legate_diffuse.fusion.refusals import with_refusals
 from legate_diffuse.ir import Window
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.verify import verify_window

@@ -11,7 +11,11 @@ from legate_diffuse.codegen.gpu.assembler import Assembler, CubinAssembler
 from legate_diffuse.codegen.gpu.code import GpuCode
 from legate_diffuse.codegen.gpu.module import gpu_module
 from legate_diffuse.codegen.gpu.refusal import NotOnGpuError, refusal, refusal_of_rows
-from legate_diffuse.codegen.kernel_compiler import CompiledKernel, KernelCompiler
+from legate_diffuse.codegen.kernel_compiler import (
+    NAME,
+    CompiledKernel,
+    KernelCompiler,
+)
 from legate_diffuse.kernel.dtypes import INTEGERS
 from legate_diffuse.kernel.ir import Kernel, Op, RowProgram
 from legate_diffuse.kernel.operators import (
@@ -23,11 +27,6 @@ from legate_diffuse.kernel.operators import (
 
 _ROUNDED: Final = MATHS_OF_ONE | MATHS_OF_TWO | COMPLEX_ARITHMETIC | {POWER}
 """Operators that nvcc may have compiled to other instructions in the original tasks."""
-
-_NAME: Final = "kernel"
-"""Stands for the name of the function, which is made from the image's key."""
-
-_MAGIC: Final = b"\x7fELF"
 
 
 class GpuCompiler(KernelCompiler):
@@ -82,21 +81,13 @@ class GpuCompiler(KernelCompiler):
     def _assembled(
         self, kernel: Kernel | RowProgram, generate: bool
     ) -> CompiledKernel | None:
-        assembly = gpu_module(kernel, _NAME)
-        salted = f"{self._assembler.salt()}\n{assembly}"
-        key = hashlib.sha256(salted.encode()).hexdigest()
-        name = f"legate_diffuse_{key[:32]}"
-        image, compiled = self._load(key), False
-        if image is None and not generate:
+        assembly, assembler = gpu_module(kernel, NAME), self._assembler
+        key = hashlib.sha256(f"{assembler.salt()}\n{assembly}".encode()).hexdigest()
+        found = self._object_of(
+            assembly, key, assembler.image if generate else None, assembler.ptx
+        )
+        if found is None:
             return None
-        named = assembly.replace(f"@{_NAME}", f"@{name}")
-        self._dump(name, named, lambda: self._assembler.ptx(named))
-        if image is None:
-            image, compiled = self._make_object(
-                key, lambda: self._assembler.image(named)
-            )
+        image, name, compiled = found
         code = GpuCode(kernel, name, image)
         return CompiledKernel(code.address, name, compiled, code)
-
-    def _is_intact(self, payload: bytes, symbols: tuple[str, ...]) -> bool:
-        return payload.startswith(_MAGIC)

@@ -48,6 +48,7 @@ from legate_diffuse.codegen.gpu.parameters import (
     stride_word,
     words_of,
 )
+from legate_diffuse.codegen.gpu.point_loops import PointLoops
 from legate_diffuse.codegen.gpu.points import Points
 from legate_diffuse.codegen.gpu.row_loops import RowLoops
 from legate_diffuse.codegen.gpu.shape import column_rows, groups_of, lanes_of
@@ -109,8 +110,10 @@ class Function:
         self._lanes = lanes_of(kernel) if vectors else 1
         self._groups = groups_of(kernel)
         self._folds = folds_of(kernel, self._lanes)
-        # else the grid has a thread for all points of a row
-        self._repeats = bool(self._folds) or not self.has_columns
+        repeats = bool(self._folds) or not self.has_columns
+        self._point_loops = PointLoops(
+            self._lanes, self._groups, vectors, repeats, self._computed
+        )
         # rows that a column's thread reads at once
         self._column_rows = column_rows(kernel)
         # which different launches may reduce to
@@ -132,7 +135,7 @@ class Function:
         if not self._folds:
             text += [
                 "  br label %chunk.test",
-                *rows.chunks("entry", self._row()),
+                *rows.chunks("entry", self._point_loops.row()),
                 "rows.end:",
             ]
         else:
@@ -152,7 +155,7 @@ class Function:
                 *rows.chunks("slice.start", self._columns(), ".0", "%column.rows"),
                 *rows.one_by_one(
                     *("slice.start", "%first.y", "%slice.first", "%step.y"),
-                    self._row(),
+                    self._point_loops.row(),
                 ),
                 "rows.end:",
                 *combining.roles(),
@@ -237,114 +240,6 @@ class Function:
                 self._compute(lines, points, f"{name}.{number}")
             text += [f"{name}.body:", *lines.text, "  br label %row.done.0"]
         return text
-
-    def _row(self) -> list[str]:
-        """Return the loops over the points of a row, from block `row.start` on.
-
-        Ends before block `row.done`.
-        """
-        points = [
-            "  %point.first = add i64 %group.first, 0",
-            "  %point.apart = add i64 %group.apart, 0",
-            *self._loops("point", 1, "along", "%extent", "row.done"),
-        ]
-        whole = "0"
-        if self._vectors:
-            whole = "%whole"
-            points = [
-                "  br i1 %in.vectors, label %vectors, label %points",
-                "vectors:",
-                f"  %vector.first = mul i64 %group.first, {self._lanes}",
-                f"  %vector.apart = mul i64 %group.apart, {self._lanes}",
-                *self._loops("vector", self._lanes, "vectors", "%whole", "steps"),
-                "points:",
-                *points[:2],
-                *self._loops("point", 1, "points", "%extent", "row.done"),
-            ]
-        return [
-            "row.start:",
-            "  br i1 %in.steps, label %steps, label %along",
-            "along:",
-            *points,
-            # what is in no vector, too
-            "steps:",
-            f"  %steps.first = add i64 %first.x, {whole}",
-            *self._loop(
-                "strided",
-                1,
-                ("%steps.first", "steps"),
-                "row.done",
-                "%extent",
-                "%step.x",
-            ),
-        ]
-
-    def _loops(
-        self, name: str, lanes: int, before: str, end: str, after: str
-    ) -> list[str]:
-        """Return a loop over groups of vectors, and one over what is left of them."""
-        text, first = [], f"%{name}.first"
-        apart, several = f"%{name}.apart", f"%{name}.several"
-        if self._repeats:
-            text = [f"  {several} = mul i64 {apart}, %group.stride"]
-        if self._groups == 1:
-            return [
-                *text,
-                *self._loop(name, lanes, (first, before), after, end, several),
-            ]
-        group, left = f"{name}.group", f"{name}.left"
-        return [
-            *text,
-            f"  %{name}.reach = mul i64 {apart}, {self._groups - 1}",
-            *self._loop(group, lanes, (first, before), left, end, several, after),
-            f"{left}:",
-            # to the end of the block's last group
-            *self._loop(name, lanes, (f"%{group}", left), after, end, apart),
-        ]
-
-    def _loop(
-        self,
-        name: str,
-        lanes: int,
-        start: tuple[str, str],
-        after: str,
-        end: str,
-        step: str,
-        after_group: str = "",
-    ) -> list[str]:
-        """Return a loop over vectors, or over groups of them.
-
-        It starts at a point, after a block. Where there is a thread for all points, it
-        runs once at most, and a group is followed by the block `after_group`.
-        """
-        stem = name.partition(".")[0]
-        first, before = start
-        last = f"%{name}"
-        is_left = not after_group and self._groups > 2
-        repeats = self._repeats or stem == "strided" or is_left
-        text = [f"  br label %{name}.test", f"{name}.test:"]
-        text.append(
-            f"  %{name} = phi i64 [ {first}, %{before} ]"
-            + (f", [ %{name}.next, %{name}.end ]" if repeats else "")
-        )
-        if after_group:
-            last = f"%{name}.last"
-            text.append(f"  {last} = add i64 %{name}, %{stem}.reach")
-        text += [
-            f"  %{name}.more = icmp slt i64 {last}, {end}",
-            f"  br i1 %{name}.more, label %{name}.body, label %{after}",
-            f"{name}.body:",
-            *self._computed(lanes, name, self._groups if after_group else 1),
-        ]
-        if not repeats:
-            return [*text, f"  br label %{after_group or after}"]
-        return [
-            *text,
-            f"  br label %{name}.end",
-            f"{name}.end:",
-            f"  %{name}.next = add i64 %{name}, {step}",
-            f"  br label %{name}.test, !llvm.loop !1",
-        ]
 
     def _computed(self, lanes: int, x: str, groups: int) -> list[str]:
         """Return the body of the kernel at the points from `x` on, and groups of them.

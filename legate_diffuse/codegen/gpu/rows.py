@@ -143,7 +143,9 @@ class _Part(Function):
                 *(line for fold in self._folds for line in fold.clear()),
                 "  br label %rows.test",
                 # the lines of a row, of which there is mostly one
-                *self._row_loops.one_by_one("entry", "0", "0", "1", self._row()),
+                *self._row_loops.one_by_one(
+                    "entry", "0", "0", "1", self._point_loops.row()
+                ),
                 "rows.end:",
                 *combined,
                 "  ret void",

@@ -49,7 +49,7 @@ def exp(emit: Emitter, z: Value) -> Value:
     """Return cos(y) + i sin(y) times the exponential of x."""
     x, y = parts(emit, z)
     size, zero, one = emit("exp", x), emit.like(x, 0), emit.like(x, 1)
-    infinite, finite = _is_inf(emit, x), _is_finite(emit, y)
+    infinite, finite = is_inf(emit, x), is_finite(emit, y)
     unbounded = emit("and", infinite, emit("not", finite))
     vanishes = emit("and", unbounded, emit("lt", x, zero))
     turn = emit("select", vanishes, one, y)
@@ -86,15 +86,15 @@ def sqrt(emit: Emitter, z: Value) -> Value:
     polar = []
     for wave in ("cos", "sin"):
         part = emit("mul", size, emit(wave, turn))
-        missing = emit("and", _is_nan(emit, part), emit("not", _is_nan(emit, size)))
+        missing = emit("and", is_nan(emit, part), emit("not", is_nan(emit, size)))
         polar.append(emit("select", missing, zero, part))
     result = polar[0], polar[1]
-    unknown = _is_nan(emit, y)
+    unknown = is_nan(emit, y)
     right = x, emit("select", unknown, y, emit("copysign", zero, y))
     left = emit("select", unknown, y, zero), emit("copysign", x, y)
     beyond = select_pair(emit, emit("gt", x, zero), right, left)
-    result = select_pair(emit, _is_inf(emit, x), beyond, result)
-    return emit.complex(*select_pair(emit, _is_inf(emit, y), (infinity, y), result))
+    result = select_pair(emit, is_inf(emit, x), beyond, result)
+    return emit.complex(*select_pair(emit, is_inf(emit, y), (infinity, y), result))
 
 
 def cos(emit: Emitter, z: Value) -> Value:
@@ -109,18 +109,18 @@ def acosh(emit: Emitter, z: Value) -> Value:
     zero = emit.like(x, 0)
     u, v = parts(emit, _log_with_root(emit, z, -1))
     result = emit("copysign", u, zero), emit("copysign", v, y)
-    size, unknown = emit("abs", x), _is_nan(emit, y)
+    size, unknown = emit("abs", x), is_nan(emit, y)
     high = emit("abs", y), _angle(emit, math.pi / 2, y)
-    result = select_pair(emit, _is_inf(emit, y), high, result)
-    lost = emit("select", _is_inf(emit, y), emit("abs", y), x), x
-    result = select_pair(emit, _is_nan(emit, x), lost, result)
+    result = select_pair(emit, is_inf(emit, y), high, result)
+    lost = emit("select", is_inf(emit, y), emit("abs", y), x), x
+    result = select_pair(emit, is_nan(emit, x), lost, result)
     ahead = emit("gt", x, zero)
     flat = emit("select", ahead, emit("copysign", zero, y), _angle(emit, math.pi, y))
     quarter, far = (_angle(emit, part * math.pi, y) for part in (0.25, 0.75))
     diagonal = emit("select", ahead, quarter, far)
-    turn = emit("select", _is_inf(emit, y), diagonal, flat)
+    turn = emit("select", is_inf(emit, y), diagonal, flat)
     beyond = size, emit("select", unknown, y, turn)
-    return emit.complex(*select_pair(emit, _is_inf(emit, x), beyond, result))
+    return emit.complex(*select_pair(emit, is_inf(emit, x), beyond, result))
 
 
 def acos(emit: Emitter, z: Value) -> Value:
@@ -129,13 +129,13 @@ def acos(emit: Emitter, z: Value) -> Value:
     zero, below = emit.like(x, 0), emit("signbit", y)
     u, v = (emit("abs", part) for part in parts(emit, _log_with_root(emit, z, -1)))
     result = v, emit("select", below, u, emit("neg", u))
-    opposite, unknown = emit("neg", y), _is_nan(emit, y)
+    opposite, unknown = emit("neg", y), is_nan(emit, y)
     right_angle = emit.like(x, math.pi / 2), opposite
     at_zero = emit("and", emit("eq", x, zero), emit("or", emit("eq", y, zero), unknown))
-    upright = emit("or", _is_inf(emit, y), at_zero)
+    upright = emit("or", is_inf(emit, y), at_zero)
     result = select_pair(emit, upright, right_angle, result)
-    lost = x, emit("select", _is_inf(emit, y), opposite, x)
-    result = select_pair(emit, _is_nan(emit, x), lost, result)
+    lost = x, emit("select", is_inf(emit, y), opposite, x)
+    result = select_pair(emit, is_nan(emit, x), lost, result)
     behind = emit("lt", x, zero)
     turns = [emit.like(x, part * math.pi) for part in (0.75, 0.25, 1.0)]
     diagonal = emit("select", behind, turns[0], turns[1]), opposite
@@ -144,9 +144,9 @@ def acos(emit: Emitter, z: Value) -> Value:
         emit("select", behind, turns[2], zero),
         emit("select", below, size, emit("neg", size)),
     )
-    beyond = select_pair(emit, _is_inf(emit, y), diagonal, flat)
+    beyond = select_pair(emit, is_inf(emit, y), diagonal, flat)
     beyond = select_pair(emit, unknown, (y, x), beyond)
-    return emit.complex(*select_pair(emit, _is_inf(emit, x), beyond, result))
+    return emit.complex(*select_pair(emit, is_inf(emit, x), beyond, result))
 
 
 def _of_parts(function: Callable[[Emitter, Value, Value], Pair]) -> Lowering:
@@ -181,18 +181,18 @@ def _angle(emit: Emitter, angle: float, sign: Value) -> Value:
 
 def _asinh(emit: Emitter, x: Value, y: Value) -> Pair:
     """Return the parts of log(z + sqrt(z * z + 1)) with the signs of z."""
-    zero, infinite = emit.like(x, 0), _is_inf(emit, y)
+    zero, infinite = emit.like(x, 0), is_inf(emit, y)
     u, v = parts(emit, _log_with_root(emit, emit.complex(x, y), 1))
     result = emit("copysign", u, x), emit("copysign", v, y)
     high = emit("copysign", y, x), _angle(emit, math.pi / 2, y)
     result = select_pair(emit, infinite, high, result)
     lost = select_pair(emit, emit("eq", y, zero), (x, y), (x, x))
     lost = select_pair(emit, infinite, (y, x), lost)
-    result = select_pair(emit, _is_nan(emit, x), lost, result)
+    result = select_pair(emit, is_nan(emit, x), lost, result)
     diagonal, flat = _angle(emit, math.pi * 0.25, y), emit("copysign", zero, y)
     turn = emit("select", infinite, diagonal, flat)
-    beyond = x, emit("select", _is_nan(emit, y), y, turn)
-    return select_pair(emit, _is_inf(emit, x), beyond, result)
+    beyond = x, emit("select", is_nan(emit, y), y, turn)
+    return select_pair(emit, is_inf(emit, x), beyond, result)
 
 
 def _atanh(emit: Emitter, x: Value, y: Value) -> Pair:
@@ -208,12 +208,12 @@ def _atanh(emit: Emitter, x: Value, y: Value) -> Pair:
     at_pole = emit("and", emit("eq", emit("abs", x), one), emit("eq", y, zero))
     pole = infinity, emit("copysign", zero, y)
     result = select_pair(emit, at_pole, pole, result)
-    result = select_pair(emit, _is_inf(emit, x), (flat, upright), result)
-    result = select_pair(emit, _is_nan(emit, x), (x, x), result)
-    kept = emit("or", _is_inf(emit, x), emit("eq", x, zero))
+    result = select_pair(emit, is_inf(emit, x), (flat, upright), result)
+    result = select_pair(emit, is_nan(emit, x), (x, x), result)
+    kept = emit("or", is_inf(emit, x), emit("eq", x, zero))
     lost = emit("select", kept, flat, y), y
-    result = select_pair(emit, _is_nan(emit, y), lost, result)
-    return select_pair(emit, _is_inf(emit, y), (flat, upright), result)
+    result = select_pair(emit, is_nan(emit, y), lost, result)
+    return select_pair(emit, is_inf(emit, y), (flat, upright), result)
 
 
 def _sinh(emit: Emitter, x: Value, y: Value) -> Pair:
@@ -223,11 +223,11 @@ def _sinh(emit: Emitter, x: Value, y: Value) -> Pair:
         emit("mul", emit("cosh", x), emit("sin", y)),
     )
     zero, nan = emit.like(x, 0), emit.like(x, math.nan)
-    finite = _is_finite(emit, x)
+    finite = is_finite(emit, x)
     real = emit("and", emit("eq", y, zero), emit("not", finite))
     result = select_pair(emit, real, (x, y), result)
-    extreme = emit("or", _is_inf(emit, x), emit("eq", x, zero))
-    unbounded = emit("and", extreme, emit("not", _is_finite(emit, y)))
+    extreme = emit("or", is_inf(emit, x), emit("eq", x, zero))
+    unbounded = emit("and", extreme, emit("not", is_finite(emit, y)))
     return select_pair(emit, unbounded, (x, nan), result)
 
 
@@ -238,13 +238,13 @@ def _cosh(emit: Emitter, x: Value, y: Value) -> Pair:
         emit("mul", emit("sinh", x), emit("sin", y)),
     )
     zero, nan = emit.like(x, 0), emit.like(x, math.nan)
-    size, unbounded = emit("abs", x), emit("not", _is_finite(emit, y))
+    size, unbounded = emit("abs", x), emit("not", is_finite(emit, y))
     at_zero, real = emit("eq", x, zero), emit("eq", y, zero)
-    endless = emit("and", real, emit("not", _is_finite(emit, x)))
+    endless = emit("and", real, emit("not", is_finite(emit, x)))
     result = select_pair(emit, endless, (size, y), result)
     result = select_pair(emit, emit("and", at_zero, real), (emit.like(x, 1), y), result)
     result = select_pair(emit, emit("and", at_zero, unbounded), (nan, x), result)
-    beyond = emit("and", _is_inf(emit, x), unbounded)
+    beyond = emit("and", is_inf(emit, x), unbounded)
     return select_pair(emit, beyond, (size, nan), result)
 
 
@@ -259,24 +259,27 @@ def _tanh(emit: Emitter, x: Value, y: Value) -> Pair:
         emit("select", emit("gt", growth, zero), one, emit.like(x, -1)),
         emit("select", emit("gt", twice[1], zero), zero, emit.like(x, -0.0)),
     )
-    overflow = emit("and", _is_inf(emit, growth), _is_inf(emit, divisor))
+    overflow = emit("and", is_inf(emit, growth), is_inf(emit, divisor))
     result = select_pair(emit, overflow, limit, result)
-    unknown = emit("and", _is_nan(emit, x), emit("eq", y, zero))
+    unknown = emit("and", is_nan(emit, x), emit("eq", y, zero))
     result = select_pair(emit, unknown, (x, y), result)
-    turn = emit("select", _is_finite(emit, y), emit("copysign", zero, wave), zero)
+    turn = emit("select", is_finite(emit, y), emit("copysign", zero, wave), zero)
     at_end = emit("copysign", one, x), turn
-    return select_pair(emit, _is_inf(emit, x), at_end, result)
+    return select_pair(emit, is_inf(emit, x), at_end, result)
 
 
-def _is_inf(emit: Emitter, x: Value) -> Value:
+def is_inf(emit: Emitter, x: Value) -> Value:
+    """Return whether x is an infinity."""
     return emit("eq", emit("abs", x), emit.like(x, math.inf))
 
 
-def _is_finite(emit: Emitter, x: Value) -> Value:
+def is_finite(emit: Emitter, x: Value) -> Value:
+    """Return whether x is neither infinite nor NaN."""
     return emit("lt", emit("abs", x), emit.like(x, math.inf))
 
 
-def _is_nan(emit: Emitter, x: Value) -> Value:
+def is_nan(emit: Emitter, x: Value) -> Value:
+    """Return whether x is not a number."""
     return emit("ne", x, x)
 
 

@@ -18,7 +18,12 @@ from legate_diffuse.kernel.dtypes import (
     UNSIGNED,
 )
 from legate_diffuse.libraries.cupynumeric import complex_numbers
-from legate_diffuse.libraries.cupynumeric.complex_functions import COMPLEX_FUNCTIONS
+from legate_diffuse.libraries.cupynumeric.complex_functions import (
+    COMPLEX_FUNCTIONS,
+    is_finite,
+    is_inf,
+    is_nan,
+)
 from legate_diffuse.libraries.cupynumeric.complex_numbers import COMPLEX_ARITHMETIC
 from legate_diffuse.libraries.table import Emitter, Lowering, Meaning, call, with_half
 
@@ -117,21 +122,6 @@ def clip(emit: Emitter, x: Value, low: Value, high: Value) -> Value:
 def conjugate(emit: Emitter, z: Value) -> Value:
     """Return the complex number with its imaginary part negated."""
     return emit.complex(emit("real", z), emit("neg", emit("imag", z)))
-
-
-def is_finite(emit: Emitter, x: Value) -> Value:
-    """Return whether x is neither infinite nor NaN."""
-    return emit("lt", emit("abs", x), emit.like(x, math.inf))
-
-
-def is_inf(emit: Emitter, x: Value) -> Value:
-    """Return whether x is an infinity."""
-    return emit("eq", emit("abs", x), emit.like(x, math.inf))
-
-
-def is_nan(emit: Emitter, x: Value) -> Value:
-    """Return whether x is not a number."""
-    return emit("ne", x, x)
 
 
 def frexp(emit: Emitter, x: Value) -> tuple[Value, Value]:

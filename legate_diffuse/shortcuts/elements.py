@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NumPy takes of arrays of cuPyNumeric's: their elements, in this process."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.interpose.physical_store import shown_elements
+from legate_diffuse.interpose.window import window
+from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.launch.small import MOST_POINTS
+from legate_diffuse.shortcuts.templates import Client, NewArrays
+from legate_diffuse.stores.form import seen
+from legate_diffuse.stores.view import View
+
+# Arguments that mean the same to NumPy.
+PLAIN: Final = frozenset(
+    (int, float, complex, bool, str, type(None), type, slice, type(Ellipsis))
+)
+# All kinds of types, as NumPy names them.
+ALL_KINDS: Final = "biufc"
+# Those of BLAS and LAPACK.
+INEXACT: Final = "fc"
+# How many elements an array may show that NumPy reads, where Legate's task would have
+# more than one processor for them.
+_MOST_ALONE: Final = 2**20
+
+
+class UnsuitableError(ValueError):
+    """An argument is not one that NumPy can take here."""
+
+
+class Elements:
+    """Finds the elements of arrays, and brings them here.
+
+    Args:
+        client: what is needed of cuPyNumeric.
+        new_arrays: what native code needs to know of their types.
+
+    Attributes:
+        dtypes: NumPy's types, by the names of those of arrays.
+    """
+
+    def __init__(self, client: Client, new_arrays: NewArrays) -> None:
+        native = client.legate.native
+        self.dtypes: Final = {name: np.dtype(name) for name in ALL}
+        self._ndarray, self._view_of = client.ndarray, client.view_of
+        self._settle = client.settled_view_of
+        self._learn = new_arrays.learn
+        self._elements_of = native.elements_of
+        self._launch_policy = native.launch_policy
+        self._small = window.submitter.small
+
+    def plain(
+        self, argument: Any, kinds: str, brings: bool = True, reads_many: bool = True
+    ) -> Any:
+        """Return an argument as NumPy takes it.
+
+        Raises:
+            UnsuitableError: it is an array that is not here, or of another kind, or
+                another kind of object.
+        """
+        kind = type(argument)
+        if kind is self._ndarray or kind is np.ndarray:
+            is_ours = kind is self._ndarray
+            found = self.find(argument, brings, reads_many) if is_ours else argument
+            dtype = found.dtype
+            # what is computed with half precision is rounded elsewhere
+            is_half = dtype.char == "e" and kinds is not ALL_KINDS
+            if dtype.kind not in kinds or is_half:
+                raise UnsuitableError
+            return found
+        if kind in PLAIN:
+            return argument
+        if (kind is tuple or kind is list) and argument:
+            return kind(
+                [self.plain(each, kinds, brings, reads_many) for each in argument]
+            )
+        if isinstance(argument, (np.generic, np.dtype)):
+            return argument
+        raise UnsuitableError
+
+    def key_of(self, key: Any, *, is_whole: bool = False) -> Any:
+        """Return an index as NumPy takes it, which may be of the array's shape.
+
+        Raises:
+            UnsuitableError: the original refuses it, or takes it in another way.
+        """
+        if type(key) is tuple:
+            return tuple([self.key_of(each) for each in key])
+        if type(key) is slice:
+            if key.step is not None and key.step != 1:
+                raise UnsuitableError
+            return key
+        if type(key) is bool:
+            raise UnsuitableError
+        # what waits for a few integers, or for a mask of all elements, can be fused
+        # with what is selected
+        brings = type(key) is not self._ndarray or (
+            not is_whole if key.dtype == bool else key.size > MOST_POINTS
+        )
+        return self.plain(key, "biu", brings)
+
+    def has_arrays(self, key: Any) -> bool:
+        """Whether an index is an array or a list, or has some."""
+        parts = key if type(key) is tuple else (key,)
+        return any(
+            type(each) is self._ndarray or type(each) in (list, np.ndarray)
+            for each in parts
+        )
+
+    def find(self, array: Any, brings: bool = True, reads_many: bool = True) -> Any:
+        """Return an array's elements: a copy, or those of a large one themselves.
+
+        Raises:
+            UnsuitableError: they are not here.
+        """
+        found = self._copied(array, brings)
+        if found is None:
+            elements = self._many(array) if reads_many else None
+            if elements is None:
+                raise UnsuitableError
+            return elements
+        content, shape, name = found
+        return np.ndarray(shape, self.dtypes[name], content)
+
+    def content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
+        """Return a copy of an array's elements, its shape and type.
+
+        Raises:
+            UnsuitableError: they are many and not here, or cannot come.
+        """
+        view = self._view_of(array)
+        # many elements are not copied here and back
+        is_part = view is not None and view.volume <= MOST_POINTS
+        found = self._copied(array, brings=is_part, changes=True)
+        if found is None:
+            raise UnsuitableError
+        return found
+
+    def _copied(
+        self, array: Any, brings: bool, changes: bool = False
+    ) -> tuple[bytes, tuple[int, ...], str] | None:
+        """Return a copy of an array's elements, its shape and type; None without."""
+        if brings:
+            self._settle(array)
+        found: tuple[bytes, tuple[int, ...], str] | None = self._elements_of(array)
+        if found is not None:
+            return found
+        if self._learn(array):
+            found = self._elements_of(array)
+        if found is None and brings and self.bring(array, changes):
+            found = self._elements_of(array)
+        return found
+
+    def bring(self, array: Any, changes: bool = False) -> bool:
+        """Whether an array's elements may be here now, after they were not."""
+        view = self._view_of(array)
+        if (
+            view is None
+            or not window.runs_at_once
+            or not self._small.may_be_brought(view.root)
+            or not self._may_be_read(view)
+        ):
+            return False
+        root = view.root
+        if root.is_here and not changes and not window.may_change(root):
+            # what is pending can wait
+            return True
+        window.flush_for(root, comes=True)
+        return self._small.bring(root)
+
+    def _may_be_read(self, view: View) -> bool:
+        pieces, _ = self._launch_policy()
+        return bool(pieces == 1) or view.volume <= _MOST_ALONE
+
+    def _many(self, array: Any) -> Any:
+        """Return the many elements of an array that is here, None if it is not.
+
+        They are those themselves, of ours or in memory that Legate has mapped.
+        """
+        view = self._view_of(array)
+        if view is None or not view.affine or not view.root.is_here:
+            return None
+        if window.may_change(view.root) or not self._may_be_read(view):
+            return None
+        found = self.shown(view)
+        found.flags.writeable = False
+        return found
+
+    def shown(self, view: View, changes: bool = False) -> Any:
+        """Return the elements that an affine view of an array here shows."""
+        root = view.root
+        if root.mapped is None:
+            small = root.small
+            content = small.show() if changes else small.lend()
+            whole = content.view(self.dtypes[str(root.dtype)])
+        else:
+            whole = np.asarray(root.mapped.get_inline_allocation())
+        return seen(view.layout, root.shape, whole)
+
+    def shared(self, array: Any) -> Any:
+        """Return an array's elements in this process, which NumPy shares from now on.
+
+        None if they are elsewhere, or something that waits may use them.
+        """
+        view = self._view_of(array)
+        if view is None or not view.affine or not view.volume:
+            return None
+        root = view.root
+        if root.scalar_storage or not window.may_show(root):
+            return None
+        found = shown_elements(view)
+        if not array._writeable:
+            found.flags.writeable = False
+        return found
