@@ -357,6 +357,18 @@ def know_window(
         queue_type: ``LaunchQueue``.
     """
 
+def know_keys(
+    state_type: type, place: Callable[..., Any], dtypes: dict[Any, int], new_view: int
+) -> None:
+    """Let native code record operations that wait as ``WindowState.add`` does.
+
+    Args:
+        state_type: ``WindowState``.
+        place: returns where a layout lies in a root of given extents.
+        dtypes: the numbers of types in keys, by their names.
+        new_view: what the description of a view follows in keys.
+    """
+
 def know_arrays(classes: tuple[type, ...], library: Any) -> None:
     """Let functions be applied from now on.
 
@@ -385,6 +397,8 @@ class Recipe:
             how many, the first ones, must be arrays.
         keywords: the names of those that may come by name.
         may_warn: whether NumPy may warn of what it computes.
+        brings: whether it runs on many elements as well, and on those for which
+            something waits, or that Legate has; see ``know_numpy``.
     """
 
     def __init__(
@@ -395,6 +409,7 @@ class Recipe:
         counts: tuple[int, int, int],
         keywords: frozenset[str],
         may_warn: bool,
+        brings: bool = False,
     ) -> None: ...
 
 def front(
@@ -428,7 +443,9 @@ def know_numpy(known: tuple[Any, ...]) -> None:
             objects mean the same to NumPy, and a tuple of such classes of its own; what
             it raises of arguments that do not fit; ``asarray``; the context variable
             that says of what it warns, None without, and its value for nothing; what
-            makes arrays of results that native code does not take, or None.
+            makes arrays of results that native code does not take, or None; what
+            returns the elements of an array that are many, or are brought if its second
+            argument is true, or None.
     """
 
 def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:

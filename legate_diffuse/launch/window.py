@@ -21,6 +21,7 @@ from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.translate import NEW_VIEW
 from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.carry import Carry
@@ -31,6 +32,7 @@ from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.state import (
     ALL_SINGLE,
+    DTYPE,
     WindowState,
     close,
     liveness,
@@ -42,6 +44,7 @@ from legate_diffuse.observe.counters import Counters
 from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.outline import place
 from legate_diffuse.stores.root import Root
 
 _NO_CONTEXT: Final = nullcontext()
@@ -91,6 +94,7 @@ class LaunchWindow:
             legate.native.know_window(
                 self, self.queue, self._policy, WindowState, LaunchQueue
             )
+            legate.native.know_keys(WindowState, place, DTYPE, NEW_VIEW)
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
         self._native = legate.native

@@ -116,6 +116,7 @@ class Hosted:
                     np.asarray,
                     *_no_warnings(),
                     self._result,
+                    self._given,
                 )
             )
 
@@ -414,12 +415,25 @@ class Hosted:
         """
         found = self._find(array, brings)
         if found is None:
-            elements = self._many(array) if reads_many else None
+            elements = self._many(self._view_of(array)) if reads_many else None
             if elements is None:
                 raise UnsuitableError
             return elements
         content, shape, name = found
         return np.ndarray(shape, self._dtypes[name], content)
+
+    def _given(self, array: Any, brings: bool) -> Any:
+        """Return elements as above; None if they are not here."""
+        view = self._settle(array) if brings else self._view_of(array)
+        if view is not None and view.volume > MOST_POINTS:
+            found = self._many(view)
+            if found is None and brings and self._bring(array):
+                found = self._many(view)
+            return found
+        try:
+            return self._elements(array, brings)
+        except UnsuitableError:
+            return None
 
     def _content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
         view = self._view_of(array)
@@ -466,12 +480,11 @@ class Hosted:
         pieces, _ = self._native.launch_policy()
         return bool(pieces == 1) or view.volume <= _MOST_ALONE
 
-    def _many(self, array: Any) -> Any:
+    def _many(self, view: View | None) -> Any:
         """Return the many elements of an array that is here, None if it is not.
 
         They are those themselves, of ours or in memory that Legate has mapped.
         """
-        view = self._view_of(array)
         if view is None or not view.affine or not view.root.is_here:
             return None
         if window.may_change(view.root) or not self._may_be_read(view):

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include "process/fields.h"
+#include "process/record.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -38,7 +39,6 @@ struct Window {
   PyObject* policy;
   unsigned long thread;
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
-  PyObject* const add = PyUnicode_InternFromString("add");
   PyObject* const submit = PyUnicode_InternFromString("submit");
   PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
@@ -79,13 +79,11 @@ bool takes_more() {
 }
 
 // As `LaunchWindow._record` does.
-bool add_to_window(PyObject* task) {
+bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
   const auto state = nb::borrow(window->state.of(window->object));
 
   window->recording.set(state.ptr(), Py_NewRef(Py_True));
-  if (!nb::steal(PyObject_CallMethodOneArg(state.ptr(), window->add, task)).is_valid()) {
-    throw nb::python_error();
-  }
+  record(state.ptr(), task, kind, views);
 
   const auto count =
       nb::steal(PyLong_FromSsize_t(PyLong_AsSsize_t(window->count.of(state.ptr())) + 1));
