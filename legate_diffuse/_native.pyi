@@ -358,7 +358,12 @@ def know_window(
     """
 
 def know_keys(
-    state_type: type, place: Callable[..., Any], dtypes: dict[Any, int], new_view: int
+    state_type: type,
+    place: Callable[..., Any],
+    dtypes: dict[Any, int],
+    new_view: int,
+    single: int,
+    undefined: int,
 ) -> None:
     """Let native code record operations that wait as ``WindowState.add`` does.
 
@@ -367,6 +372,8 @@ def know_keys(
         place: returns where a layout lies in a root of given extents.
         dtypes: the numbers of types in keys, by their names.
         new_view: what the description of a view follows in keys.
+        single: what they say of a root whose tasks run on one processor.
+        undefined: and of one to which nothing was written.
     """
 
 def know_arrays(classes: tuple[type, ...], library: Any) -> None:
@@ -457,7 +464,11 @@ def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:
     """
 
 def know_waiting(
-    classes: tuple[type, ...], at_once: Any, constant: Callable[..., Any], copies: Any
+    classes: tuple[type, ...],
+    at_once: Any,
+    constant: Callable[..., Any],
+    copies: Any,
+    shapes: tuple[Callable[..., Any], Callable[..., Any]],
 ) -> None:
     """Let operations that have to wait be recorded without functions of Python's.
 
@@ -466,6 +477,8 @@ def know_waiting(
         at_once: the window's ``AtOnce``.
         constant: returns the view of a number, of the type of a root, or None.
         copies: the templates of copies, by the type of the elements.
+        shapes: what returns the shape of two together, or None, and a view that repeats
+            over a shape.
     """
 
 def let_wait(task_template: Any, views: list[Any], fill: Any) -> bool:

@@ -26,12 +26,15 @@ class PlannedNest:
         operands: for each access the number of the task's argument or, from -1
             downwards, of the scratch buffer.
         packed: what programs say of the nest, once one did (``launch.program``).
+        plain: its operands, then, if each is what a view shows: the first words of
+            what programs say of it, and the number of the view.
     """
 
     turn: Turn
     kernel: int | None = None
     operands: tuple[int, ...] = ()
     packed: bytes = b""
+    plain: tuple[tuple[bytes, int], ...] = ()
 
     @property
     def nest(self) -> Nest:

@@ -27,14 +27,14 @@ _ALL_ROWS: Final = -1
 class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
-    ``numbers`` are those of the views that the program tells of.
+    ``numbers`` are those of the views that the program tells of. A layout is one of
+    roots of one shape.
     """
 
     program: bytes
     numbers: list[int]
     moments: Sequence[int]
     layouts: list[Layout]
-    extents: list[tuple[int, ...]]
     shapes: list[Any]
     kernels: list[int | None]
     runs: list[int | None]
@@ -60,7 +60,6 @@ def write_program(
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
     layouts = [views[number].layout for number in numbers]
-    extents = [views[number].root.shape for number in numbers]
     own_shapes = [
         shapes[nest.nest.shape] for nest in launch.nests if not nest.nest.whole
     ]
@@ -73,7 +72,6 @@ def write_program(
         or known.moments != moments
         or known.layouts != layouts
         or known.blocks != blocks
-        or known.extents != extents
         or known.shapes != own_shapes
         or known.kernels != kernels
         or known.runs != runs
@@ -84,7 +82,6 @@ def write_program(
             numbers,
             moments,
             layouts,
-            extents,
             own_shapes,
             kernels,
             runs,
@@ -137,10 +134,15 @@ def _write(
         )
         if block:
             parts.append(block)
-        if launch.partitioned and tiling is None:
+        if planned.plain:
+            for base, number in planned.plain:
+                layout = views[number].layout
+                parts += base, layout.packed or _pack(layout)
+        elif launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(planned.operands), dim))
         else:
             parts += _operands(planned, views, first_point, tiled=tiling is not None)
+            planned.plain = _plain(planned, views)
     return b"".join(parts)
 
 
@@ -182,6 +184,22 @@ def _operands(
         else:
             rows = None if extent is None else views[extent].layout
             yield _packed(layout.dims, _low(layout, first_point, rows))
+
+
+def _plain(
+    planned: PlannedNest, views: Sequence[View]
+) -> tuple[tuple[bytes, int], ...]:
+    """Return bases and views of operands that are what the views show; else none."""
+    nest = planned.nest
+    if nest.whole or nest.rows is not None:
+        return ()
+    for access in nest.accesses:
+        root = views[access.view.recorded].root
+        if access.whole or root.scalar_storage or access.view.store.rows is not None:
+            return ()
+    numbers = [access.view.recorded for access in nest.accesses]
+    bases = [_BASES[base] for base in planned.operands]
+    return tuple(zip(bases, numbers, strict=True))
 
 
 def _restricted(

@@ -21,7 +21,7 @@ from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
-from legate_diffuse.fusion.translate import NEW_VIEW
+from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
 from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.carry import Carry
@@ -94,7 +94,9 @@ class LaunchWindow:
             legate.native.know_window(
                 self, self.queue, self._policy, WindowState, LaunchQueue
             )
-            legate.native.know_keys(WindowState, place, DTYPE, NEW_VIEW)
+            legate.native.know_keys(
+                WindowState, place, DTYPE, NEW_VIEW, SINGLE, UNDEFINED
+            )
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
         self._native = legate.native
@@ -162,14 +164,12 @@ class LaunchWindow:
                     break
                 continue
             if not state.count:
-                state.single_below = self.single_below(begins=True)
+                self.begin(state)
             state.add(operation)
             count = state.count + 1
             if self.state is state:
                 state.count = count
                 state.recording = False
-                if count == 1:
-                    self._native.set_pending(True)
                 break
         self._counters.tasks_seen += 1
         self._counters.fills_seen += is_fill
@@ -178,6 +178,11 @@ class LaunchWindow:
         if shared:
             # as soon as the application could have expected it without a window
             insist(lambda: self.flush("read of shared memory"))
+
+    def begin(self, state: WindowState) -> None:
+        """Let a window begin with the operation that is being recorded."""
+        state.single_below = self.single_below(begins=True)
+        self._native.set_pending(True)
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""

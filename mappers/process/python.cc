@@ -233,11 +233,14 @@ void add_operations(nb::module_& module) {
   module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));
   module.def(
       "know_waiting",
-      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {
+      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies,
+         const nb::tuple& shapes) {
         know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), classes[3].ptr(),
-                      at_once.ptr(), constant.ptr(), copies.ptr()});
+                      at_once.ptr(), constant.ptr(), copies.ptr(), shapes[0].ptr(),
+                      shapes[1].ptr()});
       },
-      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
+      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"),
+      nb::arg("shapes"));
   module.def(
       "know_parts",
       [](nb::handle part_of, nb::handle function) {
@@ -257,10 +260,12 @@ void add_operations(nb::module_& module) {
       nb::arg("queue_type"));
   module.def(
       "know_keys",
-      [](nb::handle state_type, nb::handle place, nb::handle dtypes, nb::handle new_view) {
-        know_keys({state_type.ptr(), place.ptr(), dtypes.ptr(), new_view.ptr()});
+      [](nb::handle state_type, nb::handle place, nb::handle dtypes, nb::handle new_view,
+         long single, long undefined) {
+        know_keys({state_type.ptr(), place.ptr(), dtypes.ptr(), new_view.ptr(), single, undefined});
       },
-      nb::arg("state_type"), nb::arg("place"), nb::arg("dtypes"), nb::arg("new_view"));
+      nb::arg("state_type"), nb::arg("place"), nb::arg("dtypes"), nb::arg("new_view"),
+      nb::arg("single"), nb::arg("undefined"));
   module.def(
       "know_stores",
       [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {

@@ -24,12 +24,13 @@ struct Slots {
         views{known.state_type, "views"},
         roots{known.state_type, "roots"},
         shapes{known.state_type, "shapes"},
-        facts{known.state_type, "facts"} {
+        facts{known.state_type, "facts"},
+        single_below{known.state_type, "single_below"} {
     for (auto* const each : {known.place, known.dtypes, known.new_view}) Py_INCREF(each);
   }
 
   Keys keys;
-  Field operations, key, views, roots, shapes, facts;
+  Field operations, key, views, roots, shapes, facts, single_below;
   PyObject* const id = PyUnicode_InternFromString("id");
   PyObject* const placed = PyUnicode_InternFromString("placed");
   PyObject* const facts_of = PyUnicode_InternFromString("_facts_of");
@@ -64,6 +65,25 @@ void append(PyObject* list, PyObject* object) {
   if (PyList_Append(list, object) != 0) throw nb::python_error();
 }
 
+// What is true of a root (`WindowState._facts_of`).
+nb::object facts_of(PyObject* state, PyObject* root) {
+  const auto& fields = store_fields();
+
+  if (fields.constant.of(root) != Py_None || fields.scalar_storage.of(root) != Py_False ||
+      fields.escaped.of(root) != Py_False || fields.shared.of(root) != Py_False) {
+    return checked(PyObject_CallMethodOneArg(state, slots->facts_of, root));
+  }
+
+  const auto below = PyLong_AsLongLong(slots->single_below.of(state));
+  const auto volume = PyLong_AsLongLong(array_fields().root_volume.of(root));
+  auto* const small = fields.small.of(root);
+  const auto is_here = small != Py_None && nb::inst_ptr<SmallArray>(small)->is_valid();
+  const auto undefined = fields.real.of(root) == Py_None && !is_here;
+
+  return nb::int_{(volume < below ? slots->keys.single : 0) |
+                  (undefined ? slots->keys.undefined : 0)};
+}
+
 // As `WindowState._describe`.
 void describe(PyObject* state, PyObject* key, PyObject* view) {
   const auto& fields = store_fields();
@@ -86,7 +106,7 @@ void describe(PyObject* state, PyObject* key, PyObject* view) {
   } else {
     append(key, number_next(roots, root).ptr());
 
-    const auto facts = checked(PyObject_CallMethodOneArg(state, slots->facts_of, root));
+    const auto facts = facts_of(state, root);
 
     append(slots->facts.of(state), facts.ptr());
     append(key, checked(PyObject_GetItem(slots->keys.dtypes, fields.dtype.of(root))).ptr());

@@ -9,9 +9,10 @@ namespace legate_diffuse {
 // What keys of windows say (launch/state.py).
 struct Keys {
   PyObject* state_type;
-  PyObject* place;     // returns where a layout lies in a root of given extents
-  PyObject* dtypes;    // the numbers of types, by their names
-  PyObject* new_view;  // what the description of a view follows
+  PyObject* place;         // returns where a layout lies in a root of given extents
+  PyObject* dtypes;        // the numbers of types, by their names
+  PyObject* new_view;      // what the description of a view follows
+  long single, undefined;  // facts of a root
 };
 
 // Keeps all of it. `know_stores` comes before, and `know_arrays` before `record`.

@@ -29,7 +29,7 @@ struct Waiting {
         fill_views{known.fill, "views"},
         filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
     for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
-                             known.constant, known.copies}) {
+                             known.constant, known.copies, known.common_shape, known.repeated}) {
       Py_INCREF(each);
     }
   }

@@ -39,12 +39,20 @@ struct Window {
   PyObject* policy;
   unsigned long thread;
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
+  PyObject* const begin = PyUnicode_InternFromString("begin");
   PyObject* const submit = PyUnicode_InternFromString("submit");
   PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
 
 // Never destroyed: arrays may outlive the interpreter.
 Window* window = nullptr;
+
+template <typename... Objects>
+void call(PyObject* object, PyObject* method, Objects*... arguments) {
+  if (!nb::steal(PyObject_CallMethodObjArgs(object, method, arguments..., nullptr)).is_valid()) {
+    throw nb::python_error();
+  }
+}
 
 }  // namespace
 
@@ -75,7 +83,7 @@ bool takes_more() {
 
   auto* const state = window->state.of(window->object);
 
-  return window->ended.of(state) == Py_False && PyObject_IsTrue(window->count.of(state)) == 1;
+  return window->ended.of(state) == Py_False;
 }
 
 // As `LaunchWindow._record` does.
@@ -83,28 +91,24 @@ bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
   const auto state = nb::borrow(window->state.of(window->object));
 
   window->recording.set(state.ptr(), Py_NewRef(Py_True));
+
+  const auto before = PyLong_AsSsize_t(window->count.of(state.ptr()));
+
+  if (before == 0) call(window->object, window->begin, state.ptr());
   record(state.ptr(), task, kind, views);
 
-  const auto count =
-      nb::steal(PyLong_FromSsize_t(PyLong_AsSsize_t(window->count.of(state.ptr())) + 1));
+  const auto count = nb::int_{before + 1};
 
-  if (!count.is_valid()) throw nb::python_error();
   if (window->state.of(window->object) != state.ptr()) return false;
   window->count.set(state.ptr(), Py_NewRef(count.ptr()));
   window->recording.set(state.ptr(), Py_NewRef(Py_False));
   count_waiting();
-  if (!nb::steal(PyObject_CallMethodObjArgs(window->policy, window->end_where_full, state.ptr(),
-                                            count.ptr(), nullptr))
-           .is_valid()) {
-    throw nb::python_error();
-  }
+  call(window->policy, window->end_where_full, state.ptr(), count.ptr());
   return true;
 }
 
 void submit_to_window(PyObject* task) {
-  if (!nb::steal(PyObject_CallMethodOneArg(window->object, window->submit, task)).is_valid()) {
-    throw nb::python_error();
-  }
+  call(window->object, window->submit, task);
 }
 
 }  // namespace legate_diffuse

@@ -96,12 +96,12 @@ sys.setprofile(note)
 lines()
 sys.setprofile(None)
 assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 10
-# Python says what is known of new arrays and landmarks, finds constants, and ends
+# Python says where views lie between landmarks, finds constants, and ends
 # windows
 others = {"operator", "call", "binary", "make", "new", "write", "get", "set_", "_find",
           "submit", "take", "_record", "_examine", "recognize", "materialize", "add",
           "_describe"}
-expected = {"lines", "_facts_of", "end_where_full"}
+expected = {"lines", "_locate", "end_where_full"}
 assert expected <= called and not called & others, called
 """,
         **WAIT,
