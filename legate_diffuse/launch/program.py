@@ -135,14 +135,17 @@ def _write(
         if block:
             parts.append(block)
         if planned.plain:
-            for base, number in planned.plain:
-                layout = views[number].layout
-                parts += base, layout.packed or _pack(layout)
+            for words, number in planned.plain:
+                parts.append(words)
+                if number is not None:
+                    layout = views[number].layout
+                    parts.append(layout.packed or _pack(layout))
         elif launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(planned.operands), dim))
         else:
             parts += _operands(planned, views, first_point, tiled=tiling is not None)
-            planned.plain = _plain(planned, views)
+            if tiling is None:
+                planned.plain = _plain(planned, views, dim)
     return b"".join(parts)
 
 
@@ -187,19 +190,22 @@ def _operands(
 
 
 def _plain(
-    planned: PlannedNest, views: Sequence[View]
-) -> tuple[tuple[bytes, int], ...]:
-    """Return bases and views of operands that are what the views show; else none."""
+    planned: PlannedNest, views: Sequence[View], dim: int
+) -> tuple[tuple[bytes, int | None], ...]:
+    """Return what programs say of operands that are what views show; else none."""
     nest = planned.nest
-    if nest.whole or nest.rows is not None:
-        return ()
-    for access in nest.accesses:
-        root = views[access.view.recorded].root
-        if access.whole or root.scalar_storage or access.view.store.rows is not None:
+    plain: list[tuple[bytes, int | None]] = []
+    for base, access in zip(planned.operands, nest.accesses, strict=True):
+        number = access.view.recorded
+        root, rows = views[number].root, access.view.store.rows
+        if root.scalar_storage:
+            words = _BASES[base] + _repeated((0,) * len(root.shape), dim)
+            plain.append((words, None))
+        elif access.whole or nest.whole or rows is not None or nest.rows is not None:
             return ()
-    numbers = [access.view.recorded for access in nest.accesses]
-    bases = [_BASES[base] for base in planned.operands]
-    return tuple(zip(bases, numbers, strict=True))
+        else:
+            plain.append((_BASES[base], number))
+    return tuple(plain)
 
 
 def _restricted(

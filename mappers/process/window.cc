@@ -41,6 +41,8 @@ struct Window {
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
   PyObject* const begin = PyUnicode_InternFromString("begin");
   PyObject* const submit = PyUnicode_InternFromString("submit");
+  PyObject* const lengths = PyUnicode_InternFromString("lengths");
+  PyObject* const capacity = PyUnicode_InternFromString("capacity");
   PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
 
@@ -52,6 +54,19 @@ void call(PyObject* object, PyObject* method, Objects*... arguments) {
   if (!nb::steal(PyObject_CallMethodObjArgs(object, method, arguments..., nullptr)).is_valid()) {
     throw nb::python_error();
   }
+}
+
+// As in launch/policy.py.
+constexpr Py_ssize_t MANY_SHORT = 32;
+
+// Whether a window of so many operations may end there (`WindowPolicy.end_where_full`).
+bool may_end_window(Py_ssize_t count, const nb::int_& number) {
+  const nb::handle policy{window->policy};
+  const auto attribute = [&](PyObject* name) { return policy.attr(nb::handle{name}); };
+  const nb::object lengths{attribute(window->lengths)}, capacity{attribute(window->capacity)};
+
+  return count % MANY_SHORT == 0 || count >= PyLong_AsSsize_t(capacity.ptr()) ||
+         (PySet_GET_SIZE(lengths.ptr()) > 0 && PySet_Contains(lengths.ptr(), number.ptr()) != 0);
 }
 
 }  // namespace
@@ -103,7 +118,9 @@ bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
   window->count.set(state.ptr(), Py_NewRef(count.ptr()));
   window->recording.set(state.ptr(), Py_NewRef(Py_False));
   count_waiting();
-  call(window->policy, window->end_where_full, state.ptr(), count.ptr());
+  if (may_end_window(before + 1, count)) {
+    call(window->policy, window->end_where_full, state.ptr(), count.ptr());
+  }
   return true;
 }
 
