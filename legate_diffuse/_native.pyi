@@ -357,6 +357,25 @@ def know_window(
         queue_type: ``LaunchQueue``.
     """
 
+def know_keys(
+    state_type: type,
+    place: Callable[..., Any],
+    dtypes: dict[Any, int],
+    new_view: int,
+    single: int,
+    undefined: int,
+) -> None:
+    """Let native code record operations that wait as ``WindowState.add`` does.
+
+    Args:
+        state_type: ``WindowState``.
+        place: returns where a layout lies in a root of given extents.
+        dtypes: the numbers of types in keys, by their names.
+        new_view: what the description of a view follows in keys.
+        single: what they say of a root whose tasks run on one processor.
+        undefined: and of one to which nothing was written.
+    """
+
 def know_arrays(classes: tuple[type, ...], library: Any) -> None:
     """Let functions be applied from now on.
 
@@ -385,6 +404,8 @@ class Recipe:
             how many, the first ones, must be arrays.
         keywords: the names of those that may come by name.
         may_warn: whether NumPy may warn of what it computes.
+        brings: whether it runs on many elements as well, and on those for which
+            something waits, or that Legate has; see ``know_numpy``.
     """
 
     def __init__(
@@ -395,6 +416,7 @@ class Recipe:
         counts: tuple[int, int, int],
         keywords: frozenset[str],
         may_warn: bool,
+        brings: bool = False,
     ) -> None: ...
 
 def front(
@@ -428,7 +450,9 @@ def know_numpy(known: tuple[Any, ...]) -> None:
             objects mean the same to NumPy, and a tuple of such classes of its own; what
             it raises of arguments that do not fit; ``asarray``; the context variable
             that says of what it warns, None without, and its value for nothing; what
-            makes arrays of results that native code does not take, or None.
+            makes arrays of results that native code does not take, or None; what
+            returns the elements of an array that are many, or are brought if its second
+            argument is true, or None.
     """
 
 def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:
@@ -440,7 +464,11 @@ def know_parts(part_of: Callable[[Any, Any], Any], function: Function) -> None:
     """
 
 def know_waiting(
-    classes: tuple[type, ...], at_once: Any, constant: Callable[..., Any], copies: Any
+    classes: tuple[type, ...],
+    at_once: Any,
+    constant: Callable[..., Any],
+    copies: Any,
+    shapes: tuple[Callable[..., Any], Callable[..., Any]],
 ) -> None:
     """Let operations that have to wait be recorded without functions of Python's.
 
@@ -449,6 +477,8 @@ def know_waiting(
         at_once: the window's ``AtOnce``.
         constant: returns the view of a number, of the type of a root, or None.
         copies: the templates of copies, by the type of the elements.
+        shapes: what returns the shape of two together, or None, and a view that repeats
+            over a shape.
     """
 
 def let_wait(task_template: Any, views: list[Any], fill: Any) -> bool:

@@ -26,12 +26,15 @@ class PlannedNest:
         operands: for each access the number of the task's argument or, from -1
             downwards, of the scratch buffer.
         packed: what programs say of the nest, once one did (``launch.program``).
+        plain: then what they say of each operand, if all are single elements, or what
+            views show: words, and the number of a view of which more follows.
     """
 
     turn: Turn
     kernel: int | None = None
     operands: tuple[int, ...] = ()
     packed: bytes = b""
+    plain: tuple[tuple[bytes, int | None], ...] = ()
 
     @property
     def nest(self) -> Nest:

@@ -27,14 +27,14 @@ _ALL_ROWS: Final = -1
 class _Written(NamedTuple):
     """A program, and the numbers with which it was written.
 
-    ``numbers`` are those of the views that the program tells of.
+    ``numbers`` are those of the views that the program tells of. A layout is one of
+    roots of one shape.
     """
 
     program: bytes
     numbers: list[int]
     moments: Sequence[int]
     layouts: list[Layout]
-    extents: list[tuple[int, ...]]
     shapes: list[Any]
     kernels: list[int | None]
     runs: list[int | None]
@@ -60,7 +60,6 @@ def write_program(
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
     layouts = [views[number].layout for number in numbers]
-    extents = [views[number].root.shape for number in numbers]
     own_shapes = [
         shapes[nest.nest.shape] for nest in launch.nests if not nest.nest.whole
     ]
@@ -73,7 +72,6 @@ def write_program(
         or known.moments != moments
         or known.layouts != layouts
         or known.blocks != blocks
-        or known.extents != extents
         or known.shapes != own_shapes
         or known.kernels != kernels
         or known.runs != runs
@@ -84,7 +82,6 @@ def write_program(
             numbers,
             moments,
             layouts,
-            extents,
             own_shapes,
             kernels,
             runs,
@@ -137,10 +134,18 @@ def _write(
         )
         if block:
             parts.append(block)
-        if launch.partitioned and tiling is None:
+        if planned.plain:
+            for words, number in planned.plain:
+                parts.append(words)
+                if number is not None:
+                    layout = views[number].layout
+                    parts.append(layout.packed or _pack(layout))
+        elif launch.partitioned and tiling is None:
             parts.append(_all_of_each(len(planned.operands), dim))
         else:
             parts += _operands(planned, views, first_point, tiled=tiling is not None)
+            if tiling is None:
+                planned.plain = _plain(planned, views, dim)
     return b"".join(parts)
 
 
@@ -182,6 +187,25 @@ def _operands(
         else:
             rows = None if extent is None else views[extent].layout
             yield _packed(layout.dims, _low(layout, first_point, rows))
+
+
+def _plain(
+    planned: PlannedNest, views: Sequence[View], dim: int
+) -> tuple[tuple[bytes, int | None], ...]:
+    """Return what programs say of operands that are what views show; else none."""
+    nest = planned.nest
+    plain: list[tuple[bytes, int | None]] = []
+    for base, access in zip(planned.operands, nest.accesses, strict=True):
+        number = access.view.recorded
+        root, rows = views[number].root, access.view.store.rows
+        if root.scalar_storage:
+            words = _BASES[base] + _repeated((0,) * len(root.shape), dim)
+            plain.append((words, None))
+        elif access.whole or nest.whole or rows is not None or nest.rows is not None:
+            return ()
+        else:
+            plain.append((_BASES[base], number))
+    return tuple(plain)
 
 
 def _restricted(

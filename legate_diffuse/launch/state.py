@@ -35,11 +35,14 @@ from legate_diffuse.fusion.translate import (
     spells,
 )
 from legate_diffuse.ir.landmarks import Landmarks
-from legate_diffuse.stores.outline import place
+from legate_diffuse.stores.outline import Placed, place
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import Shape, View
 
-_DTYPE: Final = {name: number for number, name in enumerate(DTYPES)}
+# The numbers of types, by their names.
+DTYPE: Final[dict[str | None, int]] = {
+    name: number for number, name in enumerate(DTYPES)
+}
 # What follows in the key of a window that has ended: the liveness of the roots.
 _LIVENESS: Final = -2
 ALL_SINGLE: Final = 1 << 62  # elements; no array has as many
@@ -143,7 +146,10 @@ class WindowState:
         self.kept = frozenset(view.root for each in rest for view in each.views)
 
     def add(self, operation: Any) -> None:
-        """Take an operation in; it is not recorded before ``count`` has grown."""
+        """Take an operation in; it is not recorded before ``count`` has grown.
+
+        Native code does the same (``mappers/process/record.cc``).
+        """
         views, key = self.views, self.key
         key.append(operation.kind.id)
         for view in operation.views:
@@ -186,7 +192,7 @@ class WindowState:
             number = roots[root] = len(roots)
             facts = self._facts_of(root)
             self.facts.append(facts)
-            key += (NEW_VIEW, number, _DTYPE[root.dtype], facts)  # type: ignore[index]
+            key += (NEW_VIEW, number, DTYPE[root.dtype], facts)
         else:
             key += (NEW_VIEW, number)
         number = shapes.get(view.shape)
@@ -195,6 +201,12 @@ class WindowState:
             key += (number, min(layout.volume, 2), placed.outline)
         else:
             key += (number, placed.outline)
+        if placed.ranged or placed.free:
+            self._locate(root, placed)
+
+    def _locate(self, root: Root, placed: Placed) -> None:
+        """Add to the key where a new view lies between landmarks of its root."""
+        key = self.key
         for dim in placed.ranged:
             self._ranged.add((root, dim))
         for dim, value, point in placed.free:

@@ -21,6 +21,7 @@ from threading import current_thread, get_ident
 from typing import Any, Final
 
 from legate_diffuse.fusion.meanings import Meanings
+from legate_diffuse.fusion.translate import NEW_VIEW, SINGLE, UNDEFINED
 from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.carry import Carry
@@ -31,6 +32,7 @@ from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.recognition import recognize
 from legate_diffuse.launch.state import (
     ALL_SINGLE,
+    DTYPE,
     WindowState,
     close,
     liveness,
@@ -42,6 +44,7 @@ from legate_diffuse.observe.counters import Counters
 from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.legate import Legate
+from legate_diffuse.stores.outline import place
 from legate_diffuse.stores.root import Root
 
 _NO_CONTEXT: Final = nullcontext()
@@ -90,6 +93,9 @@ class LaunchWindow:
         if self.runs_at_once:
             legate.native.know_window(
                 self, self.queue, self._policy, WindowState, LaunchQueue
+            )
+            legate.native.know_keys(
+                WindowState, place, DTYPE, NEW_VIEW, SINGLE, UNDEFINED
             )
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
@@ -158,14 +164,12 @@ class LaunchWindow:
                     break
                 continue
             if not state.count:
-                state.single_below = self.single_below(begins=True)
+                self.begin(state)
             state.add(operation)
             count = state.count + 1
             if self.state is state:
                 state.count = count
                 state.recording = False
-                if count == 1:
-                    self._native.set_pending(True)
                 break
         self._counters.tasks_seen += 1
         self._counters.fills_seen += is_fill
@@ -174,6 +178,11 @@ class LaunchWindow:
         if shared:
             # as soon as the application could have expected it without a window
             insist(lambda: self.flush("read of shared memory"))
+
+    def begin(self, state: WindowState) -> None:
+        """Let a window begin with the operation that is being recorded."""
+        state.single_below = self.single_below(begins=True)
+        self._native.set_pending(True)
 
     def submit_now(self, operation: Any) -> None:
         """Run an operation after all that is pending."""

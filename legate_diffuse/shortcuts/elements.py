@@ -119,12 +119,25 @@ class Elements:
         """
         found = self._copied(array, brings)
         if found is None:
-            elements = self._many(array) if reads_many else None
+            elements = self._many(self._view_of(array)) if reads_many else None
             if elements is None:
                 raise UnsuitableError
             return elements
         content, shape, name = found
         return np.ndarray(shape, self.dtypes[name], content)
+
+    def given(self, array: Any, brings: bool) -> Any:
+        """Return elements as ``find`` does; None if they are not here."""
+        view = self._settle(array) if brings else self._view_of(array)
+        if view is not None and view.volume > MOST_POINTS:
+            found = self._many(view)
+            if found is None and brings and self.bring(array):
+                found = self._many(view)
+            return found
+        try:
+            return self.find(array, brings)
+        except UnsuitableError:
+            return None
 
     def content(self, array: Any) -> tuple[bytes, tuple[int, ...], str]:
         """Return a copy of an array's elements, its shape and type.
@@ -176,12 +189,11 @@ class Elements:
         pieces, _ = self._launch_policy()
         return bool(pieces == 1) or view.volume <= _MOST_ALONE
 
-    def _many(self, array: Any) -> Any:
+    def _many(self, view: View | None) -> Any:
         """Return the many elements of an array that is here, None if it is not.
 
         They are those themselves, of ours or in memory that Legate has mapped.
         """
-        view = self._view_of(array)
         if view is None or not view.affine or not view.root.is_here:
             return None
         if window.may_change(view.root) or not self._may_be_read(view):

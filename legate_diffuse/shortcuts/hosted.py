@@ -107,6 +107,7 @@ class Hosted:
                     np.asarray,
                     *_no_warnings(),
                     self._result,
+                    self.elements.given,
                 )
             )
 

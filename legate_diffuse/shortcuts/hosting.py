@@ -78,7 +78,7 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
         # `run` limits what it is given itself
         limited = hosted.blas.limited(function) if kinds is INEXACT else function
         extra = submission.client.legate.native.Recipe(
-            limited, name, kinds, counts, keywords, computes
+            limited, name, kinds, counts, keywords, computes, brings=not is_loop
         )
         submission.front(owner, name, "hosted", extra=extra)
     if name in _NATIVE:

@@ -21,6 +21,7 @@ from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.cupynumeric.tasks import (
     NARROWEST_PRODUCT,
+    PRODUCT_LIMITS,
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.adjusted import matmul as stacked
@@ -261,7 +262,7 @@ def _replace_products(submission: Submission) -> None:
     of_matrices_here = client.legate.native.Recipe(
         in_blas, _NAME, INEXACT, counts, frozenset(), True
     )
-    extra = vectors.function, matrices.function, NARROWEST_PRODUCT, of_matrices_here
+    extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)
     submission.front(ndarray, "__matmul__", "product", "self", "value", extra=extra)

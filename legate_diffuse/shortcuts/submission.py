@@ -16,6 +16,7 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.libraries.kind import Kind
+from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import Conversions
 from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.masks import Selections
@@ -133,6 +134,7 @@ class Submission:
                     submitter.at_once,
                     self.constant,
                     self.copies,
+                    (common_shape, repeated),
                 )
             native.take_operators(self.operators)
             native.take_calls(

@@ -31,18 +31,6 @@ constexpr std::size_t MAX_SCALARS = 32;
 // Never destroyed: arrays may outlive the interpreter.
 const StoreFields* known_stores = nullptr;
 
-std::int64_t itemsize_of(PyObject* dtype) {
-  Py_ssize_t size{};
-  const auto* const text = PyUnicode_AsUTF8AndSize(dtype, &size);
-  std::int64_t bits = 0;
-
-  if (!text) throw nb::python_error();
-  for (Py_ssize_t at = 0; at < size; ++at) {
-    if (text[at] >= '0' && text[at] <= '9') bits = bits * 10 + (text[at] - '0');
-  }
-  return bits == 0 ? 1 : bits / 8;  // bool
-}
-
 bool is_set(PyObject* value) {
   return value && value != Py_None;
 }
@@ -141,6 +129,18 @@ void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const ch
 }
 
 }  // namespace
+
+std::int64_t itemsize_of(PyObject* dtype) {
+  Py_ssize_t size{};
+  const auto* const text = PyUnicode_AsUTF8AndSize(dtype, &size);
+  std::int64_t bits = 0;
+
+  if (!text) throw nb::python_error();
+  for (Py_ssize_t at = 0; at < size; ++at) {
+    if (text[at] >= '0' && text[at] <= '9') bits = bits * 10 + (text[at] - '0');
+  }
+  return bits == 0 ? 1 : bits / 8;  // bool
+}
 
 StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* layout_type,
                          std::int64_t most_bytes)

@@ -39,6 +39,9 @@ void know_stores(const StoreFields& fields);
 // Throws std::logic_error before `know_stores`.
 const StoreFields& store_fields();
 
+// The bytes of an element of a type of this name.
+std::int64_t itemsize_of(PyObject* dtype);
+
 // What a layout shows of a root in row-major order. Python keeps it with the layout as bytes, in
 // words of 64 bits (stores/form.py):
 //

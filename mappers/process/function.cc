@@ -299,6 +299,23 @@ void Function::join(const std::vector<PyObject*>& dtypes, Operation* operation,
   signatures_.push_back(std::move(joint));
 }
 
+namespace {
+
+struct KnownLayout {
+  PyObject* layout{};
+  std::int64_t dim{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
+// One of the layouts of new arrays of shapes that came last: a loop may have new extents each time.
+KnownLayout& known_layout(std::uint64_t place) {
+  static auto* const layouts = new std::array<KnownLayout, 4096>{};
+
+  return (*layouts)[place % layouts->size()];
+}
+
+}  // namespace
+
 // The layout of a new result; empty if it is not small.
 nb::object Function::dense_layout(const Shape& shape, const LocalOperands& operands,
                                   std::size_t first, std::size_t count) const {
@@ -321,7 +338,7 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
   for (std::int64_t d = 0; d < dim; ++d)
     place = place * 31 + static_cast<std::uint64_t>(extents[d]);
 
-  auto& known = layouts_[place % layouts_.size()];
+  auto& known = known_layout(place);
 
   if (known.layout && known.dim == dim &&
       std::equal(extents, extents + dim, known.extents.begin())) {

@@ -88,14 +88,8 @@ class Function {
                                       std::size_t count) const;
 
   PyObject* dense_;
-  // the layouts of new arrays: without dimensions, and of shapes that came last
-  struct KnownLayout {
-    PyObject* layout{};
-    std::int64_t dim{};
-    std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
-  };
+  // the layout of new arrays without dimensions
   mutable PyObject* single_{};
-  mutable std::array<KnownLayout, 128> layouts_;
   bool takes_numbers_;
   bool reduces_;
   bool is_joint_{};

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "process/at_once.h"
 #include "process/contents.h"
 #include "process/numbers.h"
+#include "process/numpy_memory.h"
 #include "process/runs.h"
 #include "program/elements.h"
 
@@ -51,7 +53,7 @@ bool contains(PyObject* set, PyObject* object) {
 // Arguments as NumPy takes them; empty if one is not here, or is not one of those.
 class Given {
  public:
-  explicit Given(std::string_view kinds) : kinds_{kinds} {}
+  Given(std::string_view kinds, Recipe::Given given) : kinds_{kinds}, given_{given} {}
 
   [[nodiscard]] nb::object plain(PyObject* argument) const {
     if (is_array(argument)) return elements(argument);
@@ -86,7 +88,7 @@ class Given {
     const auto found = nb::steal(elements_of(array));
 
     if (!found.is_valid()) throw nb::python_error();
-    if (found.is_none()) return {};
+    if (found.is_none()) return many_elements(array);
 
     auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
     auto* const dtype = dtype_of(parts[2]);
@@ -98,6 +100,17 @@ class Given {
                                          std::size(arguments), nullptr));
     if (!made.is_valid()) throw nb::python_error();
     return made;
+  }
+
+  // Many elements, or those that are brought; Python knows where they are.
+  [[nodiscard]] nb::object many_elements(PyObject* array) const {
+    auto* const name = legate_diffuse::dtype_of(array);
+
+    if (given_ == Recipe::Given::FEW || !name || !dtype_of(name)) return {};
+
+    auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == Recipe::Given::BROUGHT);
+
+    return found.is_none() ? nb::object{} : found;
   }
 
   // The memory of an array stays as long as NumPy refers to it. Empty if they are few, or not here.
@@ -152,6 +165,7 @@ class Given {
   }
 
   std::string_view kinds_;
+  Recipe::Given given_;
 };
 
 // As long as it lives, NumPy does not warn of what it computes.
@@ -297,14 +311,19 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
 }  // namespace
 
 void know_numpy(const NumPy& known) {
-  for (auto* const each : {known.dtypes, known.names, known.plain, known.numbers, known.refusals,
-                           known.as_array, known.warnings, known.ignored, known.others}) {
+  for (auto* const each :
+       {known.dtypes, known.names, known.plain, known.numbers, known.refusals, known.as_array,
+        known.warnings, known.ignored, known.others, known.elements}) {
     Py_INCREF(each);
   }
   known_numpy = new NumPy{known};
 }
 
 PyObject* hosted(const Arguments& arguments) {
+  return hosted(arguments, nb::inst_ptr<Recipe>(arguments.extra)->given);
+}
+
+PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
   const auto& recipe = *nb::inst_ptr<Recipe>(arguments.extra);
   const auto named = arguments.names ? static_cast<std::size_t>(PyTuple_GET_SIZE(arguments.names))
                                      : std::size_t{0};
@@ -314,7 +333,7 @@ PyObject* hosted(const Arguments& arguments) {
     Py_RETURN_NONE;
   }
 
-  const Given given{recipe.kinds};
+  const Given given{recipe.kinds, how};
   std::vector<nb::object> kept;
   std::vector<PyObject*> plain;
 
@@ -323,6 +342,10 @@ PyObject* hosted(const Arguments& arguments) {
     if (!kept.back().is_valid()) Py_RETURN_NONE;
     plain.push_back(kept.back().ptr());
   }
+
+  std::optional<OwnMemory> memory;
+
+  if (how != Recipe::Given::FEW) memory.emplace();
 
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 

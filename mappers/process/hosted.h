@@ -13,12 +13,17 @@ namespace legate_diffuse {
 
 // A function that NumPy does (`Recipe` in shortcuts/recipes.py).
 struct Recipe {
+  // What is given to it: elements that are here, and few; also many; or also those for which
+  // something waits, or that Legate has.
+  enum class Given { FEW, HERE, BROUGHT };
+
   PyObject* function;
   std::string label;  // what people call it
   std::string kinds;  // of the types of arrays
   std::size_t least, most, arrays;
   PyObject* keywords;  // a frozenset
   bool may_warn;
+  Given given;
 };
 
 // What is needed of NumPy.
@@ -32,6 +37,7 @@ struct NumPy {
   PyObject* warnings;  // a context variable, None if there is none, and its value
   PyObject* ignored;   // where NumPy is not to warn of what it computes
   PyObject* others;    // makes arrays of results that native code does not take, or None
+  PyObject* elements;  // returns those of an array, whether they are brought or not, or None
 };
 
 // Keeps all of it.
@@ -40,5 +46,8 @@ void know_numpy(const NumPy& known);
 // Runs a recipe, which is `extra`, on copies of the elements of arrays in this process. Returns a
 // new reference to new arrays of its results; to None if Python must decide.
 PyObject* hosted(const Arguments& arguments);
+
+// The same, where the elements are given as said.
+PyObject* hosted(const Arguments& arguments, Recipe::Given given);
 
 }  // namespace legate_diffuse

@@ -20,29 +20,37 @@ namespace legate_diffuse {
 
 namespace {
 
-bool has_dims(PyObject* view) {
-  return PyTuple_GET_SIZE(array_fields().view_shape.of(view)) > 0;
-}
+// A view, repeated over a shape.
+nb::object repeated(const nb::object& view, nb::handle shape) {
+  auto* const own = array_fields().view_shape.of(view.ptr());
 
-// A view without dimensions, repeated over the shape of another one.
-nb::object repeated(nb::object view, PyObject* other) {
-  if (!has_dims(other)) return view;
+  if (own == shape.ptr()) return view;
+  if (PyTuple_GET_SIZE(own) > 0) return nb::handle{waiting_classes().repeated}(view, shape);
 
   static auto* const over = PyUnicode_InternFromString("over");
   auto* const layout = store_fields().view_layout.of(view.ptr());
-  const auto made =
-      nb::steal(PyObject_CallMethodOneArg(layout, over, array_fields().view_shape.of(other)));
+  const auto made = nb::steal(PyObject_CallMethodOneArg(layout, over, shape.ptr()));
 
   if (!made.is_valid()) throw nb::python_error();
   return through(view, made);
 }
 
-// The view of a number of Python's, of the type of a root, repeated over the shape of a view; empty
-// if there is none.
-nb::object constant_over(PyObject* root, PyObject* number, PyObject* view) {
-  auto found = nb::handle{waiting_classes().constant}(nb::handle{root}, nb::handle{number});
+// The view of a number of Python's, of the type of a root, repeated over a shape; empty if there is
+// none.
+nb::object constant_over(PyObject* root, PyObject* number, nb::handle shape) {
+  const auto found = nb::handle{waiting_classes().constant}(nb::handle{root}, nb::handle{number});
 
-  return found.is_none() ? nb::object{} : repeated(std::move(found), view);
+  return found.is_none() ? nb::object{} : repeated(found, shape);
+}
+
+// The shape of two together, of which the first may be missing; None if they do not fit.
+nb::object common_shape(const nb::object& one, PyObject* other) {
+  if (!one.is_valid() || one.ptr() == other) return nb::borrow(other);
+
+  const auto is_one = PyObject_RichCompareBool(one.ptr(), other, Py_EQ);
+
+  if (is_one < 0) throw nb::python_error();
+  return is_one == 1 ? one : nb::handle{waiting_classes().common_shape}(one, nb::handle{other});
 }
 
 // Whether a task that writes one view may read the other: they are the same, or share no storage.
@@ -64,7 +72,7 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
   const auto& fields = store_fields();
   std::array<Stores, MAX_OPERANDS> stores;
   std::array<PyObject*, MAX_OPERANDS> dtypes{};
-  nb::object like;  // the view of an array, which has the shape of all
+  nb::object shape;
 
   for (std::size_t index = 0; index < count; ++index) {
     if (is_number(operands[index])) {
@@ -73,22 +81,18 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
     }
     stores[index] = stores_of(operands[index]);
     if (!stores[index].view.is_valid()) Py_RETURN_NONE;
-    if (!like.is_valid() || !has_dims(like.ptr())) like = stores[index].view;
-    if (has_dims(stores[index].view.ptr()) &&
-        !have_one_shape(like.ptr(), stores[index].view.ptr())) {
-      Py_RETURN_NONE;
-    }
+    shape = common_shape(shape, known.view_shape.of(stores[index].view.ptr()));
+    if (shape.is_none()) Py_RETURN_NONE;
     dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
   }
 
-  const auto* const signature = like.is_valid() ? find(dtypes, count) : nullptr;
+  const auto* const signature = shape.is_valid() ? find(dtypes, count) : nullptr;
+  nb::object like;  // a view of this shape
 
   if (!signature) Py_RETURN_NONE;
   for (std::size_t index = 0; index < count; ++index) {
     if (dtypes[index]) {
-      if (!has_dims(stores[index].view.ptr())) {
-        stores[index].view = repeated(stores[index].view, like.ptr());
-      }
+      like = stores[index].view = repeated(stores[index].view, shape);
       continue;
     }
 
@@ -100,9 +104,8 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
                                   type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) {
       Py_RETURN_NONE;
     }
-    stores[index].view =
-        constant_over(fields.view_root.of(stores[model - dtypes.begin()].view.ptr()),
-                      operands[index], like.ptr());
+    stores[index].view = constant_over(
+        fields.view_root.of(stores[model - dtypes.begin()].view.ptr()), operands[index], shape);
     if (!stores[index].view.is_valid()) Py_RETURN_NONE;
   }
 
@@ -113,10 +116,8 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
     auto* const shown = fields.view_layout.of(like.ptr());
 
     if (known.layout_dense.of(shown) == Py_None) {
-      auto dense = nb::handle{dense_}(nb::handle{known.view_shape.of(like.ptr())});
-
       // as `form` in stores/form.py does
-      known.layout_dense.set(shown, dense.release().ptr());
+      known.layout_dense.set(shown, nb::handle{dense_}(shape).release().ptr());
     }
 
     const auto layout = nb::borrow(known.layout_dense.of(shown));

@@ -9,6 +9,7 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/guard.h"
+#include "process/part.h"
 #include "process/spare_arrays.h"
 
 namespace nb = nanobind;
@@ -105,7 +106,9 @@ Stores stores_of_part(LazyThunk& lazy) {
 
     if (auto* const outer = lazy_thunk(lazy.view)) whole.view = stores_of_part(*outer).view;
 
-    nb::object view{nb::handle{part_of_thunk}(new_thunk(whole), key)};
+    auto view = find_part(whole, key.ptr()).view;
+
+    if (!view.is_valid()) view = nb::handle{part_of_thunk}(new_thunk(whole), key);
 
     // unless a finalizer has come, and done so
     if (lazy.key) {

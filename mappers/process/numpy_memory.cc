@@ -167,17 +167,21 @@ PyObject* our_handler() {
 
 }  // namespace
 
-PyObject* call_with_memory(PyObject* call) {
-  const auto before = nb::steal(set_handler()(our_handler()));
+OwnMemory::OwnMemory() : before_{nb::steal(set_handler()(our_handler()))} {
+  if (!before_.is_valid()) throw nb::python_error();
+}
 
-  if (!before.is_valid()) throw nb::python_error();
-
-  auto* const made = PyObject_CallNoArgs(call);
+OwnMemory::~OwnMemory() {
   const nb::error_scope raised;
-  const auto ours = nb::steal(set_handler()(before.ptr()));
+  const auto ours = nb::steal(set_handler()(before_.ptr()));
 
   if (!ours.is_valid()) PyErr_Clear();
-  return made;
+}
+
+PyObject* call_with_memory(PyObject* call) {
+  const OwnMemory memory;
+
+  return PyObject_CallNoArgs(call);
 }
 
 void* take_from_numpy(void* memory, std::size_t num_bytes) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <complex>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -222,13 +223,66 @@ PyObject* product_by_kernel(const Products& products, Views views) {
   return made.array.release().ptr();
 }
 
-// A matrix times a matrix, or times a vector if no kernel is as fast. NumPy refuses what does not
+// What a view shows of its root, and its type; empty if it is not affine, or not known yet.
+struct Shown {
+  Form form;
+  PyObject* dtype;
+};
+
+std::optional<Shown> shown_by(PyObject* view) {
+  LocalOperand operand;
+
+  if (operand.is_in_process(view, false)) return Shown{operand.form, operand.dtype};
+  // of a part of an array
+  while (auto* const lazy = lazy_thunk(view)) {
+    if (!lazy->view || lazy->key) return std::nullopt;
+    view = lazy->view;
+  }
+
+  const auto& fields = store_fields();
+  auto* const words = fields.layout_form.of(fields.view_layout.of(view));
+  auto* const dtype = fields.dtype.of(fields.view_root.of(view));
+
+  if (words == Py_None || dtype == Py_None) return std::nullopt;
+
+  const Form form{words};
+
+  return form.is_affine ? std::optional{Shown{form, dtype}} : std::nullopt;
+}
+
+// How NumPy is given the factors of a product; nothing if it is a loop (`is_product_a_loop` in
+// libraries/cupynumeric/tasks.py), with which what waits can be fused. NumPy refuses what does not
 // fit.
-bool is_left_to_blas(const Form& one, const Form& other) {
-  if (one.dim == 2 && other.dim == 2) return true;
-  if (one.dim == 2 && other.dim == 1) return is_for_blas(one);
-  if (one.dim != 1 || other.dim != 2) return false;
-  return other.strides[0] > other.strides[1] && other.volume >= MANY_ACROSS;
+std::optional<Recipe::Given> left_to_blas(const Products& products, const Shown& first,
+                                          const Shown& second) {
+  const auto is_vector_first = first.form.dim == 1;
+  const auto& matrix = is_vector_first ? second : first;
+  const auto& other = is_vector_first ? first : second;
+
+  if (first.dtype != second.dtype || matrix.form.dim != 2) return {};
+  if (other.form.dim == 2) return Recipe::Given::BROUGHT;
+  if (other.form.dim != 1) return {};
+
+  const auto& form = matrix.form;
+  const auto least = std::min(form.extents[0], form.extents[1]);
+  const auto rows = form.extents[is_vector_first ? 1 : 0];
+  const auto columns = form.extents[is_vector_first ? 0 : 1];
+  const auto along = form.strides[is_vector_first ? 0 : 1];
+  const auto across = form.strides[is_vector_first ? 1 : 0];
+  const auto by_rows = across >= along;
+
+  // the original drops dimensions of one element
+  if (least < 2 || columns != other.form.extents[0]) return {};
+  if (least < products.narrowest) return Recipe::Given::HERE;
+  if ((by_rows && columns < products.short_row && rows > products.most_short_rows) ||
+      form.volume * itemsize_of(matrix.dtype) >
+          (by_rows ? products.largest : products.largest_transposed)) {
+    return Recipe::Given::BROUGHT;
+  }
+  if (form.volume > MOST_POINTS || (!by_rows && form.volume >= MANY_ACROSS)) {
+    return Recipe::Given::HERE;
+  }
+  return {};
 }
 
 }  // namespace
@@ -237,20 +291,25 @@ PyObject* product(const Arguments& arguments) {
   if (!arrays_are_ready() || !arguments[1] || !arguments.end_at(2)) Py_RETURN_NONE;
 
   const auto extra = [&](Py_ssize_t place) { return PyTuple_GET_ITEM(arguments.extra, place); };
-  const Products products{&arguments.arrays, nb::inst_ptr<Function>(extra(0)),
-                          nb::inst_ptr<Function>(extra(1)), PyLong_AsLongLong(extra(2))};
+  const auto number = [&](Py_ssize_t place) { return PyLong_AsLongLong(extra(place)); };
+  const Products products{&arguments.arrays,
+                          nb::inst_ptr<Function>(extra(0)),
+                          nb::inst_ptr<Function>(extra(1)),
+                          number(3),
+                          number(4),
+                          number(5),
+                          number(6),
+                          number(7)};
   const Views views{view_of(arguments[0]), view_of(arguments[1])};
 
   if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
   return made_or(product_by_kernel(products, views), [&] {
     return made_or(product_of_few(products, views), [&]() -> PyObject* {
-      LocalOperand one, other;
+      const auto one = shown_by(views[0].ptr()), other = shown_by(views[1].ptr());
+      const auto given = one && other ? left_to_blas(products, *one, *other) : std::nullopt;
 
-      if (!look(views, one, other) || one.dtype != other.dtype ||
-          !is_left_to_blas(one.form, other.form)) {
-        Py_RETURN_NONE;
-      }
-      return hosted({arguments.arrays, extra(3), arguments.given, 2, nullptr});
+      if (!given) Py_RETURN_NONE;
+      return hosted({arguments.arrays, extra(2), arguments.given, 2, nullptr}, *given);
     });
   });
 }

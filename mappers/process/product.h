@@ -12,17 +12,18 @@
 namespace legate_diffuse {
 
 // What products need to run at once: arrays of each type, those of two vectors, and those of a
-// matrix that has at least `narrowest` rows and columns with a vector. Operands are the result,
+// matrix with a vector, which has at least `narrowest` rows and columns, and is none for BLAS
+// (libraries/cupynumeric/tasks.py). Operands are the result,
 // which they add to, and the factors, all over the shape of the matrix; a vector comes second.
 struct Products {
   const Function* arrays;
   const Function* vectors;
   const Function* vectors_of_matrices;
-  std::int64_t narrowest;
+  std::int64_t narrowest, short_row, most_short_rows, largest, largest_transposed;
 };
 
 // a.dot(b) of the first two arguments. `extra` has the functions of vectors, and of matrices and
-// vectors, `narrowest`, and the recipe of matrices.
+// vectors, the recipe of matrices, and the five numbers.
 PyObject* product(const Arguments& arguments);
 
 }  // namespace legate_diffuse

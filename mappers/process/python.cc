@@ -28,6 +28,7 @@
 #include "process/mask.h"
 #include "process/part.h"
 #include "process/rearrange.h"
+#include "process/record.h"
 #include "process/reduction.h"
 #include "process/runs.h"
 #include "process/slots.h"
@@ -212,30 +213,34 @@ void add_operations(nb::module_& module) {
           "__init__",
           [](Recipe* recipe, nb::handle function, const std::string& label,
              const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
-             nb::handle keywords, bool may_warn) {
+             nb::handle keywords, bool may_warn, bool brings) {
             const auto [least, most, arrays] = counts;
+            const auto given = brings ? Recipe::Given::BROUGHT : Recipe::Given::FEW;
 
-            new (recipe) Recipe{function.inc_ref().ptr(), label,   kinds, least, most, arrays,
-                                keywords.inc_ref().ptr(), may_warn};
+            new (recipe) Recipe{function.inc_ref().ptr(), label,    kinds, least, most, arrays,
+                                keywords.inc_ref().ptr(), may_warn, given};
           },
           nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
-          nb::arg("keywords"), nb::arg("may_warn"));
+          nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings") = false);
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
   module.def("know_numpy", [](const nb::tuple& known) {
     const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
 
-    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8)});
+    know_numpy({at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)});
   });
   module.def("know_arrays", &know, nb::arg("classes"), nb::arg("library"));
   module.def("know_settings", &know_settings, nb::arg("looks"), nb::arg("warns"));
   module.def(
       "know_waiting",
-      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies) {
+      [](const nb::tuple& classes, nb::handle at_once, nb::handle constant, nb::handle copies,
+         const nb::tuple& shapes) {
         know_waiting({classes[0].ptr(), classes[1].ptr(), classes[2].ptr(), classes[3].ptr(),
-                      at_once.ptr(), constant.ptr(), copies.ptr()});
+                      at_once.ptr(), constant.ptr(), copies.ptr(), shapes[0].ptr(),
+                      shapes[1].ptr()});
       },
-      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"));
+      nb::arg("classes"), nb::arg("at_once"), nb::arg("constant"), nb::arg("copies"),
+      nb::arg("shapes"));
   module.def(
       "know_parts",
       [](nb::handle part_of, nb::handle function) {
@@ -253,6 +258,14 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("window"), nb::arg("queue"), nb::arg("policy"), nb::arg("state_type"),
       nb::arg("queue_type"));
+  module.def(
+      "know_keys",
+      [](nb::handle state_type, nb::handle place, nb::handle dtypes, nb::handle new_view,
+         long single, long undefined) {
+        know_keys({state_type.ptr(), place.ptr(), dtypes.ptr(), new_view.ptr(), single, undefined});
+      },
+      nb::arg("state_type"), nb::arg("place"), nb::arg("dtypes"), nb::arg("new_view"),
+      nb::arg("single"), nb::arg("undefined"));
   module.def(
       "know_stores",
       [](nb::handle root, nb::handle view, nb::handle layout, std::int64_t most_bytes) {

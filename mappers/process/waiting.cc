@@ -29,7 +29,7 @@ struct Waiting {
         fill_views{known.fill, "views"},
         filled{reinterpret_cast<PyObject*>(Py_TYPE(known.at_once)), "filled"} {
     for (auto* const each : {known.task, known.task_template, known.kind, known.fill, known.at_once,
-                             known.constant, known.copies}) {
+                             known.constant, known.copies, known.common_shape, known.repeated}) {
       Py_INCREF(each);
     }
   }
@@ -120,14 +120,14 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
     auto* const target = PyList_GET_ITEM(known.fill_views.of(fill), 0);
 
     note_new_version(fields, fields.view_root.of(target));
-    if (!add_to_window(fill)) return false;
+    if (!add_to_window(fill, known.fill_kind.of(fill), known.fill_views.of(fill))) return false;
     count_waiting_fill();
   }
   for (std::size_t index = 0; index < count; ++index) {
     if (changes(privileges, index))
       note_new_version(fields, fields.view_root.of(views[index].ptr()));
   }
-  if (may_wait() && add_to_window(task.ptr())) return true;
+  if (may_wait() && add_to_window(task.ptr(), kind, known.task_views.of(task.ptr()))) return true;
   if (fill == Py_None) return false;
   // the fill was the last operation of its window
   submit_to_window(task.ptr());

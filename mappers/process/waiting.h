@@ -12,15 +12,17 @@ struct WaitingClasses {
   PyObject* task;  // `TemplateTask`
   PyObject* task_template;
   PyObject* kind;
-  PyObject* fill;      // `Fill`
-  PyObject* at_once;   // the object that knows how operations run at once
-  PyObject* constant;  // returns the view of a number of Python's, or None
-  PyObject* copies;    // the templates of copies, by type
+  PyObject* fill;          // `Fill`
+  PyObject* at_once;       // the object that knows how operations run at once
+  PyObject* constant;      // returns the view of a number of Python's, or None
+  PyObject* copies;        // the templates of copies, by type
+  PyObject* common_shape;  // returns that of two shapes together, or None
+  PyObject* repeated;      // returns a view that repeats over a shape
 };
 
 void know_waiting(const WaitingClasses& classes);
 
-// Whether operations wait, and one more may wait behind them without a function of Python's.
+// Whether an operation may wait behind others, if any, without a function of Python's.
 bool may_wait();
 
 // Lets a task wait that is made from a template, on a list of views, and before it a fill that

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include "process/fields.h"
+#include "process/record.h"
 #include "process/runs.h"
 
 namespace nb = nanobind;
@@ -38,13 +39,35 @@ struct Window {
   PyObject* policy;
   unsigned long thread;
   Field runs_at_once, state, recording, ended, count, rest, roots, head;
-  PyObject* const add = PyUnicode_InternFromString("add");
+  PyObject* const begin = PyUnicode_InternFromString("begin");
   PyObject* const submit = PyUnicode_InternFromString("submit");
+  PyObject* const lengths = PyUnicode_InternFromString("lengths");
+  PyObject* const capacity = PyUnicode_InternFromString("capacity");
   PyObject* const end_where_full = PyUnicode_InternFromString("end_where_full");
 };
 
 // Never destroyed: arrays may outlive the interpreter.
 Window* window = nullptr;
+
+template <typename... Objects>
+void call(PyObject* object, PyObject* method, Objects*... arguments) {
+  if (!nb::steal(PyObject_CallMethodObjArgs(object, method, arguments..., nullptr)).is_valid()) {
+    throw nb::python_error();
+  }
+}
+
+// As in launch/policy.py.
+constexpr Py_ssize_t MANY_SHORT = 32;
+
+// Whether a window of so many operations may end there (`WindowPolicy.end_where_full`).
+bool may_end_window(Py_ssize_t count, const nb::int_& number) {
+  const nb::handle policy{window->policy};
+  const auto attribute = [&](PyObject* name) { return policy.attr(nb::handle{name}); };
+  const nb::object lengths{attribute(window->lengths)}, capacity{attribute(window->capacity)};
+
+  return count % MANY_SHORT == 0 || count >= PyLong_AsSsize_t(capacity.ptr()) ||
+         (PySet_GET_SIZE(lengths.ptr()) > 0 && PySet_Contains(lengths.ptr(), number.ptr()) != 0);
+}
 
 }  // namespace
 
@@ -75,38 +98,34 @@ bool takes_more() {
 
   auto* const state = window->state.of(window->object);
 
-  return window->ended.of(state) == Py_False && PyObject_IsTrue(window->count.of(state)) == 1;
+  return window->ended.of(state) == Py_False;
 }
 
 // As `LaunchWindow._record` does.
-bool add_to_window(PyObject* task) {
+bool add_to_window(PyObject* task, PyObject* kind, PyObject* views) {
   const auto state = nb::borrow(window->state.of(window->object));
 
   window->recording.set(state.ptr(), Py_NewRef(Py_True));
-  if (!nb::steal(PyObject_CallMethodOneArg(state.ptr(), window->add, task)).is_valid()) {
-    throw nb::python_error();
-  }
 
-  const auto count =
-      nb::steal(PyLong_FromSsize_t(PyLong_AsSsize_t(window->count.of(state.ptr())) + 1));
+  const auto before = PyLong_AsSsize_t(window->count.of(state.ptr()));
 
-  if (!count.is_valid()) throw nb::python_error();
+  if (before == 0) call(window->object, window->begin, state.ptr());
+  record(state.ptr(), task, kind, views);
+
+  const auto count = nb::int_{before + 1};
+
   if (window->state.of(window->object) != state.ptr()) return false;
   window->count.set(state.ptr(), Py_NewRef(count.ptr()));
   window->recording.set(state.ptr(), Py_NewRef(Py_False));
   count_waiting();
-  if (!nb::steal(PyObject_CallMethodObjArgs(window->policy, window->end_where_full, state.ptr(),
-                                            count.ptr(), nullptr))
-           .is_valid()) {
-    throw nb::python_error();
+  if (may_end_window(before + 1, count)) {
+    call(window->policy, window->end_where_full, state.ptr(), count.ptr());
   }
   return true;
 }
 
 void submit_to_window(PyObject* task) {
-  if (!nb::steal(PyObject_CallMethodOneArg(window->object, window->submit, task)).is_valid()) {
-    throw nb::python_error();
-  }
+  call(window->object, window->submit, task);
 }
 
 }  // namespace legate_diffuse

@@ -18,11 +18,12 @@ bool may_run_at_once();
 // Whether an operation that waits uses a root.
 bool is_waited_for(PyObject* root);
 
-// Whether operations wait, and the program may let one more wait behind them.
+// Whether the program may let one more operation wait.
 bool takes_more();
 
-// Lets a task wait behind the others; false if a finalizer has begun another window meanwhile.
-bool add_to_window(PyObject* task);
+// Lets a task of a kind, on a list of views, wait behind the others; false if a finalizer has begun
+// another window meanwhile.
+bool add_to_window(PyObject* task, PyObject* kind, PyObject* views);
 
 // Lets Python submit a task, or run it at once.
 void submit_to_window(PyObject* task);

@@ -206,3 +206,38 @@ np.testing.assert_array_equal(np.asarray(x), base)
         LEGATE_DIFFUSE_THREADS="1",
         LEGATE_TEST="1",
     )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_products_for_which_something_waits(cpus: int) -> None:
+    """What waits for a factor runs before NumPy multiplies; sums are exact."""
+    run_fresh(
+        SETTLED
+        + """
+def outcome(call):
+    try:
+        return [call()]
+    except ValueError:
+        return [np.zeros(3)]
+
+def program(n):
+    found = []
+    for dtype in ("float64", "float32"):
+        a = (n.arange(340.0 * 360).reshape(340, 360) % 5.0).astype(dtype)
+        b = (n.arange(360.0 * 20).reshape(360, 20) % 7.0).astype(dtype)
+        for k in range(0, 60, 7):
+            x = (a[k:, k] + a[k:, 3]) % 3
+            a[k:, 2:] = (a[k:, 2:] + 1) % 5
+            y = x @ a[k:, :]
+            z = a[:, k:] @ (y[k:] % 4)
+            w = a[: k + 9].T @ x[: k + 9]
+            found += [x, y, z, w, (a.T + 0) @ a[:, k], a @ b, a[k:, :20].T @ a[k:]]
+            found += outcome(lambda: x @ a)
+            found += outcome(lambda: a @ b[k:, 3])
+            b[k:, :5] = (b[k:, :5] + b[k:, 5:10]) % 7
+            found += [b.argmax(axis=0), a[:, 9].copy(), a[k:, :9].max(axis=0)]
+    return found
+agree(program)
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )

@@ -96,10 +96,43 @@ sys.setprofile(note)
 lines()
 sys.setprofile(None)
 assert legate_diffuse.stats()["tasks_seen"] - before == 1 + 4 * 10
-# Python describes new views to the window, finds constants, and ends windows
+# Python says where views lie between landmarks, finds constants, and ends
+# windows
 others = {"operator", "call", "binary", "make", "new", "write", "get", "set_", "_find",
-          "submit", "take", "_record", "_examine", "recognize", "materialize"}
-assert {"lines", "add", "end_where_full"} <= called and not called & others, called
+          "submit", "take", "_record", "_examine", "recognize", "materialize", "add",
+          "_describe"}
+expected = {"lines", "_locate", "end_where_full"}
+assert expected <= called and not called & others, called
+""",
+        **WAIT,
+    )
+
+
+def test_windows_have_the_keys_that_python_writes() -> None:
+    run_fresh(
+        PROGRAM
+        + """
+import legate_diffuse.launch.window as windows
+close, seen = windows.close, []
+def compare(state, *arguments):
+    again = windows.record(state.operations, state.single_below, state.carried)
+    for name in ("key", "facts", "operations"):
+        assert getattr(again, name) == getattr(state, name), name
+    for name in ("views", "roots", "shapes"):
+        assert list(getattr(again, name)) == list(getattr(state, name)), name
+    seen.append(len(state.operations))
+    return close(state, *arguments)
+
+windows.close = compare
+program(cn)
+a = cn.zeros((40, 50))
+for k in range(3, 30):
+    a[k:, k] = a[k - 1 : -1, k + 1] + k
+    a[5:k, 2] += a[k, 5:k]
+    a[7, :k] = cn.arange(k)
+float(a[3, 3])
+windows.close = close
+assert max(seen) > 60, seen
 """,
         **WAIT,
     )
