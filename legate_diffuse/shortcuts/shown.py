@@ -21,8 +21,7 @@ _METHODS: Final = ("transpose", "swapaxes", "squeeze", "ravel")
 _FUNCTIONS: Final = ("expand_dims", "transpose", "swapaxes", "squeeze", "moveaxis")
 _PROPERTIES: Final = {
     **{
-        name: name
-        for name in ("shape", "ndim", "size", "dtype", "itemsize", "strides")
+        name: name for name in ("shape", "ndim", "size", "dtype", "itemsize", "strides")
     },
     "__len__": "len",
 }
