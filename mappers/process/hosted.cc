@@ -55,6 +55,9 @@ class Given {
  public:
   Given(std::string_view kinds, Recipe::Given given) : kinds_{kinds}, given_{given} {}
 
+  // Whether some of them were many elements.
+  [[nodiscard]] bool has_many() const { return has_many_; }
+
   [[nodiscard]] nb::object plain(PyObject* argument) const {
     if (is_array(argument)) return elements(argument);
     if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
@@ -110,7 +113,9 @@ class Given {
 
     auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == Recipe::Given::BROUGHT);
 
-    return found.is_none() ? nb::object{} : found;
+    if (found.is_none()) return {};
+    has_many_ = true;
+    return found;
   }
 
   // The memory of an array stays as long as NumPy refers to it. Empty if they are few, or not here.
@@ -166,6 +171,7 @@ class Given {
 
   std::string_view kinds_;
   Recipe::Given given_;
+  mutable bool has_many_{};
 };
 
 // As long as it lives, NumPy does not warn of what it computes.
@@ -345,7 +351,7 @@ PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
 
   std::optional<OwnMemory> memory;
 
-  if (how != Recipe::Given::FEW) memory.emplace();
+  if (given.has_many()) memory.emplace();
 
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 
