@@ -146,17 +146,24 @@ def _replace_part(
     submission.front(ndarray, name, name, "self")
 
 
-# Kinds of types that functions of two operands reduce as NumPy's do.
+# Kinds of types that functions of two operands reduce as NumPy's do, and which of them
+# cuPyNumeric reduces at all.
 _REDUCED: Final = "biuf"
+_REDUCING: Final = (
+    "add",
+    "logical_and",
+    "logical_or",
+    "maximum",
+    "minimum",
+    "multiply",
+)
 
 
 def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
     hosted, client = submission.hosted, submission.client
     functions = {
-        ufunc: ordered(getattr(np, name).reduce)
-        for name, ufunc in client.ufuncs.items()
-        if isinstance(ufunc, client.binary_ufunc) and hasattr(np, name)
+        client.ufuncs[name]: ordered(getattr(np, name).reduce) for name in _REDUCING
     }
 
     def reduce(

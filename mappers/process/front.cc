@@ -93,18 +93,19 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
   const auto count = PyVectorcall_NARGS(flags);
   const auto attempt = [&] { return run(front, arguments, count, named); };
 
-  auto* const made =
-      made_or(guard([&] {
-                return made_or(attempt(), [&]() -> PyObject* {
-                  if (!arrays_are_ready() || !learns(front, arguments, count)) Py_RETURN_NONE;
-                  return attempt();
-                });
-              }),
-              [&] { return PyObject_Vectorcall(front.otherwise, arguments, flags, named); });
+  auto* const made = guard([&] {
+    return made_or(attempt(), [&]() -> PyObject* {
+      if (!arrays_are_ready() || !learns(front, arguments, count)) Py_RETURN_NONE;
+      return attempt();
+    });
+  });
 
-  if (made != Py_NotImplemented) return made;
-  Py_DECREF(made);
-  Py_RETURN_NONE;
+  if (made == Py_NotImplemented) {
+    Py_DECREF(made);
+    Py_RETURN_NONE;
+  }
+  return made_or(made,
+                 [&] { return PyObject_Vectorcall(front.otherwise, arguments, flags, named); });
 }
 
 PyObject* bind(PyObject* self, PyObject* object, PyObject*) {

@@ -801,7 +801,11 @@ _METHODS: Final = """
 sum max min mean prod any all argmax argmin argsort cumsum sort copy flatten ravel
 squeeze tolist item round nonzero trace diagonal conj
 """.strip()
-_REDUCING: Final = "add", "multiply", "maximum", "minimum", "logical_and", "logical_or"
+_REDUCING: Final = (
+    *("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"),
+    # which cuPyNumeric refuses
+    *("subtract", "true_divide", "hypot"),
+)
 # Arrays of no axes, one element, and none.
 _SMALLEST: Final = "x[2]", "x[2:3]", "o", "e", "A[2:2]"
 # What functions and methods make of them.

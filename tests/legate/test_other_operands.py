@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of other classes have their say in operations on arrays (NEP 13 and 18)."""
+
+from __future__ import annotations
+
+from test_small_arrays import run_here
+
+
+def test_others_take_over() -> None:
+    run_here(
+        """
+class Other:
+    def __array_function__(self, *args, **kwargs):
+        return "function"
+
+    def __array_ufunc__(self, *args, **kwargs):
+        return "ufunc"
+
+    def __radd__(self, array):
+        return "reflected"
+
+
+other = Other()
+for a in cn.ones(3), cn.ones((2, 3)), cn.ones(1):
+    assert np.add(a, other) == np.add(other, a) == "ufunc"
+    assert np.add(a, a, out=other) == np.add(a, a, where=other) == "ufunc"
+    assert np.hypot(a, other) == np.multiply(other, a) == "ufunc"
+    assert np.concatenate([a, other]) == "function"
+    assert np.dot(a, other) == "function"
+    assert np.add(a, a).tolist() == (a + a).tolist()
+"""
+    )
