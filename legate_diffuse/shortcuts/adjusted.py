@@ -6,7 +6,6 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from legate_diffuse.shortcuts.ordering import (
     one_axis,
     refuse_nan,
     refuse_other,
+    without_nan,
 )
 
 
@@ -68,6 +68,12 @@ def extract(condition: Any, arr: Any) -> Any:
     return np.extract(condition, arr)
 
 
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """Refuse places that are no integers: of bools the original makes others."""
+    refuse_other(obj, "iu")
+    return np.insert(arr, obj, values, axis)
+
+
 def isin(element: Any, test_elements: Any) -> Any:
     """Refuse what is no number."""
     refuse_other(test_elements, ALL_KINDS)
@@ -99,16 +105,8 @@ def pad(a: Any, pad_width: Any, mode: Any = "constant", **named: Any) -> Any:
     return np.pad(a, pad_width, mode, **named)
 
 
-def triangle(function: Function) -> Function:
-    """Refuse diagonals whose number is no integer."""
-
-    def triangle(m: Any, k: Any = 0) -> Any:
-        refuse_other(k, "iu")
-        return function(m, k)
-
-    return triangle
-
-
+# Powers of ten up to this one are integers of 64 bits.
+_MOST_DECIMALS: Final = 18
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 
@@ -120,12 +118,6 @@ def as_type(function: Function, dtype: Any) -> Function:
         return np.asarray(function(*arguments, **named)).astype(dtype)
 
     return converted
-
-
-def eigvals(a: Any) -> Any:
-    """Return the eigenvalues as complex numbers, also where all are real."""
-    values = np.linalg.eigvals(a)
-    return values.astype(np.result_type(values, np.complex64), copy=False)
 
 
 def in_own_type(function: Function, kinds: str) -> Function:
@@ -173,20 +165,49 @@ def array_equal(a: Any, b: Any) -> Any:
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Refuse numbers of repeats that are no integers."""
+    """Refuse numbers of repeats and axes that are no integers."""
     refuse_other(repeats, "iu")
-    return np.repeat(a, repeats, axis)
+    return np.repeat(a, repeats, axis if axis is None else one_axis(axis))
 
 
-def diagonal(a: Any, *options: Any, **named: Any) -> Any:
-    """Add the elements to zeros, as the original does: no zero has a sign."""
-    found = np.diagonal(a, *options, **named)
-    return found + a.dtype.type(0)
+def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
+    """Refuse no differences, which are the array itself."""
+    if n == 0:
+        raise UnsuitableError
+    return np.diff(a, n, axis)
 
 
-def diag(v: Any, k: Any = 0) -> Any:
-    """Do the same of a matrix; a vector becomes one."""
-    return np.diag(v, k) if v.ndim == 1 else diagonal(v, k)
+def rounded(a: Any, decimals: Any = 0) -> Any:
+    """Refuse decimals that are no small integers, as the original does."""
+    if type(decimals) is not int or abs(decimals) > _MOST_DECIMALS:
+        raise UnsuitableError
+    return np.round(a, decimals)
+
+
+def stack(arrays: Any, axis: Any = 0) -> Any:
+    """Refuse axes that are no integers of Python's, as the original does."""
+    return np.stack(arrays, one_axis(axis))
+
+
+def cov(m: Any, *others: Any, **named: Any) -> Any:
+    """Refuse more degrees of freedom than elements, of which NumPy warns."""
+    if (named.get("ddof") or 0) >= m.shape[-1]:
+        raise UnsuitableError
+    return np.cov(m, *others, **named)
+
+
+def var(a: Any, axis: Any = None, ddof: Any = 0, **named: Any) -> Any:
+    """Refuse several axes, and more degrees of freedom than elements: originals err."""
+    if type(axis) is tuple or ddof >= (a.size if axis is None else a.shape[axis]):
+        raise UnsuitableError
+    return np.var(a, axis, ddof=ddof, **named)
+
+
+def nanmedian(a: Any, *options: Any, **named: Any) -> Any:
+    """Refuse infinite elements, of which the original makes NaN."""
+    if np.isinf(a).any():
+        raise UnsuitableError
+    return without_nan(np.nanmedian)(a, *options, **named)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -194,13 +215,6 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     if mode != "same":
         raise UnsuitableError
     return np.convolve(a, v, "same")
-
-
-def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
-    """Refuse whole turns, which show the elements themselves."""
-    if type(k) is not int or k % 4 == 0:
-        raise UnsuitableError
-    return np.rot90(m, k, axes)
 
 
 def clip(a: Any, *bounds: Any) -> Any:
@@ -230,6 +244,8 @@ def bincount(x: Any, *options: Any, **named: Any) -> Any:
 
 def unravel_index(indices: Any, shape: Any) -> Any:
     """Return coordinates of the type of the indices."""
+    if isinstance(shape, np.ndarray):
+        raise UnsuitableError
     kind = np.asarray(indices).dtype
     return tuple(
         np.asarray(each).astype(kind) for each in np.unravel_index(indices, shape)
@@ -244,96 +260,12 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
     return list(found) if isinstance(found, tuple) else found
 
 
-def einsum(expression: Any, *operands: Any) -> Any:
-    """Refuse one operand that is shown, and operands that are no arrays.
-
-    The original shows what it sums along an axis of one element. A diagonal it adds to
-    zeros.
-    """
-    arrays = [isinstance(each, np.ndarray) for each in operands]
-    if not (arrays and all(arrays)) or (len(arrays) == 1 and 1 in operands[0].shape):
-        raise UnsuitableError
-    is_pair = len(arrays) == 2 and type(expression) is str
-    made = _product(expression, *operands) if is_pair else None
-    made = np.einsum(expression, *operands) if made is None else made
-    if len(arrays) == 1 and np.may_share_memory(made, *operands):
-        if made.ndim == operands[0].ndim:
-            raise UnsuitableError
-        return made + made.dtype.type(0)
-    return made
-
-
 def raveled(multi_index: Any, dims: Any, *options: Any, **named: Any) -> Any:
     """Refuse integers that are not those of the result."""
     each = multi_index if type(multi_index) is tuple else (multi_index,)
     if any(np.asarray(one).dtype != np.int64 for one in each):
         raise UnsuitableError
     return np.ravel_multi_index(multi_index, dims, *options, **named)
-
-
-# From so many elements, and so many in a sum, on a product of BLAS pays for what is
-# rearranged for it.
-_MANY_TO_MULTIPLY: Final = 2**12
-_MANY_IN_SUM: Final = 8
-
-
-def _product(expression: Any, a: Any, b: Any) -> Any:
-    """Return what ``einsum`` makes of two arrays by BLAS; None if that is no product.
-
-    Axes are those of both arrays and the result, of one array and the result, or those
-    that are summed over.
-    """
-    names, arrow, made = expression.replace(" ", "").partition("->")
-    of_a, comma, of_b = names.partition(",")
-    every = of_a + of_b
-    if not arrow:
-        made = "".join(sorted(name for name in every if every.count(name) == 1))
-    if (
-        max(a.size, b.size) < _MANY_TO_MULTIPLY
-        or a.dtype != b.dtype
-        or not comma
-        or not all(
-            each.isalpha() and len({*each}) == len(each) for each in (of_a, of_b, made)
-        )
-        or (len(of_a), len(of_b)) != (a.ndim, b.ndim)
-    ):
-        return None
-    extents = dict(zip(of_a, a.shape, strict=True))
-    same = [name for name in made if name in of_a and name in of_b]
-    rows = [name for name in made if name in of_a and name not in of_b]
-    columns = [name for name in made if name in of_b and name not in of_a]
-    summed = [name for name in of_a if name in of_b and name not in made]
-    of_b_here = dict(zip(of_b, b.shape, strict=True))
-    if (
-        not (summed and rows and columns)
-        or {*of_a} != {*same, *rows, *summed}
-        or {*of_b} != {*same, *columns, *summed}
-        or any(extents[name] != of_b_here[name] for name in (*same, *summed))
-        or prod(extents[name] for name in summed) < _MANY_IN_SUM
-    ):
-        return None
-    extents |= of_b_here
-
-    def folded(array: Any, axes: str, *parts: list[str]) -> Any:
-        order = [axes.index(name) for part in parts for name in part]
-        shape = [prod(extents[name] for name in part) for part in parts[1:]]
-        kept = [extents[name] for name in parts[0]]
-        return array.transpose(order).reshape(*kept, *shape)
-
-    found = np.matmul(
-        folded(a, of_a, same, rows, summed), folded(b, of_b, same, summed, columns)
-    )
-    axes = [*same, *rows, *columns]
-    found = found.reshape([extents[name] for name in axes])
-    return found.transpose([axes.index(name) for name in made])
-
-
-def matmul(a: Any, b: Any) -> Any:
-    """Multiply a stack of matrices by one matrix at once: they are its rows."""
-    if a.ndim > 2 == b.ndim and a.shape[-1] == b.shape[0] and a.flags.c_contiguous:
-        rows = a.reshape(-1, a.shape[-1]) if a.size else a
-        return np.matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
-    return np.matmul(a, b)
 
 
 def in_doubles(checked: Function) -> Function:

@@ -89,11 +89,11 @@ def extreme(function: Function) -> Function:
     checked = ordered(function)
 
     def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        if type(axis) is not int and axis is not None:
+            raise UnsuitableError
         found = _places_in_rows(a, axis, function is np.argmax)
         if found is None and a.size < MANY_TO_SCAN:
             return checked(a, axis, keepdims=keepdims)
-        if type(axis) is not int and axis is not None:
-            raise UnsuitableError
         if found is None:
             found = function(a, axis, keepdims=True)
         if a.dtype.kind != "f":
@@ -205,7 +205,8 @@ def histogram(a: Any, *options: Any, **named: Any) -> Any:
     bins = options[0] if options else named.get("bins", ())
     if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
         raise UnsuitableError
-    if a.min() == a.max():
+    bounds = named.get("range")
+    if a.min() == a.max() or (bounds is not None and not bounds[0] < bounds[1]):
         raise UnsuitableError
     return np.histogram(a, *options, **named)
 

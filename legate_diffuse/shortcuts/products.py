@@ -24,9 +24,9 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     PRODUCT_LIMITS,
     is_product_a_loop,
 )
-from legate_diffuse.shortcuts.adjusted import matmul as stacked
 from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.matrices import matmul as stacked
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit

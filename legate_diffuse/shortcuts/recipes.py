@@ -16,16 +16,18 @@ from typing import Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts import adjusted, ordering
+from legate_diffuse.shortcuts import adjusted, matrices, ordering
 from legate_diffuse.shortcuts.adjusted import (
+    along_one,
     as_type,
     in_doubles,
     in_own_type,
     raveled,
+    rounded,
     scanned,
-    triangle,
 )
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.matrices import trace, triangle
 from legate_diffuse.shortcuts.ordering import (
     Function,
     argsort,
@@ -54,7 +56,7 @@ class Recipe:
         keywords: the names of those that may come by name.
         kinds: of the types of arrays.
         function: what does the same; None for the function of that name: of
-            ``adjusted.py`` or ``ordering.py``, or NumPy's where it needs no change.
+            ``adjusted.py``, ``matrices.py`` or ``ordering.py``, or NumPy's own.
         package: where people find it.
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
@@ -89,7 +91,7 @@ class Recipe:
     def runs(self) -> Function:
         """What does the same as the function of cuPyNumeric."""
         numpy = getattr(np, self.package) if self.package else np
-        modules = (adjusted, ordering, numpy)
+        modules = (adjusted, matrices, ordering, numpy)
         own = (getattr(each, self.name) for each in modules if hasattr(each, self.name))
         return self.function or next(own)
 
@@ -134,7 +136,7 @@ FUNCTIONS: Final = (
     Recipe("rot90", _TURNING, 3, "k axes"),
     Recipe("take", _INDEXING, 3, "axis"),
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2),
-    Recipe("compress", _INDEXING, 3, "axis"),
+    Recipe("compress", _INDEXING, 3, "axis", arrays=2),
     Recipe("choose", _INDEXING, 2),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
@@ -173,7 +175,7 @@ FUNCTIONS: Final = (
         "_module.ssc_counting",
         2,
         "axis",
-        function=as_type(np.count_nonzero, np.uint64),
+        function=as_type(along_one(np.count_nonzero), np.uint64),
         is_loop=True,
     ),
     Recipe("searchsorted", _SEARCHING, 3, "side"),
@@ -236,9 +238,7 @@ FUNCTIONS: Final = (
     ),
     Recipe("nanprod", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     Recipe("nanmean", _AVERAGES, 2, "axis", "f", without_nan(np.nanmean), is_loop=True),
-    Recipe(
-        "nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(without_nan(np.nanmedian))
-    ),
+    Recipe("nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(adjusted.nanmedian)),
     Recipe("gradient", _SUMS, 2, "axis", "f", is_loop=True, ends=True),
     Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
@@ -252,8 +252,9 @@ FUNCTIONS: Final = (
         "allclose",
         "_module.logic_comparison",
         2,
-        "rtol atol equal_nan",
+        "rtol atol",
         function=as_type(np.allclose, np.bool_),
+        computes=True,
         is_loop=True,
         is_elementwise=True,
     ),
@@ -273,7 +274,8 @@ FUNCTIONS: Final = (
         "isclose",
         "_module.logic_comparison",
         2,
-        "rtol atol equal_nan",
+        "rtol atol",
+        computes=True,
         is_loop=True,
         is_elementwise=True,
     ),
@@ -291,6 +293,7 @@ FUNCTIONS: Final = (
         2,
         "decimals",
         _REAL,
+        rounded,
         is_loop=True,
         is_elementwise=True,
     ),
@@ -310,14 +313,13 @@ FUNCTIONS: Final = (
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),
-    Recipe("trace", _PRODUCTS, 2, "offset", _NUMBERS, in_own_type(np.trace, "iu")),
+    Recipe("trace", _PRODUCTS, 2, "offset", _NUMBERS, in_own_type(trace, "iu")),
     Recipe(
         "norm",
         _LINALG,
         3,
         "ord axis keepdims",
-        # the largest of numbers that are none is another one there
-        function=without_nan(np.linalg.norm),
+        computes=True,
         package="linalg",
         is_loop=True,
         ends=True,
@@ -325,12 +327,8 @@ FUNCTIONS: Final = (
     Recipe("solve", _LINALG, 2, kinds=INEXACT, package="linalg", arrays=2),
     Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    # the signs of eigenvectors that are not of symmetric matrices differ
-    Recipe("eigvals", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe("eigh", _LINALG, 1, kinds=INEXACT, package="linalg"),
+    # not what has signs or an order that LAPACK's versions choose: svd, qr, eig, eigh
     Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe("qr", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe("svd", _LINALG, 2, "full_matrices", INEXACT, package="linalg"),
     Recipe("matrix_power", _LINALG, 2, kinds=INEXACT, package="linalg"),
     Recipe("multi_dot", _LINALG, 1, kinds=INEXACT, package="linalg", arrays=0),
 )

@@ -10,6 +10,7 @@ Follows: Legate (src/cpp/legate/data/detail)
 from __future__ import annotations
 
 import math
+import operator
 from collections import deque
 from typing import Any, Final, TypeVar
 
@@ -115,7 +116,11 @@ class Layout:
 
         None if the transform is wrong (Legate says how) or not affine.
         """
-        found = self.derived.get(step)
+        try:
+            found = self.derived.get(step)
+        except TypeError:
+            # an array of one integer has no hash
+            return self.derive(tuple([_hashable(each) for each in step]))
         if found is None:
             found = _STEPS[step[0]](self, *step[1:])
             if found is not None:
@@ -190,6 +195,14 @@ def _promote(layout: Layout, dim: int, size: int) -> Layout | None:
         (*shape[:dim], size, *shape[dim:]),
         (*dims[:dim], -1, *dims[dim:]),
     )
+
+
+# What a step has beside integers.
+_HASHABLE: Final = (str, tuple, type(None))
+
+
+def _hashable(argument: Any) -> Any:
+    return argument if isinstance(argument, _HASHABLE) else operator.index(argument)
 
 
 def _project(layout: Layout, dim: int, index: int) -> Layout | None:

@@ -184,12 +184,18 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "array_equal(x, A", "A.flatten", "roll(", "A[A[:, 0]", "unique(A)",
          "repeat(x, r", "tile(x, [T", "dot(A, x4", "linalg.pinv",
          "einsum('ii", "einsum('ij->",
-         "partition(A, 2, N", "partition(f", "nanmedian(f[1", "nanarg", "all(z",
+         "partition(A, 2, N", "partition(f", "nanmedian(f", "nanarg", "all(z",
          "logspace", "histogram2d", "roots", "put(x, [30]", "put(x, i, i)",
          "place(x, r", "putmask(x, x > 2, i4",
          "putmask(x, x > 2, x4", "putmask(A, A > 2, x[:3]", "copyto(A, A.T",
          "x.sort(kind", "histogram(w / w", "histogram(x.astype", "digitize(r, s[:1], T",
-         "searchsorted(s, float('n", "searchsorted(s, w *", "linalg.eig(",
+         "searchsorted(s, float('n", "searchsorted(s, w *", "linalg.eig",
+         # LAPACK chooses signs and orders
+         "linalg.svd", "linalg.qr", "linalg.matrix_power(P, -", "linalg.norm(A, 'n",
+         "linalg.norm(A, 2", "diag(T", "diag(A, 9", "diag(A, array", "diag(A, k=-", "trace(A, offset=-9",
+         "diff(x, n=0", "var(A, axis=(", "var(x, ddof=1", "cov(A, ddof=1", "isclose(x, x, e",
+         "allclose(x, x, e", "stack([x, x], axis=T", "repeat(A, 2, axis=T", "insert(x, T",
+         "histogram(x, range=(1", "nanmedian(w /", "cross(A[:, :2", "compress(",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]
