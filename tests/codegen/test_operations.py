@@ -153,7 +153,8 @@ def round_to(x, decimals, factor):
 
 def floor_divide(a, b):
     if a.dtype.kind == "b":
-        return a & b
+        # as upstream does, where the divisor is False, too
+        return a
     return np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b)
 
 

@@ -625,6 +625,7 @@ round(i, 20)
 x.argmin(axis=True)
 cross(A[:, :2], A[:, :2])
 compress([True, False], 'x')
+(x > 2) // (x > 3)
 A @ P
 P @ A
 A @ x4.astype('int8')

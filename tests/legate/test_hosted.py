@@ -192,10 +192,11 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "searchsorted(s, float('n", "searchsorted(s, w *", "linalg.eig",
          # LAPACK chooses signs and orders
          "linalg.svd", "linalg.qr", "linalg.matrix_power(P, -", "linalg.norm(A, 'n",
-         "linalg.norm(A, 2", "diag(T", "diag(A, 9", "diag(A, array", "diag(A, k=-", "trace(A, offset=-9",
-         "diff(x, n=0", "var(A, axis=(", "var(x, ddof=1", "cov(A, ddof=1", "isclose(x, x, e",
-         "allclose(x, x, e", "stack([x, x], axis=T", "repeat(A, 2, axis=T", "insert(x, T",
-         "histogram(x, range=(1", "nanmedian(w /", "cross(A[:, :2", "compress(",
+         "linalg.norm(A, 2", "diag(T", "diag(A, 9", "diag(A, array", "diag(A, k=-",
+         "trace(A, offset=-9", "diff(x, n=0", "var(A, axis=(", "var(x, ddof=1",
+         "cov(A, ddof=1", "isclose(x, x, e", "allclose(x, x, e", "stack([x, x], axis=T",
+         "repeat(A, 2, axis=T", "insert(x, T", "histogram(x, range=(1", "compress(",
+         "nanmedian(w /", "cross(A[:, :2",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]

@@ -86,6 +86,11 @@ def integer_mod(emit: Emitter, a: Value, b: Value) -> Value:
     return emit("select", moved, emit("add", remainder, b), remainder)
 
 
+def dividend(emit: Emitter, a: Value, b: Value) -> Value:
+    """Return a truth value divided by True: upstream divides by nothing else."""
+    return a
+
+
 def no_remainder(emit: Emitter, a: Value, b: Value) -> Value:
     """Return the remainder of a truth value divided by True, which is False."""
     return emit.like(a, False)
@@ -242,7 +247,7 @@ _MEANINGS: Final[dict[str, tuple[Meaning, ...]]] = {
         Meaning(COMPLEX, "T T -> complex128", complex_float_power),
     ),
     "FLOOR_DIVIDE": (
-        Meaning(LOGICAL, "T T -> T", call("and")),
+        Meaning(LOGICAL, "T T -> T", dividend),
         Meaning(INTEGERS, "T T -> T", integer_floor_divide),
         Meaning(FLOATS, "T T -> T", floor_divide),
     ),
