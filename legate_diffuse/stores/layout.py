@@ -197,12 +197,12 @@ def _promote(layout: Layout, dim: int, size: int) -> Layout | None:
     )
 
 
-# What a step has beside integers.
-_HASHABLE: Final = (str, tuple, type(None))
-
-
 def _hashable(argument: Any) -> Any:
-    return argument if isinstance(argument, _HASHABLE) else operator.index(argument)
+    """Return a part of a step with integers instead of what stands for some."""
+    if isinstance(argument, tuple):
+        return tuple([_hashable(each) for each in argument])
+    is_name = argument is None or isinstance(argument, str)
+    return argument if is_name else operator.index(argument)
 
 
 def _project(layout: Layout, dim: int, index: int) -> Layout | None:

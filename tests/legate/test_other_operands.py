@@ -30,3 +30,15 @@ for a in cn.ones(3), cn.ones((2, 3)), cn.ones(1):
     assert np.add(a, a).tolist() == (a + a).tolist()
 """
     )
+
+
+def test_arrays_stand_for_integers() -> None:
+    run_here(
+        """
+for n in np, cn:
+    a, one = n.arange(12.0).reshape(3, 4), n.array(1)
+    assert n.diag(a, one).tolist() == [1.0, 6.0, 11.0]
+    assert n.diag(n.arange(2.0), one).shape == (3, 3)
+    assert n.transpose(a, n.array([1, 0])).tolist() == a.T.tolist()
+"""
+    )
