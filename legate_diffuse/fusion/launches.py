@@ -21,7 +21,7 @@ from legate_diffuse.fusion.legality import (
     is_late,
 )
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.tile_nests import Tiles, nest_of
+from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -179,7 +179,7 @@ class _Open(Cluster):
         if self.alone:
             return None
         if not self._num_placed:
-            self._tiles = self.memo.start
+            self._tiles = NO_NESTS
         for part in self.parts[self._num_placed :]:
             self._tiles = self._tiles and _joined(self.memo, self._tiles, *part)
             self._num_placed += 1
@@ -207,7 +207,7 @@ class _Open(Cluster):
 
         As other launches are, from where the rows would have to move.
         """
-        alone = _joined(self.memo, self.memo.start, group, tasks)
+        alone = _joined(self.memo, NO_NESTS, group, tasks)
         assert self.tiles is not None, "the launch is tiled"
         if alone is None or self.tiles.has_few_rows == alone.has_few_rows:
             return False

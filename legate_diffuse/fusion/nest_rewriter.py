@@ -5,9 +5,9 @@
     nest 1: write %2[:], read %1[:]             nest 2: write %3[:], read %0[:]
                                                 nest 1: write %2[:], read %3[:]
 
-What is needed of the new store, and by whom, is said where it is done: elements that
-points gather (``gathered.py``), what they change beside their tiles (``localize.py``),
-and rows that lie far away (``wrapping.py``).
+What is needed of the new store, and by whom, is said where it is done: what points
+change beside their tiles (``localize.py``), and rows that lie far away
+(``wrapping.py``).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class NestRewriter:
         target: Store,
         like: View,
         tasks: tuple[int, ...] = (),
-        domain: RowsOf | None = None,
+        rows: RowsOf | None = None,
     ) -> Nest:
         """Return a nest that copies all of the store of a view, or a part of it."""
         rank = len(like.region or ())
@@ -105,7 +105,7 @@ class NestRewriter:
                 Access(Privilege.WRITE, replace(source, store=target)),
                 Access(Privilege.READ, source),
             ),
-            domain=domain,
+            rows=rows,
             whole=True,
             tasks=tasks,
             kernel=_copying(target.dtype),

@@ -244,8 +244,8 @@ class _Writer(NestRewriter):
         if key not in self._stores:
             store = self._stores[key] = self._store(rows.store, rows)
             if read.copies:
-                domain = RowsOf(0, None, rows.recorded)
-                copy = self._copy(store, rows, reader.tasks, domain)
+                copied = RowsOf(0, None, rows.recorded)
+                copy = self._copy(store, rows, reader.tasks, copied)
                 self._insert(read.place, [copy])
             made = [self._again(maker, store, rows) for maker in read.makers]
             self._insert(read.place, made)
@@ -255,8 +255,8 @@ class _Writer(NestRewriter):
         """Return a nest that makes some rows of a result in a short store."""
         nest = self._nests[maker.nest]
         result = nest.accesses[maker.result].view
-        domain = RowsOf(_loop_of(result), result.recorded, rows.recorded)
-        return replace(again(nest, maker.result, store, in_place=True), domain=domain)
+        made = RowsOf(_loop_of(result), result.recorded, rows.recorded)
+        return replace(again(nest, maker.result, store, in_place=True), rows=made)
 
 
 def _is_far(nest: Nest, view: View) -> bool:

@@ -55,27 +55,3 @@ def part_for(
     found = Kernel(arguments, kernel.scalars, (*body, Store(0, values[value])))
     verify_kernel(found)
     return found, tuple(read)
-
-
-def without_overwriting(kernel: Kernel, result: int) -> Kernel:
-    """Return a kernel that reads what it writes an argument over from a new one.
-
-    The new argument is the last.
-    """
-    given = kernel.arguments[result]
-    new = len(kernel.arguments)
-    found = Kernel(
-        (
-            *kernel.arguments[:result],
-            replace(given, reads=False, prefetch=False),
-            *kernel.arguments[result + 1 :],
-            replace(given, writes=False),
-        ),
-        kernel.scalars,
-        tuple(
-            Load(new) if isinstance(step, Load) and step.argument == result else step
-            for step in kernel.body
-        ),
-    )
-    verify_kernel(found)
-    return found

@@ -10,7 +10,6 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
-from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -31,8 +30,6 @@ class StepOwner(Protocol):
     counters: Counters
     small: SmallArrays
     choice: ThreadsOrPoints
-    gathering: Gathering
-    unseen: int
     track_provenance: bool
 
     def note_task(self, operation: Any) -> None:
@@ -183,11 +180,6 @@ class FusedStep(Step):
             taken = self._submitter.native.num_given_away() - given
             self._submitter.small.note_taken(taken)
         stores: Sequence[View | Root | Spare]
-        moments: Sequence[int] = ()
-        if planned.images:
-            moments = self._submitter.gathering.moments(
-                planned, views, self._submitter.unseen
-            )
         if planned.tiling is not None:
             stores = passed_stores(planned.tiling, arguments, planned.moved)
             if not self._moved:
@@ -203,7 +195,7 @@ class FusedStep(Step):
         self._submitter.native.submit_program(
             tuple([store.handle for store in stores]),
             planned.privileges,
-            write_program(planned, views, shapes, self._scalars, moments),
+            write_program(planned, views, shapes, self._scalars),
             planned.partitioned,
             provenance,
             launch,

@@ -19,7 +19,6 @@ from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
-from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.logs import Logs, kernels_text
 from legate_diffuse.launch.planner import Planner
@@ -72,7 +71,6 @@ class Submitter:
         self.counters = counters
         self._agreement = agreement
         self.logs = Logs(native)
-        self.gathering = Gathering(native, several=agreement is not None)
         # how many operations ran that were not recorded
         self.unseen = 0
         self._windows = 0
@@ -92,7 +90,6 @@ class Submitter:
             meanings if agreement is None else Trapping(meanings, fills),
             counters,
             self._kernels,
-            self.gathering,
             self.logs,
             self._failed,
         )
