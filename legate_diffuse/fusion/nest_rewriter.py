@@ -129,12 +129,12 @@ def _copying(dtype: str) -> Kernel:
     return Kernel((written, read), (), (Load(1), Stored(0, 0)))
 
 
-def again(nest: Nest, result: int, store: Store, *, in_place: bool = False) -> Nest:
+def again(nest: Nest, result: int, store: Store) -> Nest:
     """Return a nest that makes one result of another one in a store of its own.
 
-    It finds there what it reads of the old store, too, if it is ``in_place``.
+    It finds there what it reads of the old store, too.
     """
-    kernel, read = part_for(nest.kernel, result, in_place=in_place)
+    kernel, read = part_for(nest.kernel, result)
     old = nest.accesses[result].view.store
     reads = (replace(nest.accesses[n], privilege=Privilege.READ) for n in read)
     reads_own = kernel.arguments[0].reads
@@ -144,7 +144,7 @@ def again(nest: Nest, result: int, store: Store, *, in_place: bool = False) -> N
         accesses=(
             _moved(replace(nest.accesses[result], privilege=privilege), store),
             *(
-                _moved(each, store) if in_place and each.view.store == old else each
+                _moved(each, store) if each.view.store == old else each
                 for each in reads
             ),
         ),

@@ -256,7 +256,7 @@ class _Writer(NestRewriter):
         nest = self._nests[maker.nest]
         result = nest.accesses[maker.result].view
         made = RowsOf(_loop_of(result), result.recorded, rows.recorded)
-        return replace(again(nest, maker.result, store, in_place=True), rows=made)
+        return replace(again(nest, maker.result, store), rows=made)
 
 
 def _is_far(nest: Nest, view: View) -> bool:
@@ -302,7 +302,7 @@ def _read_by(nest: Nest, result: int, view: View) -> list[View] | None:
         or not shows_rows_of(access.view, view)
     ):
         return None
-    kernel, numbers = part_for(nest.kernel, result, in_place=True)
+    kernel, numbers = part_for(nest.kernel, result)
     read = [nest.accesses[number].view for number in numbers]
     if any(argument.whole for argument in kernel.arguments) or any(
         each.region is None

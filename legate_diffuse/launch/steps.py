@@ -169,16 +169,7 @@ class FusedStep(Step):
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
         arguments = [views[n] for n in planned.arguments]
-        given = self._submitter.native.num_given_away()
-        for view, privilege in zip(arguments, planned.privileges, strict=True):
-            root = view.root
-            if root.small is not None:
-                # a partitioned launch writes what its views show, others all of a root
-                reads = planned.partitioned or privilege != WRITE
-                root.hand_over(reads=reads, writes=privilege != READ)
-        if self._wanted is not None:
-            taken = self._submitter.native.num_given_away() - given
-            self._submitter.small.note_taken(taken)
+        self._hand_over(arguments)
         stores: Sequence[View | Root | Spare]
         if planned.tiling is not None:
             stores = passed_stores(planned.tiling, arguments, planned.moved)
@@ -201,6 +192,19 @@ class FusedStep(Step):
             launch,
             planned.task,
         )
+
+    def _hand_over(self, arguments: Sequence[View]) -> None:
+        """Give Legate what lies in this process."""
+        planned, native = self._launch, self._submitter.native
+        given = native.num_given_away()
+        for view, privilege in zip(arguments, planned.privileges, strict=True):
+            root = view.root
+            if root.small is not None:
+                # a partitioned launch writes what its views show, others all of a root
+                reads = planned.partitioned or privilege != WRITE
+                root.hand_over(reads=reads, writes=privilege != READ)
+        if self._wanted is not None:
+            self._submitter.small.note_taken(native.num_given_away() - given)
 
     def _settle(self, arguments: Sequence[View]) -> None:
         """Give what is reduced to a future of its own."""

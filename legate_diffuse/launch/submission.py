@@ -79,10 +79,7 @@ class Submitter:
         self._named: dict[str, int] = {}
         self._warned = False
         self._prints_decisions = settings.DECISIONS in settings.dump()
-        if (cache_bytes := settings.cache_bytes()) is not None:
-            native.set_cache_bytes(cache_bytes)
-        if (threads := settings.threads()) is not None:
-            native.set_num_threads(threads)
+        _set_limits(native)
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.planner = Planner(
@@ -348,3 +345,11 @@ def _who_chooses(agreement: Agreement | None, checker: Checker | None) -> str:
 def _print_pass(step: Pass, draft: Draft) -> None:
     note(f"# {step.name}\n{step.render(draft)}")
     verify_pass(step, draft)
+
+
+def _set_limits(native: Any) -> None:
+    """Tell the native part of caches and threads what the user has set."""
+    if (cache_bytes := settings.cache_bytes()) is not None:
+        native.set_cache_bytes(cache_bytes)
+    if (threads := settings.threads()) is not None:
+        native.set_num_threads(threads)
