@@ -9,9 +9,9 @@ task where its points can compute what each of them needs (``tiles.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.fusion.cluster import Cluster, reachable
@@ -70,7 +70,7 @@ def form_launches(
     """
     memo = memo or Memo()
     launches: list[_Open] = []
-    for group in _with_fills_alone(window, groups):
+    for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
@@ -279,17 +279,6 @@ def _not_worth_it(launch: _Open) -> bool:
     if all(task.kind.task == "FILL" for task in tasks):
         return True
     return not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
-
-
-def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Grouping]:
-    """Yield the groups, with those that only fill partitioned arrays in pieces."""
-    for group in groups:
-        tasks = [window.tasks[position] for position in group.tasks]
-        fills = all(task.kind.task == "FILL" for task in tasks)
-        if group.fused and fills and not any([task.single for task in tasks]):
-            yield from (replace(group, tasks=(position,)) for position in group.tasks)
-        else:
-            yield group
 
 
 def _insert_fill(
