@@ -17,9 +17,8 @@ from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
 from legate_diffuse.kernel.operators import ROW_SUMS
 
-INDEX: Final = "int64"
 # Legate makes images of these, for arrays of one dimension.
-_INDICES: Final = (RECT, INDEX)
+_INDICES: Final = (RECT, "int64")
 
 
 class Passed(NamedTuple):
