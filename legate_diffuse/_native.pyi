@@ -648,12 +648,6 @@ def scope_runs_kernels() -> bool:
 def kernels_run_in_process() -> bool:
     """Return whether the program's thread can run kernels, on memory of its own."""
 
-def take_far() -> list[int]:
-    """Return the moments of what has told points to compute much that others do, too.
-
-    Those since this was called last.
-    """
-
 def num_threads() -> int:
     """Return how many threads share the loops of a program that is submitted now.
 

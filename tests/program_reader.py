@@ -14,8 +14,6 @@ from window_reader import parse_store
 from legate_diffuse.ir.distance import Distance, Rows
 from legate_diffuse.ir.nest import (
     Band,
-    Domain,
-    Image,
     Margin,
     Nest,
     Program,
@@ -30,7 +28,6 @@ _NEST: Final = re.compile(
     r"nest (?P<number>\d+) shape (?P<shape>\d+) (?P<points>none|one|many)"
     r"(?: rows (?P<rows>\d+))?(?: shift (?P<shift>[^ :]+))?"
     r"(?: margin (?P<before>[^ :]+) (?P<after>[^ :]+))?"
-    r"(?: image %(?P<indices>\d+) %(?P<image_rows>\d+))?"
     r"(?P<part> part)?: (?P<accesses>.*)"
 )
 _ACCESS: Final = re.compile(
@@ -99,16 +96,13 @@ def _parse_turn(
     margin = None
     if match["before"]:
         margin = Margin(parse_rows(match["before"]), parse_rows(match["after"]))
-    domain: Domain = RowsOf(None, None, 0) if match["part"] else None
-    if match["indices"]:
-        domain = Image(int(match["indices"]), int(match["image_rows"]))
     return Turn(
         Nest(
             int(match["number"]),
             shape,
             points,
             tuple(accesses),
-            domain,
+            RowsOf(None, None, 0) if match["part"] else None,
         ),
         int(match["rows"]) if match["rows"] else None,
         parse_rows(match["shift"] or "0"),

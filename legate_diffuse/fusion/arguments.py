@@ -130,15 +130,6 @@ def _name_roots(
     named = [stores[passed.store] for passed in users.arguments]
     again = [] if tiling is None or tiling.again is None else [named[tiling.again]]
     planned.tiling = tiling
-    planned.images = tuple(
-        (
-            window.shown[image.indices].id,
-            window.shown[image.rows].id,
-            window.changed.isdisjoint((image.indices, image.rows)),
-        )
-        for nest in program.nests
-        if (image := nest.image) is not None
-    )
     planned.nests = [
         PlannedNest(turn, operands=operands)
         for turn, operands in zip(turns, users.operands(program.nests), strict=True)

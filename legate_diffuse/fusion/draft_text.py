@@ -32,11 +32,11 @@ from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.launches import Launch
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.fusion.tiles import Extent, Held, TiledArgument
+from legate_diffuse.fusion.tiles import TiledArgument
 from legate_diffuse.ir import Privilege, View
 from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.privilege import REDUCE
-from legate_diffuse.ir.program_text import image_text, render_program
+from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.text import render, view_name
 from legate_diffuse.kernel import print_kernel
 
@@ -74,7 +74,7 @@ def kernels(draft: Draft) -> str:
 def copies(draft: Draft) -> str:
     """Return what the nests of all launches use, once points have copies."""
     return _lines(
-        f"nest {nest.number} shape {nest.shape}{image_text(nest)}: {_accesses(nest)}"
+        f"nest {nest.number} shape {nest.shape}: {_accesses(nest)}"
         for each in draft.launches
         for nest in each.rewritten.nests
     )
@@ -132,21 +132,11 @@ def _planned(launch: PlannedLaunch, names: dict[int, str]) -> Iterator[str]:
         if launch.tiling is not None:
             words += _image(launch.tiling.arguments[number])
         yield f"argument {names[view]} {words}"
-    for number, (view, first, last, spread, _) in enumerate(launch.scratch):
+    for view, first, last, spread, _ in launch.scratch:
         words = "" if spread is None else f" circular {spread}"
-        if launch.tiling is not None:
-            words += "".join(map(_held, launch.tiling.buffers[number]))
         yield f"scratch {names[view]} nests {first} {last}{words}"
     if launch.temporaries:
         yield f"never made {' '.join(names[view] for view in launch.temporaries)}"
-
-
-def _held(extent: Extent) -> str:
-    """Return which image points have of a scratch buffer, and who else has it."""
-    if not isinstance(extent, Held):
-        return ""
-    own = "" if extent.also is None else f", in tiles as argument {extent.also}"
-    return f" as argument {extent.argument}{own}"
 
 
 def _image(argument: TiledArgument) -> str:

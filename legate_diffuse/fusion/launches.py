@@ -9,9 +9,9 @@ task where its points can compute what each of them needs (``tiles.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from legate_diffuse.fusion.cluster import Cluster, reachable
@@ -21,7 +21,7 @@ from legate_diffuse.fusion.legality import (
     is_late,
 )
 from legate_diffuse.fusion.memo import Memo
-from legate_diffuse.fusion.tile_nests import Tiles, nest_of
+from legate_diffuse.fusion.tile_nests import NO_NESTS, Tiles, nest_of
 from legate_diffuse.ir import IndexTask, Window
 
 # At most so many loop nests in one task; their kernels are compiled separately.
@@ -70,7 +70,7 @@ def form_launches(
     """
     memo = memo or Memo()
     launches: list[_Open] = []
-    for group in _with_fills_alone(window, groups):
+    for group in groups:
         tasks = [window.tasks[position] for position in group.tasks]
         partitioned = group.fused and _is_partitioned(tasks)
         if partitioned and all(task.kind.task == "FILL" for task in tasks):
@@ -179,7 +179,7 @@ class _Open(Cluster):
         if self.alone:
             return None
         if not self._num_placed:
-            self._tiles = self.memo.start
+            self._tiles = NO_NESTS
         for part in self.parts[self._num_placed :]:
             self._tiles = self._tiles and _joined(self.memo, self._tiles, *part)
             self._num_placed += 1
@@ -207,7 +207,7 @@ class _Open(Cluster):
 
         As other launches are, from where the rows would have to move.
         """
-        alone = _joined(self.memo, self.memo.start, group, tasks)
+        alone = _joined(self.memo, NO_NESTS, group, tasks)
         assert self.tiles is not None, "the launch is tiled"
         if alone is None or self.tiles.has_few_rows == alone.has_few_rows:
             return False
@@ -279,17 +279,6 @@ def _not_worth_it(launch: _Open) -> bool:
     if all(task.kind.task == "FILL" for task in tasks):
         return True
     return not launch.partitioned and len(tasks) == 1 and tasks[0].scalar
-
-
-def _with_fills_alone(window: Window, groups: Sequence[Grouping]) -> Iterator[Grouping]:
-    """Yield the groups, with those that only fill partitioned arrays in pieces."""
-    for group in groups:
-        tasks = [window.tasks[position] for position in group.tasks]
-        fills = all(task.kind.task == "FILL" for task in tasks)
-        if group.fused and fills and not any([task.single for task in tasks]):
-            yield from (replace(group, tasks=(position,)) for position in group.tasks)
-        else:
-            yield group
 
 
 def _insert_fill(

@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from legate_diffuse.fusion.gathered import compute_gathered
 from legate_diffuse.fusion.liveness import Liveness
 from legate_diffuse.fusion.nest_rewriter import NestRewriter, Rewritten, redirected
 from legate_diffuse.fusion.tile_nests import Divided, divide
@@ -45,9 +44,9 @@ def localize(
         liveness: what of the launch need not be written, and was written before.
         numbers: gives numbers to new stores and shapes.
     """
-    rewritten = compute_gathered(nests, liveness.scratch, numbers)
-    divided = rewritten and divide(rewritten.nests, rewritten.scratch)
-    if rewritten is None or divided is None:
+    rewritten = Rewritten(numbered(nests), liveness.scratch)
+    divided = divide(rewritten.nests, rewritten.scratch)
+    if divided is None:
         return None
     ways = _crossed(divided)
     if not ways:
@@ -77,11 +76,8 @@ def _without_unneeded(rewritten: Rewritten, divided: Divided) -> Rewritten:
         for place, halo in enumerate(computed.nests)
         if halo is not None or axis.placements[place] is None
     }
-    left = [nest for place, nest in enumerate(rewritten.nests) if place in needed]
-    # what is computed again for those that gather it
-    gathered = {a.view.store.id for nest in left for a in nest.accesses if a.whole}
     nests = numbered(
-        [n for n in left if not n.image or n.views[0].store.id in gathered]
+        [nest for place, nest in enumerate(rewritten.nests) if place in needed]
     )
     if nests != rewritten.nests:
         less = divide(nests, rewritten.scratch)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from legate_diffuse.fusion.tile_nests import Tiles
-
 T = TypeVar("T")
 _NOTHING: Final = object()
 
@@ -18,11 +16,9 @@ class Memo:
     """What has been made; nothing of it depends on cuts.
 
     Attributes:
-        start: the nests of a launch on several points before it has any.
         made: by who has made it, and of what.
     """
 
-    start: Tiles = field(default_factory=Tiles)
     made: dict[Hashable, Any] = field(default_factory=dict)
 
     def of(self, key: Hashable, make: Callable[[], T]) -> T:

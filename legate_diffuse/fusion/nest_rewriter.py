@@ -5,9 +5,9 @@
     nest 1: write %2[:], read %1[:]             nest 2: write %3[:], read %0[:]
                                                 nest 1: write %2[:], read %3[:]
 
-What is needed of the new store, and by whom, is said where it is done: elements that
-points gather (``gathered.py``), what they change beside their tiles (``localize.py``),
-and rows that lie far away (``wrapping.py``).
+What is needed of the new store, and by whom, is said where it is done: what points
+change beside their tiles (``localize.py``), and rows that lie far away
+(``wrapping.py``).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class NestRewriter:
         target: Store,
         like: View,
         tasks: tuple[int, ...] = (),
-        domain: RowsOf | None = None,
+        rows: RowsOf | None = None,
     ) -> Nest:
         """Return a nest that copies all of the store of a view, or a part of it."""
         rank = len(like.region or ())
@@ -105,7 +105,7 @@ class NestRewriter:
                 Access(Privilege.WRITE, replace(source, store=target)),
                 Access(Privilege.READ, source),
             ),
-            domain=domain,
+            rows=rows,
             whole=True,
             tasks=tasks,
             kernel=_copying(target.dtype),
@@ -129,12 +129,12 @@ def _copying(dtype: str) -> Kernel:
     return Kernel((written, read), (), (Load(1), Stored(0, 0)))
 
 
-def again(nest: Nest, result: int, store: Store, *, in_place: bool = False) -> Nest:
+def again(nest: Nest, result: int, store: Store) -> Nest:
     """Return a nest that makes one result of another one in a store of its own.
 
-    It finds there what it reads of the old store, too, if it is ``in_place``.
+    It finds there what it reads of the old store, too.
     """
-    kernel, read = part_for(nest.kernel, result, in_place=in_place)
+    kernel, read = part_for(nest.kernel, result)
     old = nest.accesses[result].view.store
     reads = (replace(nest.accesses[n], privilege=Privilege.READ) for n in read)
     reads_own = kernel.arguments[0].reads
@@ -144,7 +144,7 @@ def again(nest: Nest, result: int, store: Store, *, in_place: bool = False) -> N
         accesses=(
             _moved(replace(nest.accesses[result], privilege=privilege), store),
             *(
-                _moved(each, store) if in_place and each.view.store == old else each
+                _moved(each, store) if each.view.store == old else each
                 for each in reads
             ),
         ),

@@ -3,8 +3,7 @@
 
 A point has the elements of its own tile, and what lies near it. Where it sums over rows
 of elements, it has of columns and values an image of its rows, and of the vector an
-image of its columns. It has such an image, too, of what it computes the vector from
-again (``gathered.py``). A store is passed once for each of these.
+image of its columns. A store is passed once for each of these.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from legate_diffuse.ir import View
-from legate_diffuse.ir.nest import Image, Nest
+from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.region import WHOLE
 from legate_diffuse.kernel import Kernel, Load, Op
 from legate_diffuse.kernel.dtypes import RECT
 from legate_diffuse.kernel.operators import ROW_SUMS
 
-INDEX: Final = "int64"
 # Legate makes images of these, for arrays of one dimension.
-_INDICES: Final = (RECT, INDEX)
+_INDICES: Final = (RECT, "int64")
 
 
 class Passed(NamedTuple):
@@ -42,24 +40,12 @@ class Passed(NamedTuple):
         return self.everywhere or self.image_of is not None
 
 
-def indices_of(image: Image) -> Passed:
-    """Return what points to the elements of an image."""
-    return Passed(image.indices, Passed(image.rows))
-
-
 def passed_by(nest: Nest, *, tiled: bool) -> tuple[Passed, ...]:
     """Return what is passed for each access of a nest.
 
     A task that is not ``tiled`` has all of its stores.
     """
     views = nest.views
-    if nest.image:
-        indices = indices_of(nest.image)
-        return tuple(
-            Passed(store.id, None if access.changes or store.replicated else indices)
-            for access in nest.accesses
-            for store in [access.view.store]
-        )
     pointers = _pointers(nest.kernel)
 
     def passed(number: int) -> Passed:

@@ -27,7 +27,6 @@ from legate_diffuse.fusion.rematerialize import rematerialize_scalars
 from legate_diffuse.fusion.renaming import Renaming, rename
 from legate_diffuse.fusion.schedule import schedule
 from legate_diffuse.fusion.sinking import sink
-from legate_diffuse.fusion.tile_nests import Tiles
 from legate_diffuse.fusion.wrapping import compute_far_rows
 from legate_diffuse.ir import IndexTask, Window
 from legate_diffuse.ir.nest import Nest, Program, alone, numbered
@@ -219,17 +218,15 @@ def make_plan(
     window: Window,
     meanings: Meanings,
     watch: Watch | None = None,
-    computes_gathered: bool = True,
     runs_rows: bool = False,
 ) -> Plan:
     """Analyse a window of operations with these meanings.
 
-    ``watch`` is called after each pass (``fusion/README.md``). Points compute again
-    what they gather if ``computes_gathered``. Nests whose rows are independent are
-    found if they can run as a whole on one row after the other (``runs_rows``).
+    ``watch`` is called after each pass (``fusion/README.md``). Nests whose rows are
+    independent are found if they can run as a whole on one row after the other
+    (``runs_rows``).
     """
-    memo = Memo(Tiles(computes_gathered=computes_gathered))
-    draft = Draft(window, meanings, Renaming(window), runs_rows, memo=memo)
+    draft = Draft(window, meanings, Renaming(window), runs_rows)
     return Plan(run_passes(draft, watch).planned, len(window.tasks))
 
 
@@ -244,8 +241,7 @@ def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:
         made = step.run(draft)
         if made.kept != draft.kept:
             # cuts were for the names that could not be
-            memo = Memo(draft.memo.start)
-            draft = replace(draft, kept=made.kept, cuts=frozenset(), memo=memo)
+            draft = replace(draft, kept=made.kept, cuts=frozenset(), memo=Memo())
             passes = PASSES
         elif made.cuts != draft.cuts:
             draft = replace(draft, cuts=made.cuts)

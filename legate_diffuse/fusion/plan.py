@@ -71,9 +71,6 @@ class PlannedLaunch:
         partitioned: whether the task runs on tiles, and not on whole roots.
         tiling: how points divide several nests; without it a partitioned task has one,
             and its arguments have that one's shape.
-        images: of each nest that runs for an image a view of its indices, one of the
-            rows that say which these are, and whether the window leaves both as they
-            are.
         nests: the loop nests; empty if nothing is left to do.
         hoisted: operations that also run by themselves, before the fused task.
         late: the same, after it.
@@ -100,7 +97,6 @@ class PlannedLaunch:
     fused: bool = True
     partitioned: bool = False
     tiling: Tiling | None = None
-    images: tuple[tuple[int, int, bool], ...] = ()
     nests: list[PlannedNest] = field(default_factory=list)
     hoisted: tuple[int, ...] = ()
     late: tuple[int, ...] = ()

@@ -56,9 +56,7 @@ def _uses(turn: Turn) -> list[Use] | None:
     nest = turn.nest
     uses = uses_of(0, nest, replace(Located.nowhere(0), distances=turn.distances))
     stays = any(use.changes and use.distance is None for use in uses)
-    # an image is not what it has of its tile
-    apart = nest.image is not None or stays or turn.row_loop is None
-    return None if apart else uses
+    return None if stays or turn.row_loop is None else uses
 
 
 def _depends(own: list[Use], uses: dict[int, list[Use]]) -> bool:

@@ -60,9 +60,6 @@ class TileAxis:
 
     def joined(self, nest: Nest) -> TileAxis | None:
         """Return the axis with one nest more, None if the nest has no place on it."""
-        if nest.image:
-            # what it runs is no part of the axis
-            return self._beside(self.dims)
         arrays = [a for a in nest.accesses if not (a.whole or a.view.store.replicated)]
         views = [access.view for access in arrays]
         if any(view.store.id in self.partial for view in views):

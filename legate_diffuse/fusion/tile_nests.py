@@ -15,13 +15,9 @@ from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
 from legate_diffuse.fusion.halo import Halo, Halos, halos, tile_of
-from legate_diffuse.fusion.passed import INDEX
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest, over
-from legate_diffuse.ir.region import WHOLE
-from legate_diffuse.ir.relations import shows_store
-from legate_diffuse.kernel.dtypes import RECT
 
 # To place a nest takes time in the number of those before it.
 MAX_TILED_NESTS: Final = 64
@@ -32,17 +28,13 @@ class Tiles:
     """Nests that points of a launch run, and the axes that divide them.
 
     ``changed`` are the arrays that the nests change, and ``gathered`` those of which
-    points read elements to which indices point. Those that are both, ``again``, are
-    computed again by each point that gathers them (``gathered.py``), if the points of
-    the launch do so at all: ``computes_gathered``.
+    points read elements to which indices point; no array is both.
     """
 
     nests: tuple[Nest, ...] = ()
     axes: tuple[TileAxis, ...] = ()
     changed: frozenset[int] = frozenset()
     gathered: frozenset[int] = frozenset()
-    again: frozenset[int] = frozenset()
-    computes_gathered: bool = True
 
     def joined(self, nest: Nest) -> Tiles | None:
         """Return the nests with one more, None if no axis divides them all."""
@@ -59,49 +51,18 @@ class Tiles:
         left = tuple(
             axis
             for axis in joined
-            if axis is not None
-            and (nest.image or any(dim is not None for dim in axis.dims.values()))
+            if axis is not None and any(dim is not None for dim in axis.dims.values())
         )
-        sources = self._with_gathered(nest)
-        if not left or sources is None:
-            return None
-        _, gathered, _ = sources
-        nests = (*self.nests, nest)
-        # Legate makes images along one dimension
-        tiles = Tiles(nests, left, *sources, self.computes_gathered)
-        return None if gathered and max(tiles.ranks.values()) > 1 else tiles
-
-    def _with_gathered(
-        self, nest: Nest
-    ) -> tuple[frozenset[int], frozenset[int], frozenset[int]] | None:
-        """Return what is changed, gathered and computed again, with one nest more.
-
-        None if points would gather what others change.
-        """
-        written = _written(nest)
-        if nest.image:
-            # it writes memory of the point
-            sources = {v.store.id for v in nest.views if not v.store.replicated}
-            gathered = self.gathered | (sources - written)
-            fine = self.changed.isdisjoint(gathered - self.again)
-            return (self.changed, gathered, self.again) if fine else None
-        own = {a.view.store.id for a in nest.accesses if a.whole}
-        gathered = self.gathered | own
-        again = self.again
-        made = own & self.changed
-        if made and not (self.computes_gathered and _has_image(nest, made)):
-            return None
-        for store in made - again:
-            makers = [each for each in self.nests if store in _written(each)]
-            inputs = _inputs(makers, store)
-            if inputs is None or not (self.changed - {store}).isdisjoint(inputs):
-                return None
-            gathered |= inputs
-            again |= {store}
-        changed = self.changed | written
+        gathered = self.gathered.union(
+            a.view.store.id for a in nest.accesses if a.whole
+        )
+        changed = self.changed | _written(nest)
         # what points change is not there for others yet
-        fine = changed.isdisjoint(gathered - again) and written.isdisjoint(gathered)
-        return (changed, gathered, again) if fine else None
+        if not left or not changed.isdisjoint(gathered):
+            return None
+        tiles = Tiles((*self.nests, nest), left, changed, gathered)
+        # Legate makes images along one dimension
+        return None if gathered and max(tiles.ranks.values()) > 1 else tiles
 
     @property
     def divides_rows(self) -> bool:
@@ -129,50 +90,16 @@ class Tiles:
         )
 
 
+NO_NESTS: Final = Tiles()
+"""The nests of a launch before it has any."""
+
+
 def _written(nest: Nest) -> frozenset[int]:
     return frozenset(
         access.view.store.id
         for access in nest.accesses
         if access.changes and not access.view.store.replicated
     )
-
-
-def _has_image(nest: Nest, made: AbstractSet[int]) -> bool:
-    """Whether rows and indices of a nest say what it gathers of stores.
-
-    Legate has images of these only: rows are rectangles, and indices are int64. Where
-    other integers are read, these may be indices, too.
-    """
-    whole = {a.view for a in nest.accesses if a.whole}
-    rows = {a.view for a in nest.accesses if not a.whole and a.view.store.dtype == RECT}
-    indices = [
-        view.store.dtype
-        for view in whole
-        if "int" in view.store.dtype and view.store.id not in made
-    ]
-    # and none of parts of stores
-    parts = any(interval != WHOLE for v in whole for interval in v.region or (None,))
-    return len(rows) == 1 and indices == [INDEX] and not parts
-
-
-def _inputs(makers: Sequence[Nest], store: int) -> frozenset[int] | None:
-    """Return the arrays from which any element of a store can be computed again.
-
-    None if the elements do not depend on those of arrays at the same place only.
-    """
-    if len(makers) != 1:
-        return None
-    arrays = [a for a in makers[0].accesses if not a.view.store.replicated]
-    own = [a for a in arrays if a.view.store.id == store]
-    read = [a for a in arrays if a.reads]
-    if (
-        not read
-        or not all(shows_store(a.view) for a in (*own, *read))
-        # what others read is not overwritten, but moves
-        or any(a.reads and a.view.store.fixed for a in own)
-    ):
-        return None
-    return frozenset(a.view.store.id for a in read)
 
 
 def nest_of(number: int, tasks: Iterable[IndexTask]) -> Nest | None:
@@ -291,7 +218,7 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
 
     ``scratch`` are the stores that live in the task.
     """
-    tiles = Tiles()
+    tiles = NO_NESTS
     for nest in nests:
         if (joined := tiles.joined(nest)) is None:
             return None

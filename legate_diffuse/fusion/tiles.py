@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW
 from legate_diffuse.fusion.halo import NO_HALO, Halo
-from legate_diffuse.fusion.passed import Passed, indices_of
+from legate_diffuse.fusion.passed import Passed
 from legate_diffuse.fusion.tile_axis import TileAxis
 from legate_diffuse.fusion.tile_nests import (
     Along,
@@ -23,7 +23,6 @@ from legate_diffuse.fusion.tile_nests import (
     leaders_of,
 )
 from legate_diffuse.ir import Privilege, Store
-from legate_diffuse.ir.nest import Nest
 from legate_diffuse.ir.relations import shows_store
 
 
@@ -47,21 +46,7 @@ class Tile(NamedTuple):
     along: int = 0
 
 
-class Held(NamedTuple):
-    """What a point has of an argument, of a scratch buffer or of a nest: an image.
-
-    Attributes:
-        argument: the number of that argument.
-        also: of a buffer the number of an argument that has the same elements for the
-            tile in the end, None without any; of a nest its place among those that run
-            for images.
-    """
-
-    argument: int
-    also: int | None
-
-
-Extent = Tile | Held | None
+Extent = Tile | None
 """What a point has, or runs, along an axis; None is all of it."""
 
 
@@ -150,7 +135,14 @@ def tile(
         tuple(tiled),
         again,
         tuple(_is_shared(tiles, stores[passed.store]) for passed in arguments),
-        *_extents(divided, arguments, scratch, stores),
+        tuple(
+            tuple(_extent(divided, each, store.id) for each in divided.along)
+            for store in scratch
+        ),
+        tuple(
+            tuple(_domain(divided, each, number) for each in divided.along)
+            for number in range(len(tiles.nests))
+        ),
     )
 
 
@@ -181,59 +173,6 @@ def _is_shared(tiles: Tiles, store: Store) -> bool:
         access.view.store.id == store.id and access.privilege is Privilege.REDUCE
         for nest in tiles.nests
         for access in nest.accesses
-    )
-
-
-def _extents(
-    divided: Divided,
-    arguments: Sequence[Passed],
-    scratch: Sequence[Store],
-    stores: Mapping[int, Store],
-) -> tuple[tuple[tuple[Extent, ...], ...], tuple[tuple[Extent, ...], ...]]:
-    """Return what scratch buffers and nests are along each axis."""
-    nests, along = divided.tiles.nests, divided.along
-    held = _held(nests, {passed: place for place, passed in enumerate(arguments)})
-    imaged = [number for number, nest in enumerate(nests) if nest.image]
-    buffers = [
-        (Held(held[store.id], _own(store, arguments, divided, stores)),) * len(along)
-        if store.id in held
-        else tuple(_extent(divided, each, store.id) for each in along)
-        for store in scratch
-    ]
-    domains = [
-        (Held(held[nest.views[0].store.id], imaged.index(number)),) * len(along)
-        if nest.image
-        else tuple(_domain(divided, each, number) for each in along)
-        for number, nest in enumerate(nests)
-    ]
-    return tuple(buffers), tuple(domains)
-
-
-def _held(nests: Sequence[Nest], places: Mapping[Passed, int]) -> dict[int, int]:
-    """Return for each buffer with an image the argument that has the same elements."""
-    held = {}
-    for nest in nests:
-        if nest.image:
-            result, *sources = (v.store for v in nest.views if not v.store.replicated)
-            held[result.id] = places[Passed(sources[0].id, indices_of(nest.image))]
-    return held
-
-
-def _own(
-    buffer: Store,
-    arguments: Sequence[Passed],
-    divided: Divided,
-    stores: Mapping[int, Store],
-) -> int | None:
-    """Return the argument that has in the end, for its tile, what a buffer has."""
-    return next(
-        (
-            place
-            for place, passed in enumerate(arguments)
-            if passed.store in divided.tiles.changed
-            and stores[passed.store].origin == buffer.origin
-        ),
-        None,
     )
 
 

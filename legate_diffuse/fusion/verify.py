@@ -162,8 +162,7 @@ def copies(draft: Draft) -> None:
         made: set[int] = set()
         for nest in nests:
             _verify_arguments(nest)
-            if not nest.image:
-                made |= {a.view.store.id for a in nest.accesses if a.changes}
+            made |= {a.view.store.id for a in nest.accesses if a.changes}
         for access in [access for nest in nests for access in nest.accesses]:
             store = access.view.store.id
             _require(

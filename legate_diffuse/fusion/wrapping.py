@@ -244,8 +244,8 @@ class _Writer(NestRewriter):
         if key not in self._stores:
             store = self._stores[key] = self._store(rows.store, rows)
             if read.copies:
-                domain = RowsOf(0, None, rows.recorded)
-                copy = self._copy(store, rows, reader.tasks, domain)
+                copied = RowsOf(0, None, rows.recorded)
+                copy = self._copy(store, rows, reader.tasks, copied)
                 self._insert(read.place, [copy])
             made = [self._again(maker, store, rows) for maker in read.makers]
             self._insert(read.place, made)
@@ -255,8 +255,8 @@ class _Writer(NestRewriter):
         """Return a nest that makes some rows of a result in a short store."""
         nest = self._nests[maker.nest]
         result = nest.accesses[maker.result].view
-        domain = RowsOf(_loop_of(result), result.recorded, rows.recorded)
-        return replace(again(nest, maker.result, store, in_place=True), domain=domain)
+        made = RowsOf(_loop_of(result), result.recorded, rows.recorded)
+        return replace(again(nest, maker.result, store), rows=made)
 
 
 def _is_far(nest: Nest, view: View) -> bool:
@@ -302,7 +302,7 @@ def _read_by(nest: Nest, result: int, view: View) -> list[View] | None:
         or not shows_rows_of(access.view, view)
     ):
         return None
-    kernel, numbers = part_for(nest.kernel, result, in_place=True)
+    kernel, numbers = part_for(nest.kernel, result)
     read = [nest.accesses[number].view for number in numbers]
     if any(argument.whole for argument in kernel.arguments) or any(
         each.region is None

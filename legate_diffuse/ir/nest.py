@@ -46,7 +46,7 @@ ScalarSource = ConstantSource | TaskScalarSource
 
 @dataclass(frozen=True, slots=True)
 class RowsOf:
-    """A domain: the rows at which a nest's view shows what another view does.
+    """The rows of a nest at which a nest's view shows what another view does.
 
     Nobody knows which these are. The nest's views show no more than their regions.
 
@@ -63,25 +63,6 @@ class RowsOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """A domain on each of several points: the elements to which its indices point.
-
-    Legion calls that an image. It does not follow from distances.
-
-    Attributes:
-        indices: the store of indices that later nests use on the tile.
-        rows: the store that says which indices these are.
-    """
-
-    indices: int
-    rows: int
-
-
-Domain = RowsOf | Image | None
-"""What a nest runs of its shape, or of what a tile needs; None is all of it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Nest:
     """A perfect loop nest, whose points do not depend on one another.
 
@@ -91,7 +72,7 @@ class Nest:
         points: how many points they have.
         accesses: what each point does. All views have a dimension for each loop. Those
             that change something come first.
-        domain: what of its shape it runs.
+        rows: those of its shape that it runs; None are all.
         whole: it runs over all of its stores, and its shape is none of the window's.
         tasks: the operations in it, by position.
         kernel: what each point computes; it has an argument for each access.
@@ -102,21 +83,11 @@ class Nest:
     shape: int
     points: Points
     accesses: tuple[Access, ...]
-    domain: Domain = None
+    rows: RowsOf | None = None
     whole: bool = False
     tasks: tuple[int, ...] = ()
     kernel: Kernel = NO_KERNEL
     scalars: tuple[ScalarSource, ...] = ()
-
-    @property
-    def image(self) -> Image | None:
-        """Its domain, if that is an image."""
-        return self.domain if isinstance(self.domain, Image) else None
-
-    @property
-    def rows(self) -> RowsOf | None:
-        """Its domain, if that is some rows."""
-        return self.domain if isinstance(self.domain, RowsOf) else None
 
     @property
     def views(self) -> tuple[View, ...]:

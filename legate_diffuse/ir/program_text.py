@@ -8,9 +8,7 @@ access is ``read write`` if a nest does both, and tells the region of its view; 
 after it is its distance from the row of the nest, and ``circular %1 2`` tells that of
 store 1 two rows more than those of a block are in use at a time. ``@-%0.a`` is a
 distance that depends on where landmark a of store 0 is (``distance.py``). A nest that
-has the ``image %2 %1`` runs on each of several points for those elements to which the
-indices in store 2 point that are in rows of store 1; one that is ``part`` runs over
-some rows of its shape::
+is ``part`` runs over some rows of its shape::
 
     store %0 float64 live
     store %1 float64
@@ -23,7 +21,7 @@ some rows of its shape::
 from __future__ import annotations
 
 from legate_diffuse.ir.distance import Rows
-from legate_diffuse.ir.nest import Nest, Program, Turn
+from legate_diffuse.ir.nest import Program, Turn
 from legate_diffuse.ir.region_text import render_region
 from legate_diffuse.ir.task import Access
 from legate_diffuse.ir.text import render_store
@@ -45,14 +43,9 @@ def _turn(turn: Turn) -> str:
     text += "" if turn.row_loop is None else f" rows {turn.row_loop}"
     text += f" shift {turn.shift}" if turn.shift else ""
     text += f" margin {margin.before} {margin.after}" if margin else ""
-    text += image_text(nest) + (" part" if nest.rows else "")
+    text += " part" if nest.rows else ""
     accesses = zip(nest.accesses, turn.distances, strict=True)
     return f"{text}: {', '.join(_access(*each) for each in accesses)}"
-
-
-def image_text(nest: Nest) -> str:
-    """Return what is said of a nest that runs for an image."""
-    return f" image %{nest.image.indices} %{nest.image.rows}" if nest.image else ""
 
 
 def _access(access: Access, distance: Rows | None) -> str:

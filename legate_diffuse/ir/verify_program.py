@@ -30,7 +30,6 @@ from legate_diffuse.ir.region import BEGIN, END
 from legate_diffuse.ir.relations import aligned, may_overlap
 from legate_diffuse.ir.store import View
 from legate_diffuse.ir.verify import verify_access, verify_region
-from legate_diffuse.ir.verify_images import broken_rules
 
 
 class InvalidProgramError(ValueError):
@@ -51,8 +50,7 @@ def verify_program(program: Program, scratch: AbstractSet[int]) -> None:
             belong to what does not move along, or to a part of a shape; nests that
             conflict run in another order at some row, or parts of them at the same
             time; a store in scratch memory is live, or read before it is written; a
-            circular buffer is too small, or somebody else uses its store; a nest that
-            runs for an image breaks a rule of ``verify_images.py``.
+            circular buffer is too small, or somebody else uses its store.
     """
     numbers = sorted(nest.number for nest in program.nests)
     _require(numbers == list(range(len(numbers))), "a nest does not have one turn")
@@ -75,8 +73,6 @@ def verify_program(program: Program, scratch: AbstractSet[int]) -> None:
             if earlier.nest < later.nest and _conflict(earlier, later):
                 _verify_order(earlier, later)
                 _verify_margins(earlier, later)
-    for broken in broken_rules(program.nests, scratch):
-        raise InvalidProgramError(broken)
     for store in scratch & uses.keys():
         _verify_scratch(uses[store])
     for number, band in enumerate(program.bands):

@@ -9,14 +9,12 @@ from legate_diffuse.kernel.ir import Argument, Instruction, Kernel, Load, Op, St
 from legate_diffuse.kernel.verify import verify_kernel
 
 
-def part_for(
-    kernel: Kernel, result: int, *, in_place: bool = False
-) -> tuple[Kernel, tuple[int, ...]]:
+def part_for(kernel: Kernel, result: int) -> tuple[Kernel, tuple[int, ...]]:
     """Return a kernel that only writes one argument, and which arguments it reads.
 
-    Its first argument is what it writes, which it does not read. Those that it reads
-    follow; they are given by their numbers in the old kernel. Its scalars are the same.
-    If it is ``in_place`` what it writes has still been read from the first argument.
+    Its first argument is what it writes, and reads if the result is made from what was
+    there. Those that it reads follow; they are given by their numbers in the old
+    kernel. Its scalars are the same.
 
     Raises:
         ValueError: the kernel does not write the argument.
@@ -34,10 +32,9 @@ def part_for(
             needed.update(step.operands)
     steps = [kernel.body[number] for number in sorted(needed)]
     loaded = {step.argument for step in steps if isinstance(step, Load)}
-    changes = in_place and result in loaded
-    read = sorted(loaded - {result} if changes else loaded)
-    places = {number: place for place, number in enumerate(read, 1)}
-    places.setdefault(result, 0)
+    changes = result in loaded
+    read = sorted(loaded - {result})
+    places = {number: place for place, number in enumerate((result, *read))}
     values = {old: new for new, old in enumerate(sorted(needed))}
     body: list[Instruction] = []
     for step in steps:
@@ -55,27 +52,3 @@ def part_for(
     found = Kernel(arguments, kernel.scalars, (*body, Store(0, values[value])))
     verify_kernel(found)
     return found, tuple(read)
-
-
-def without_overwriting(kernel: Kernel, result: int) -> Kernel:
-    """Return a kernel that reads what it writes an argument over from a new one.
-
-    The new argument is the last.
-    """
-    given = kernel.arguments[result]
-    new = len(kernel.arguments)
-    found = Kernel(
-        (
-            *kernel.arguments[:result],
-            replace(given, reads=False, prefetch=False),
-            *kernel.arguments[result + 1 :],
-            replace(given, writes=False),
-        ),
-        kernel.scalars,
-        tuple(
-            Load(new) if isinstance(step, Load) and step.argument == result else step
-            for step in kernel.body
-        ),
-    )
-    verify_kernel(found)
-    return found

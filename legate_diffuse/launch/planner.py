@@ -13,7 +13,6 @@ from legate_diffuse.fusion.translate import translate
 from legate_diffuse.ir.text import render
 from legate_diffuse.kernel.ir import Kernel, RowProgram
 from legate_diffuse.launch.failure import FailureError, attempt
-from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import KernelTable
 from legate_diffuse.launch.logs import Logs
 from legate_diffuse.launch.proving import Prover
@@ -37,7 +36,6 @@ class Planner:
         meanings: of operations.
         counters: count plans.
         kernels: forgotten with the plans that use them.
-        gathering: whether points have memory for what a plan computes again.
         logs: of the proofs.
         failed: is called with a stage, what failed and what describes it.
 
@@ -51,7 +49,6 @@ class Planner:
         meanings: Meanings,
         counters: Counters,
         kernels: KernelTable,
-        gathering: Gathering,
         logs: Logs,
         failed: Callable[[str, Exception, Callable[[], str]], None],
     ) -> None:
@@ -60,11 +57,9 @@ class Planner:
         self._meanings = meanings
         self._counters = counters
         self._kernels = kernels
-        self._gathering = gathering
         self._failed = failed
         self._prover = Prover(meanings, counters, logs)
-        # by key, and whether points compute again what they gather
-        self._plans: dict[tuple[tuple[int, ...], bool], Plan] = {}
+        self._plans: dict[tuple[int, ...], Plan] = {}
         self.watch: Watch | None = None
 
     def clear(self) -> None:
@@ -88,27 +83,20 @@ class Planner:
         rest = plan.launches[1:] or first.hoisted or first.late or first.scratch
         return first if first.fused and not rest else None
 
-    def _make_plan(
-        self, window: ClosedWindow, meanings: Meanings, computes_gathered: bool = True
-    ) -> Plan:
-        how = self.watch, computes_gathered, self._kernels.runs_rows()
+    def _make_plan(self, window: ClosedWindow, meanings: Meanings) -> Plan:
+        how = self.watch, self._kernels.runs_rows()
         plan = make_plan(translate(window, self._meanings), meanings, *how)
         self._counters.plans_made += 1
         return plan
 
     def plan(self, window: ClosedWindow) -> Plan:
         """Return the plan of a window, remembered or made now."""
-        plan = self._plan_for(window, computes=True)
-        fits = self._gathering.allows(plan, window.views)
-        return plan if fits else self._plan_for(window, computes=False)
-
-    def _plan_for(self, window: ClosedWindow, computes: bool) -> Plan:
-        plan = self._found_or_made(window, computes)
+        plan = self._found_or_made(window)
         if not self._accepts(window, plan):
             plan = unfused_plan(len(window.operations))
             plan.proven = True
             if window.spells_operations():
-                self._plans[window.key, computes] = plan
+                self._plans[window.key] = plan
         return plan
 
     def _accepts(self, window: ClosedWindow, plan: Plan) -> bool:
@@ -119,15 +107,15 @@ class Planner:
             self._failed("proof", failure, lambda: self._text(window))
             return False
 
-    def _found_or_made(self, window: ClosedWindow, computes: bool) -> Plan:
-        key, length = (window.key, computes), len(window.operations)
+    def _found_or_made(self, window: ClosedWindow) -> Plan:
+        key, length = window.key, len(window.operations)
         if (plan := self._plans.get(key)) is not None and plan.length == length:
             self._counters.plan_hits += 1
             return plan
         if len(self._plans) >= MAX_PLANS or len(self._kernels) >= MAX_KERNELS:
             self._forget()
         try:
-            plan = attempt(lambda: self._make_plan(window, self._meanings, computes))
+            plan = attempt(lambda: self._make_plan(window, self._meanings))
         except FailureError as failure:
             self._failed("analysis", failure, lambda: self._text(window))
             plan = unfused_plan(length)

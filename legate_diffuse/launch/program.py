@@ -33,7 +33,6 @@ class _Written(NamedTuple):
 
     program: bytes
     numbers: list[int]
-    moments: Sequence[int]
     layouts: list[Layout]
     shapes: list[Any]
     kernels: list[int | None]
@@ -46,7 +45,6 @@ def write_program(
     views: list[View],
     shapes: list[Any],
     scalars: Callable[[Any], bytes],
-    moments: Sequence[int] = (),
 ) -> bytes:
     """Return the program of a launch over concrete views.
 
@@ -55,7 +53,6 @@ def write_program(
         views: the window's views, by number.
         shapes: the window's shapes, by number.
         scalars: returns the scalar block of a nest.
-        moments: what ``Gathering.moments`` says of the launch.
     """
     known: _Written | None = launch.written
     numbers = _numbers(launch) if known is None else known.numbers
@@ -69,18 +66,16 @@ def write_program(
     # a loop of the program has the same ones in most iterations
     if (
         known is None
-        or known.moments != moments
         or known.layouts != layouts
         or known.blocks != blocks
         or known.shapes != own_shapes
         or known.kernels != kernels
         or known.runs != runs
     ):
-        program = _write(launch, views, shapes, blocks, moments)
+        program = _write(launch, views, shapes, blocks)
         launch.written = known = _Written(
             program,
             numbers,
-            moments,
             layouts,
             own_shapes,
             kernels,
@@ -102,7 +97,6 @@ def _write(
     views: list[View],
     shapes: list[Any],
     blocks: list[bytes],
-    moments: Sequence[int],
 ) -> bytes:
     filled = Filled(launch, views)
     runs = [run for run in launch.runs if run.kernel not in (None, NO_CODE)]
@@ -110,7 +104,7 @@ def _write(
     tiling = launch.tiling
     parts = []
     if tiling is not None:
-        parts.append(write_tiling(tiling, views, launch.arguments, moments))
+        parts.append(write_tiling(tiling, views, launch.arguments))
     parts.append(pack("=4q", *counts))
     parts += [_buffer(buffer, views, filled) for buffer in launch.scratch]
     parts.append(pack(f"={len(filled.bands)}q", *filled.bands))

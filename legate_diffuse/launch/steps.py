@@ -10,7 +10,6 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
-from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -31,8 +30,6 @@ class StepOwner(Protocol):
     counters: Counters
     small: SmallArrays
     choice: ThreadsOrPoints
-    gathering: Gathering
-    unseen: int
     track_provenance: bool
 
     def note_task(self, operation: Any) -> None:
@@ -172,22 +169,8 @@ class FusedStep(Step):
         if planned.task is None:
             planned.task = self._submitter.name(planned, self._operations)
         arguments = [views[n] for n in planned.arguments]
-        given = self._submitter.native.num_given_away()
-        for view, privilege in zip(arguments, planned.privileges, strict=True):
-            root = view.root
-            if root.small is not None:
-                # a partitioned launch writes what its views show, others all of a root
-                reads = planned.partitioned or privilege != WRITE
-                root.hand_over(reads=reads, writes=privilege != READ)
-        if self._wanted is not None:
-            taken = self._submitter.native.num_given_away() - given
-            self._submitter.small.note_taken(taken)
+        self._hand_over(arguments)
         stores: Sequence[View | Root | Spare]
-        moments: Sequence[int] = ()
-        if planned.images:
-            moments = self._submitter.gathering.moments(
-                planned, views, self._submitter.unseen
-            )
         if planned.tiling is not None:
             stores = passed_stores(planned.tiling, arguments, planned.moved)
             if not self._moved:
@@ -203,12 +186,25 @@ class FusedStep(Step):
         self._submitter.native.submit_program(
             tuple([store.handle for store in stores]),
             planned.privileges,
-            write_program(planned, views, shapes, self._scalars, moments),
+            write_program(planned, views, shapes, self._scalars),
             planned.partitioned,
             provenance,
             launch,
             planned.task,
         )
+
+    def _hand_over(self, arguments: Sequence[View]) -> None:
+        """Give Legate what lies in this process."""
+        planned, native = self._launch, self._submitter.native
+        given = native.num_given_away()
+        for view, privilege in zip(arguments, planned.privileges, strict=True):
+            root = view.root
+            if root.small is not None:
+                # a partitioned launch writes what its views show, others all of a root
+                reads = planned.partitioned or privilege != WRITE
+                root.hand_over(reads=reads, writes=privilege != READ)
+        if self._wanted is not None:
+            self._submitter.small.note_taken(native.num_given_away() - given)
 
     def _settle(self, arguments: Sequence[View]) -> None:
         """Give what is reduced to a future of its own."""

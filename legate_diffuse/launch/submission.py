@@ -19,7 +19,6 @@ from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
-from legate_diffuse.launch.gathering import Gathering
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.logs import Logs, kernels_text
 from legate_diffuse.launch.planner import Planner
@@ -72,7 +71,6 @@ class Submitter:
         self.counters = counters
         self._agreement = agreement
         self.logs = Logs(native)
-        self.gathering = Gathering(native, several=agreement is not None)
         # how many operations ran that were not recorded
         self.unseen = 0
         self._windows = 0
@@ -81,10 +79,7 @@ class Submitter:
         self._named: dict[str, int] = {}
         self._warned = False
         self._prints_decisions = settings.DECISIONS in settings.dump()
-        if (cache_bytes := settings.cache_bytes()) is not None:
-            native.set_cache_bytes(cache_bytes)
-        if (threads := settings.threads()) is not None:
-            native.set_num_threads(threads)
+        _set_limits(native)
         runtime = legate.runtime
         self._kernels = KernelTable(native, agreement is not None, counters)
         self.planner = Planner(
@@ -92,7 +87,6 @@ class Submitter:
             meanings if agreement is None else Trapping(meanings, fills),
             counters,
             self._kernels,
-            self.gathering,
             self.logs,
             self._failed,
         )
@@ -351,3 +345,11 @@ def _who_chooses(agreement: Agreement | None, checker: Checker | None) -> str:
 def _print_pass(step: Pass, draft: Draft) -> None:
     note(f"# {step.name}\n{step.render(draft)}")
     verify_pass(step, draft)
+
+
+def _set_limits(native: Any) -> None:
+    """Tell the native part of caches and threads what the user has set."""
+    if (cache_bytes := settings.cache_bytes()) is not None:
+        native.set_cache_bytes(cache_bytes)
+    if (threads := settings.threads()) is not None:
+        native.set_num_threads(threads)

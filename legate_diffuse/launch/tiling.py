@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import pack
 from typing import Any, Final
 
-from legate_diffuse.fusion.tiles import Extent, Held, Tile, Tiling
+from legate_diffuse.fusion.tiles import Extent, Tiling
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Spare
 from legate_diffuse.stores.view import View, over
@@ -20,17 +20,12 @@ _ALL: Final = -2
 _ALL_OF_BUFFER: Final = (-1, 0, 0)
 _ALL_OF_NEST: Final = (-2, 0, 0)
 _ONE_ROW: Final = -1
-_HELD: Final = -3
-_NOWHERE: Final = -1
 
 
-def write_tiling(
-    tiling: Tiling, views: list[View], arguments: Sequence[int], moments: Sequence[int]
-) -> bytes:
+def write_tiling(tiling: Tiling, views: list[View], arguments: Sequence[int]) -> bytes:
     """Return what a program has before it that points run for their tiles.
 
-    ``arguments`` are the numbers of a view of each argument, and ``moments`` those of
-    the images that points gather (``gathering.py``).
+    ``arguments`` are the numbers of a view of each argument.
     """
     words = [
         _TILED,
@@ -51,29 +46,22 @@ def write_tiling(
     for buffer in tiling.buffers:
         words += (word for extent in buffer for word in _of_buffer(extent))
     for nest in tiling.nests:
-        words += (word for extent in nest for word in _of_nest(extent, views, moments))
+        words += (word for extent in nest for word in _of_nest(extent, views))
     return pack(f"={len(words)}q", *words)
 
 
 def _of_buffer(extent: Extent) -> Sequence[int]:
-    match extent:
-        case Tile(int(dim), low, high):
-            return dim, low, high
-        case Held(argument, also):
-            return _HELD, argument, _NOWHERE if also is None else also
-    return _ALL_OF_BUFFER
+    if extent is None or extent.dim is None:
+        return _ALL_OF_BUFFER
+    return extent.dim, extent.low, extent.high
 
 
-def _of_nest(
-    extent: Extent, views: Sequence[View], moments: Sequence[int]
-) -> Sequence[int]:
-    match extent:
-        case Tile(loop, low, high, view, along):
-            begin = 0 if view is None else views[view].layout.low[along]
-            return _ONE_ROW if loop is None else loop, low - begin, high - begin
-        case Held(argument, int(place)):
-            return _HELD, argument, moments[place]
-    return _ALL_OF_NEST
+def _of_nest(extent: Extent, views: Sequence[View]) -> Sequence[int]:
+    if extent is None:
+        return _ALL_OF_NEST
+    loop, low, high, view, along = extent
+    begin = 0 if view is None else views[view].layout.low[along]
+    return _ONE_ROW if loop is None else loop, low - begin, high - begin
 
 
 def passed_stores(

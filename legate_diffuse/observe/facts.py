@@ -10,7 +10,6 @@ from typing import Any
 from legate_diffuse.fusion.grouping import Grouping
 from legate_diffuse.fusion.legality import Refusal
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, PlannedNest
-from legate_diffuse.fusion.tiles import Held
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.observe.location import locate
 from legate_diffuse.observe.wording import Names, extents, verb
@@ -229,16 +228,7 @@ def _fates(
     arguments = [views[number].root for number in planned.arguments]
     moved = [arguments[place] for place in planned.moved]
     scratch = [views[buffer.view].root for buffer in planned.scratch]
-    again = (
-        []
-        if planned.tiling is None
-        else [
-            root
-            for root, (extent, *_) in zip(scratch, planned.tiling.buffers, strict=True)
-            if isinstance(extent, Held)
-        ]
-    )
-    scratch = [root for root in scratch if root not in (*arguments, *again)]
+    scratch = [root for root in scratch if root not in arguments]
     dropped = [views[number].root for number in planned.temporaries]
     dropped = [root for root in dropped if root not in scratch]
     for text, found in (
@@ -251,7 +241,6 @@ def _fates(
             [root for root in dropped if root not in read],
         ),
         ("in the task's own memory", scratch),
-        ("computed again by each point that gathers it", again),
         ("moved to fresh memory, since others read what a point changes", moved),
     ):
         if found:

@@ -32,7 +32,6 @@ class Write(Protocol):
         views: list[Any],
         shapes: list[Any],
         scalars: Callable[[Any], bytes],
-        moments: Sequence[int] = (),
     ) -> bytes:
         """Return the words."""
 
@@ -152,7 +151,6 @@ class PlanRunner:
             list(self.instance.views),
             list(self.instance.shapes),
             self._scalars,
-            [-1] * len(launch.images),
         )
         tiling, program = read_words(text, len(launch.arguments))
         if (tiling is None) != (launch.tiling is None):

@@ -60,7 +60,7 @@ def _launch_text(launch: Any) -> str:
         lines.append(f"  nest {number}: operands {nest.operands}")
         lines.append(f"    arguments {nest.nest.arguments}")
         lines.append(f"    privileges {list(nest.nest.privileges)}")
-        lines.append(f"    domain {nest.nest.domain} whole {nest.nest.whole}")
+        lines.append(f"    rows {nest.nest.rows} whole {nest.nest.whole}")
         lines.append(f"    turn {nest.turn}")
         lines.append(f"    kernel {nest.nest.kernel}")
     return "\n".join(lines)

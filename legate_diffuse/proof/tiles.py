@@ -17,7 +17,6 @@ from legate_diffuse.proof.words import (
     EVERYWHERE,
     GUARD,
     NEAR,
-    TOLD,
     Nest,
     Operand,
     Part,
@@ -197,7 +196,7 @@ class _TiledRun:
             buffers.append(Buffer(seen, name, each.changes))
         given = [buffer.elements.copy() for buffer in buffers]
         run_program(
-            self._restricted(tile, told),
+            self._restricted(tile),
             buffers,
             self.kernels,
             self.numbers,
@@ -256,17 +255,17 @@ class _TiledRun:
         return _clip(min(places), max(places) + 1, extent)
 
     # -- the program of one point --------------------------------------------------
-    def _restricted(self, tile: tuple[Range, ...], told: Sequence[Range]) -> Program:
+    def _restricted(self, tile: tuple[Range, ...]) -> Program:
         origins = []
         buffers = []
         for scratch, parts in zip(
             self.program.buffers, self.tiling.buffers, strict=True
         ):
-            made, origin = self._made(scratch, parts, tile, told)
+            made, origin = self._made(scratch, parts, tile)
             buffers.append(made)
             origins.append(origin)
         nests = tuple(
-            self._moved(nest, parts, tile, told, origins)
+            self._moved(nest, parts, tile, origins)
             for nest, parts in zip(self.program.nests, self.tiling.nests, strict=True)
         )
         return replace(self.program, buffers=tuple(buffers), nests=nests)
@@ -276,15 +275,12 @@ class _TiledRun:
         scratch: Scratch,
         parts: Sequence[Part],
         tile: tuple[Range, ...],
-        told: Sequence[Range],
     ) -> tuple[Scratch, list[int]]:
         extents, origin = list(scratch.extents), [0] * len(scratch.extents)
         for part, own in zip(parts, tile, strict=True):
-            if part.dim < 0 and part.dim != TOLD:
-                continue
-            dim = 0 if part.dim == TOLD else part.dim
-            begin, end = self._between(part, own, told, extents[dim])
-            origin[dim], extents[dim] = begin, end - begin
+            if part.dim >= 0:
+                begin, end = _between(part, own, extents[part.dim])
+                origin[part.dim], extents[part.dim] = begin, end - begin
         return replace(scratch, extents=tuple(extents)), origin
 
     def _moved(
@@ -292,18 +288,16 @@ class _TiledRun:
         nest: Nest,
         parts: Sequence[Part],
         tile: tuple[Range, ...],
-        told: Sequence[Range],
         origins: Sequence[Sequence[int]],
     ) -> Nest:
         extents, first = list(nest.extents), list(nest.first)
         runs = True
         for part, own in zip(parts, tile, strict=True):
             if part.dim == GUARD:
-                runs &= self._between(part, own, told, 1) == (0, 1)
+                runs &= _between(part, own, 1) == (0, 1)
             elif part.dim != EVERYWHERE:
-                dim = 0 if part.dim == TOLD else part.dim
-                begin, end = self._between(part, own, told, extents[dim])
-                first[dim], extents[dim] = begin, end - begin
+                begin, end = _between(part, own, extents[part.dim])
+                first[part.dim], extents[part.dim] = begin, end - begin
         operands = []
         for operand in nest.operands:
             low = list(operand.low)
@@ -328,12 +322,9 @@ class _TiledRun:
             tuple(operands),
         )
 
-    def _between(
-        self, part: Part, own: Range, told: Sequence[Range], extent: int
-    ) -> Range:
-        if part.dim == TOLD:
-            return _clip(*told[part.low], extent)
-        return _clip(own[0] + part.low, own[1] + part.high, extent)
+
+def _between(part: Part, own: Range, extent: int) -> Range:
+    return _clip(own[0] + part.low, own[1] + part.high, extent)
 
 
 def _clip(begin: int, end: int, extent: int) -> Range:

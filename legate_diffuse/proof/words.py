@@ -17,7 +17,6 @@ ALL_ROWS: Final = -1
 TILED: Final = -1
 GUARD: Final = -1
 EVERYWHERE: Final = -2
-TOLD: Final = -3
 NEAR: Final = -1
 ALL: Final = -2
 

@@ -76,7 +76,6 @@ class Root:
         "type",
         "version",
         "volume",
-        "was_lent",
     )
 
     def __init__(
@@ -121,8 +120,6 @@ class Root:
         self.fusable = dtype is not None
         # True if the application may hold the storage's memory
         self.shared = False
-        # whether it ever did
-        self.was_lent = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
         # the real physical store whose memory ``small`` uses
@@ -194,7 +191,7 @@ class Root:
                 more = (*lent, physical)
             if self.lent is lent:
                 self.lent = more
-                self.shared = self.was_lent = True
+                self.shared = True
                 self.version += 1
                 return
 
@@ -224,7 +221,7 @@ class Root:
     def show(self) -> Any:
         """Return the bytes of the elements here, which the application gets hold of."""
         self.constant = None
-        self.shared = self.was_lent = True
+        self.shared = True
         self.version += 1
         return self.small.show()
 

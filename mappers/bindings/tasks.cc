@@ -20,7 +20,6 @@
 #include "gpu/kernel_code.h"
 #include "interposition/clocks.h"
 #include "mapper/library.h"
-#include "mapper/tile_task.h"
 #include "program/cache.h"
 #include "program/kernel_table.h"
 #include "threads/team.h"
@@ -155,7 +154,6 @@ void bind_tasks(nb::module_& module) {
   module.def("target", &target);
   module.def("scope_runs_kernels", &scope_runs_kernels);
   module.def("kernels_run_in_process", [] { return !kernels_run_on_gpus(); });
-  module.def("take_far", &take_far);
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));
   module.def("set_cache_bytes", &set_cache_bytes, nb::arg("bytes"));

@@ -62,7 +62,7 @@ void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Strea
   const auto& leader = arguments[tiled.tiling().leader];
 
   if (!leader) return;
-  const auto program = tiled.restrict_to(leader->lower, leader->upper, parts_of(arguments));
+  const auto program = tiled.restrict_to(leader->lower, leader->upper);
   const auto plan = place_scratch(program.buffers, {});
   const PoolMemory memory{launch.header.fold_size, plan.size};
   auto bases = tiled.bases(arguments);
@@ -128,15 +128,7 @@ std::int64_t tile_scratch_bytes(const Launch& launch, const legate::mapping::Tas
     lower[d] = domain.lo()[static_cast<int>(d)];
     upper[d] = domain.hi()[static_cast<int>(d)];
   }
-  std::vector<Interval> told;
-  for (std::size_t index = 0; index < tiling.arguments.size(); ++index) {
-    auto& part = told.emplace_back(Interval{0, 0});
-    if (tiling.arguments[index].teller < 0) continue;
-
-    const auto there = store_of(launch, task, index).domain();
-    if (!there.empty()) part = {there.lo()[0], there.hi()[0] - there.lo()[0] + 1};
-  }
-  return place_scratch(tiled.restrict_to(lower, upper, told).buffers, {}).size;
+  return place_scratch(tiled.restrict_to(lower, upper).buffers, {}).size;
 }
 
 }  // namespace

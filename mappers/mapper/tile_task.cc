@@ -3,12 +3,7 @@
 #include "mapper/tile_task.h"
 
 #include <algorithm>
-#include <atomic>
-#include <iterator>
-#include <mutex>
-#include <utility>
 
-#include "threads/gathered_turns.h"
 #include "threads/program_runner.h"
 #include "versions.h"
 
@@ -36,109 +31,16 @@ RootShape shape_of(const Elements& elements, const TiledArgument& argument) {
   return shape;
 }
 
-// What points compute beyond their tiles is at most half of what these have; or so little that it
-// takes less time than another task.
-constexpr std::int64_t FEW_ELEMENTS = std::int64_t{1} << 15;
-
-// The moments of what has told otherwise.
-class Far {
- public:
-  void note(std::int64_t moment) {
-    const std::lock_guard<std::mutex> guard{mutex_};
-
-    moments_.push_back(moment);
-    has_any_.store(true, std::memory_order_relaxed);
-  }
-
-  std::vector<std::int64_t> take() {
-    // asked for each window
-    if (!has_any_.load(std::memory_order_relaxed)) return {};
-
-    const std::lock_guard<std::mutex> guard{mutex_};
-
-    has_any_.store(false, std::memory_order_relaxed);
-    return std::exchange(moments_, {});
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::int64_t> moments_;
-  std::atomic<bool> has_any_{false};
-};
-
-Far& far() {
-  static auto* const found = new Far;
-  return *found;
-}
-
-void note_gathered(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told) {
-  for (const auto& nest : tiling.nests) {
-    const auto& part = nest.front();
-    if (part.dim != TOLD) continue;
-
-    const auto extent = told[part.reach.low].extent;
-    const auto own = tile.extents[tiling.axes.front()];
-    if (extent > FEW_ELEMENTS && extent > own + own / 2) far().note(part.reach.high);
-  }
-}
-
-bool lies_together(const std::optional<Elements>& elements, std::int64_t itemsize) {
-  return elements && elements->itemsize == itemsize && elements->strides[0] == itemsize;
-}
-
-Interval part_of(const std::optional<Elements>& elements) {
-  return elements ? Interval{elements->lower[0], elements->upper[0] - elements->lower[0] + 1}
-                  : Interval{0, 0};
-}
-
-// What a point gathers and computes again, where its columns can be looked through.
-std::vector<GatheredBuffer> gathered_by(const Program& program, const Tiling& tiling,
-                                        const std::vector<std::optional<Elements>>& arguments) {
-  constexpr std::int64_t ROW_BYTES = 2 * sizeof(std::int64_t);
-  std::vector<GatheredBuffer> found;
-  auto words = program.nests;
-
-  for (std::int64_t number = 0; number < program.num_nests; ++number) {
-    const ParsedNest nest{words};
-    const auto& part = tiling.nests[number].front();
-    if (part.dim != TOLD) continue;
-
-    const auto told = part.reach.low;
-    const auto columns = tiling.arguments[told].teller;
-    const auto rows = columns >= 0 ? tiling.arguments[columns].teller : NO_ARGUMENT;
-    if (rows < 0 || nest.operands.front().base >= 0 ||
-        !lies_together(arguments[columns], sizeof(std::int64_t)) ||
-        !lies_together(arguments[rows], ROW_BYTES)) {
-      continue;
-    }
-    const auto buffer = ~nest.operands.front().base;
-    const auto own = tiling.buffers[buffer].front().reach.high;
-    const auto has_own =
-        own >= 0 && lies_together(arguments[own], program.buffers[buffer].itemsize);
-
-    found.push_back({buffer, number, rows, columns, part.reach.high, part_of(arguments[columns]),
-                     part_of(arguments[told]), has_own ? own : NO_ARGUMENT,
-                     has_own ? part_of(arguments[own]) : Interval{0, 0}});
-  }
-  return found;
-}
-
 }  // namespace
 
-std::vector<std::int64_t> take_far() {
-  return far().take();
-}
-
-Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper,
-                                  const std::vector<Interval>& told) {
+Program TiledProgram::restrict_to(const Nest::Strides& lower, const Nest::Strides& upper) {
   Tile tile;
 
   for (std::int64_t d = 0; d < tiling_.rank; ++d) {
     tile.first[d] = lower[d];
     tile.extents[d] = std::max<std::int64_t>(upper[d] - lower[d] + 1, 0);
   }
-  note_gathered(tiling_, tile, told);
-  restrict_program(tiling_, tile, told, text_.data(), text_.size());
+  restrict_program(tiling_, tile, text_.data(), text_.size());
   Words words{text_.data(), text_.size()};
   return Program{words};
 }
@@ -150,13 +52,6 @@ std::vector<Base> TiledProgram::bases(const std::vector<std::optional<Elements>>
     found.push_back(arguments[index] ? base_of(*arguments[index], tiling_.arguments[index])
                                      : Base{});
   }
-  return found;
-}
-
-std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& arguments) {
-  std::vector<Interval> found;
-
-  std::transform(arguments.begin(), arguments.end(), std::back_inserter(found), part_of);
   return found;
 }
 
@@ -173,10 +68,9 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
     shapes.push_back(arguments[index] ? shape_of(*arguments[index], argument)
                                       : RootShape{std::vector<std::int64_t>(argument.root_dim), 1});
   }
-  const auto program = tiled.restrict_to(leader->lower, leader->upper, parts_of(arguments));
+  const auto program = tiled.restrict_to(leader->lower, leader->upper);
 
-  run_program(program, tiled.bases(arguments), shapes, sharing,
-              gathered_by(program, tiled.tiling(), arguments));
+  run_program(program, tiled.bases(arguments), shapes, sharing);
 }
 
 namespace {

@@ -26,11 +26,9 @@ class TiledProgram {
 
   [[nodiscard]] const Tiling& tiling() const { return tiling_; }
 
-  // Leaves the points of the tile whose bounds are those of the leader. `told` has what a point has
-  // of each argument, along the first dimension. Called once; what it returns lives as long as
-  // this.
-  Program restrict_to(const Nest::Strides& lower, const Nest::Strides& upper,
-                      const std::vector<Interval>& told);
+  // Leaves the points of the tile whose bounds are those of the leader. Called once; what it
+  // returns lives as long as this.
+  Program restrict_to(const Nest::Strides& lower, const Nest::Strides& upper);
 
   // The memory of the arguments, of which a task may lack some.
   [[nodiscard]] std::vector<Base> bases(
@@ -41,16 +39,9 @@ class TiledProgram {
   std::vector<std::int64_t> text_;
 };
 
-// What a point has of each argument, along the first dimension.
-std::vector<Interval> parts_of(const std::vector<std::optional<Elements>>& arguments);
-
 // In a task on a CPU: runs the points of a tile of a program, which `words` begin with.
 void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments,
               const Sharing& sharing);
-
-// The moments of what has told points to compute much that others compute, too, since this was
-// asked last (tiling.h).
-std::vector<std::int64_t> take_far();
 
 // Lets the points of a task have of each argument what lies within its reach of their tiles.
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,

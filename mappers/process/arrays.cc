@@ -49,10 +49,9 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
       root_shape{object(known.root), "shape"},
       root_volume{object(known.root), "volume"} {
   for (const auto* const name :
-       {"_handle",  "_number", "constant", "constant_bytes", "dtype",  "escaped",
-        "forsaken", "fusable", "held",     "initial",        "legate", "lent",
-        "mapped",   "moves",   "places",   "real",           "shared", "shared_future",
-        "spare",    "type",    "version",  "was_lent"}) {
+       {"_handle", "_number", "constant", "constant_bytes", "dtype", "escaped", "forsaken",
+        "fusable", "held",    "initial",  "legate",         "lent",  "mapped",  "moves",
+        "places",  "real",    "shared",   "shared_future",  "spare", "type",    "version"}) {
     copied.emplace_back(object(known.root), name);
   }
 }

@@ -131,12 +131,6 @@ void check_tiling(const Tiling& tiling, const std::vector<TiledShape>& arguments
     for (const auto& each : *parts) {
       for (const auto& part : each) {
         require(is_small(part.reach), "a reach is too large");
-        if (part.dim != TOLD) continue;
-
-        const auto told = part.reach.low;
-        require(told >= 0 && told < static_cast<std::int64_t>(arguments.size()) &&
-                    tiling.arguments[told].teller >= 0,
-                "nothing tells what a nest runs");
       }
     }
   }
@@ -157,41 +151,9 @@ void check_reach(const NestHead& nest, const Operand& operand, const Part& part,
           "an operand leaves the part of its root that a point has");
 }
 
-// Whether an argument may have for its tile what a scratch buffer has of what another one tells.
-bool has_own(const Tiling& tiling, const std::vector<TiledShape>& arguments, const Part& part,
-             std::int64_t itemsize) {
-  const auto own = part.reach.high;
-
-  if (own < 0 || own >= static_cast<std::int64_t>(arguments.size())) return false;
-
-  const auto& [shape, writes, is_scalar] = arguments[own];
-
-  return writes && !is_scalar && tiling.arguments[own].teller == NEAR &&
-         shape.itemsize == itemsize && shape.extents == arguments[part.reach.low].shape.extents;
-}
-
 bool stands(const NestHead& nest, const Operand& operand) {
   return std::all_of(operand.dims, operand.dims + nest.dim,
                      [](std::int64_t dim) { return dim < 0; });
-}
-
-// Of a nest that runs over what a point has of the argument `told`: whether an operand moves along
-// elements that are there.
-void check_told(const Tiling& tiling, const std::vector<TiledShape>& arguments,
-                const NestHead& nest, const Operand& operand, std::int64_t told) {
-  if (operand.base >= 0 && arguments[operand.base].is_scalar) return;
-  require(nest.dim == 1 && nest.first[0] == 0 && operand.root_dim == 1 && operand.dims[0] == 0 &&
-              operand.low[0] == 0,
-          "an operand does not move along with what is told");
-  if (operand.base < 0) {
-    const auto& buffer = tiling.buffers[~operand.base].front();
-    require(buffer.dim == TOLD && buffer.reach.low == told,
-            "a nest makes other elements than those that it is told");
-    return;
-  }
-  require(tiling.arguments[operand.base].teller == tiling.arguments[told].teller &&
-              arguments[operand.base].shape.extents == arguments[told].shape.extents,
-          "a nest reads other elements than those that it is told");
 }
 
 }  // namespace
@@ -220,9 +182,6 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
     for (const auto& part : tiling.buffers[index]) {
       require(part.dim < program.buffers[index].dim, "a scratch buffer lacks a dimension");
-      require(part.dim != TOLD || part.reach.high == NO_ARGUMENT ||
-                  has_own(tiling, arguments, part, program.buffers[index].itemsize),
-              "no argument has what is made of a scratch buffer");
     }
   }
   for (const auto& parts : tiling.nests) {
@@ -230,14 +189,8 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
 
     for (const auto& operand : nest.operands) {
       for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
-        if (parts[axis].dim == TOLD) {
-          check_told(tiling, arguments, nest.head, operand, parts[axis].reach.low);
-          continue;
-        }
         if (operand.base < 0) {
           const auto& buffer = tiling.buffers[~operand.base][axis];
-          require(buffer.dim != TOLD || stands(nest.head, operand),
-                  "an operand moves along a buffer of which points have other parts");
           if (buffer.dim >= 0) {
             check_reach(nest.head, operand, parts[axis], buffer.dim, buffer.reach);
           }
@@ -268,13 +221,8 @@ Interval clip(std::int64_t begin, std::int64_t end, std::int64_t extent) {
   return {first, std::max(std::min(end, extent) - first, std::int64_t{0})};
 }
 
-Interval clip(const Part& part, const Tiling& tiling, const Tile& tile,
-              const std::vector<Interval>& told, std::size_t axis, std::int64_t extent) {
-  if (part.dim == TOLD) {
-    const auto& there = told[part.reach.low];
-
-    return clip(there.first, there.first + there.extent, extent);
-  }
+Interval clip(const Part& part, const Tiling& tiling, const Tile& tile, std::size_t axis,
+              std::int64_t extent) {
   const auto begin = tile.first[tiling.axes[axis]];
   const auto end = begin + tile.extents[tiling.axes[axis]];
 
@@ -283,8 +231,8 @@ Interval clip(const Part& part, const Tiling& tiling, const Tile& tile,
 
 }  // namespace
 
-void restrict_program(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told,
-                      std::int64_t* words, std::size_t num_words) {
+void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
+                      std::size_t num_words) {
   Words rest{words, num_words};
   const auto at = [&](const std::int64_t* word) { return words + (word - words); };
   const Program program{rest};
@@ -297,12 +245,11 @@ void restrict_program(const Tiling& tiling, const Tile& tile, const std::vector<
 
     for (std::size_t axis = 0; axis < tiling.axes.size(); ++axis) {
       const auto& part = tiling.buffers[index][axis];
-      if (part.dim < 0 && part.dim != TOLD) continue;
+      if (part.dim < 0) continue;
 
-      const auto dim = part.dim == TOLD ? 0 : part.dim;
-      auto& extent = *at(buffer.extents + dim);
-      const auto found = clip(part, tiling, tile, told, axis, extent);
-      origin[dim] = found.first;
+      auto& extent = *at(buffer.extents + part.dim);
+      const auto found = clip(part, tiling, tile, axis, extent);
+      origin[part.dim] = found.first;
       extent = found.extent;
     }
   }
@@ -316,12 +263,11 @@ void restrict_program(const Tiling& tiling, const Tile& tile, const std::vector<
       const auto& part = parts[axis];
 
       if (part.dim == GUARD) {
-        runs = runs && clip(part, tiling, tile, told, axis, 1).extent == 1;
+        runs = runs && clip(part, tiling, tile, axis, 1).extent == 1;
       } else if (part.dim != EVERYWHERE) {
-        const auto dim = part.dim == TOLD ? 0 : part.dim;
-        auto& extent = *at(head.extents + dim);
-        const auto found = clip(part, tiling, tile, told, axis, extent);
-        *at(head.first + dim) = found.first;
+        auto& extent = *at(head.extents + part.dim);
+        const auto found = clip(part, tiling, tile, axis, extent);
+        *at(head.first + part.dim) = found.first;
         extent = found.extent;
       }
     }

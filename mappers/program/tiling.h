@@ -28,21 +28,14 @@ namespace legate_diffuse {
 // beginning, and a `high` one from its end. An argument is used within its reach. Of a scratch
 // buffer the rows of its dimension `dim` are made that lie in between, and of a nest the points of
 // its loop `dim`. A nest without such a loop is run if 0 lies in between (GUARD), or anyhow
-// (EVERYWHERE), and a scratch buffer without such a dimension is made as a whole. If `dim` is TOLD,
-// `low` is the number of an argument that another one tells of: the nest runs over the elements
-// that a point has of it, and of the buffer the same ones are made, along the only dimension.
-// `high` is for the buffer the number of an argument that has the same elements, or NO_ARGUMENT;
-// for the nest it is the moment of what tells of the argument: while that is the same number, and
-// not negative, so are its elements (legate_diffuse/launch/gathering.py).
+// (EVERYWHERE), and a scratch buffer without such a dimension is made as a whole.
 
 // Instead of the number of nests' scratch buffers, where a tiling comes first.
 constexpr std::int64_t TILED = -1;
 constexpr std::int64_t GUARD = -1;
 constexpr std::int64_t EVERYWHERE = -2;
-constexpr std::int64_t TOLD = -3;
 constexpr std::int64_t NEAR = -1;
 constexpr std::int64_t ALL = -2;
-constexpr std::int64_t NO_ARGUMENT = -1;
 
 struct Reach {
   std::int64_t low;
@@ -96,9 +89,8 @@ void check_tiled_program(const std::vector<std::int64_t>& text,
                          const std::vector<TiledShape>& arguments);
 
 // Makes a program one for the points of a tile: with the extents of the loops and the scratch
-// buffers that they need. `told` has what a point has, along the only dimension, of each argument
-// that another one tells of. `words` are those of the program.
-void restrict_program(const Tiling& tiling, const Tile& tile, const std::vector<Interval>& told,
-                      std::int64_t* words, std::size_t num_words);
+// buffers that they need. `words` are those of the program.
+void restrict_program(const Tiling& tiling, const Tile& tile, std::int64_t* words,
+                      std::size_t num_words);
 
 }  // namespace legate_diffuse

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include "program/scratch_plan.h"
 
@@ -88,33 +87,16 @@ void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, Te
 }
 
 void run_program(const Program& program, std::vector<Base> bases,
-                 const std::vector<RootShape>& shapes, const Sharing& sharing,
-                 const std::vector<GatheredBuffer>& gathered) {
+                 const std::vector<RootShape>& shapes, const Sharing& sharing) {
   const auto num_arguments = bases.size();
-  auto schedule = schedule_of(program, shapes, sharing);
-  const auto turns = sharing.num_threads == 1 ? GatheredTurns::join(program, gathered, schedule)
-                                              : std::optional<GatheredTurns>{};
+  const auto schedule = schedule_of(program, shapes, sharing);
   const auto plan = place_scratch(program.buffers, schedule);
   const ThreadScratch scratch{plan.size};
 
   add_scratch(program, schedule, plan.offsets.data(), scratch.get(), bases);
   TeamRunner runner{bases, num_arguments, sharing};
 
-  if (!turns) {
-    run_nests(program.nests, program.num_nests, schedule, runner);
-    return;
-  }
-  auto words = program.nests;
-  std::int64_t first = 0;
-
-  for (const auto& band : schedule.bands) {
-    if (first == turns->first_nest()) {
-      turns->run(words, schedule, bases, num_arguments, sharing.num_tasks);
-    } else {
-      run_band(words, schedule, band, first, runner);
-    }
-    first += band.num_nests;
-  }
+  run_nests(program.nests, program.num_nests, schedule, runner);
 }
 
 }  // namespace legate_diffuse

