@@ -14,8 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS
+from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.parts import find_part
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
@@ -61,6 +63,17 @@ def _replace_get(submission: Submission) -> None:
     arrays = hosted.new_arrays
     get_selected = client.legate.native.get_selected
     gathered = client.legate.native.gathered
+    index = hosted.index
+    if window.runs_at_once:
+        taken = client.legate.native.Recipe(
+            np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1), frozenset(), False
+        )
+        index = submission.native_first("hosted", index, extra=taken)
+
+    def is_plain(key: Any) -> bool:
+        """Whether NumPy takes an index as the original does, if it takes it."""
+        kinds = {type(each) for each in key}
+        return ndarray in kinds and kinds <= {ndarray, int}
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
@@ -70,6 +83,12 @@ def _replace_get(submission: Submission) -> None:
             selected = get_selected(arrays.function, self, key)
             if selected is None:
                 selected = arrays.make(gathered, self, key)
+            if selected is None and key.ndim < self.ndim and key.dtype == bool:
+                selected = index(self, key)
+            if selected is not None:
+                return selected
+        elif type(key) is tuple and is_plain(key):
+            selected = index(self, key)
             if selected is not None:
                 return selected
         thunk = self._thunk

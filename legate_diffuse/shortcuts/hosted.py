@@ -225,7 +225,8 @@ class Hosted:
             # the original may be fused, and refuses some
             return False
         try:
-            plain = self.elements.key_of(key, is_whole=True)
+            is_whole = type(key) is not self._ndarray or key.ndim == array.ndim
+            plain = self.elements.key_of(key, is_whole=is_whole)
             value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
@@ -236,14 +237,17 @@ class Hosted:
             return False
 
         is_mask = type(plain) is np.ndarray and plain.dtype == bool
-        if array.size > MOST_POINTS and (is_mask or not self.elements.has_arrays(key)):
+        is_of_all = is_mask and plain.shape == array.shape
+        if is_mask and not is_of_all and np.size(value) == 1:
+            # the original refuses it
+            return False
+        if array.size > MOST_POINTS and (
+            is_of_all or not self.elements.has_arrays(key)
+        ):
             # the original is a loop
             return False
 
         def change(elements: Any) -> None:
-            if is_mask and plain.shape != elements.shape:
-                # the original refuses a mask of rows
-                raise UnsuitableError
             elements[_apart(plain, elements)] = _apart(value, elements)
 
         return self.change(array, change)

@@ -5,8 +5,10 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace nb = nanobind;
@@ -46,6 +48,49 @@ template <typename T>
   }
 }
 
+// Elements that are compared at a time, in lanes that do not wait for each other.
+constexpr std::int64_t LANES = 32;
+
+// The place of the first extreme of a row; -1 if there is NaN.
+template <bool LARGEST, typename T>
+[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
+  // what is compared with NaN stays NaN
+  const auto better = [](T one, T best) {
+    const auto precedes = LARGEST ? one > best : one < best;
+
+    return static_cast<bool>(int{precedes} | int{one != one}) ? one : best;
+  };
+  auto best = row[0];
+  std::int64_t at = 0;
+
+  if (count >= LANES) {
+    std::array<T, LANES> lanes;
+
+    std::copy(row, row + LANES, lanes.begin());
+    for (at = LANES; at + LANES <= count; at += LANES) {
+      for (std::int64_t lane = 0; lane < LANES; ++lane) {
+        lanes[lane] = better(row[at + lane], lanes[lane]);
+      }
+    }
+    for (const auto one : lanes) best = better(one, best);
+  }
+  for (; at < count; ++at) best = better(row[at], best);
+  if (best != best) return -1;
+  at = 0;
+  for (bool is_found = false; at + LANES <= count; at += LANES) {
+    for (std::int64_t lane = 0; lane < LANES; ++lane) is_found |= row[at + lane] == best;
+    if (is_found) break;
+  }
+  while (row[at] != best) ++at;
+  return at;
+}
+
+template <typename T>
+[[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count,
+                                                       bool largest) {
+  return largest ? find_in_row<true>(row, count) : find_in_row<false>(row, count);
+}
+
 }  // namespace
 
 #define LEGATE_DIFFUSE_FIND(T)                                                                \
@@ -57,6 +102,18 @@ template <typename T>
 LEGATE_DIFFUSE_FIND(double)
 LEGATE_DIFFUSE_FIND(float)
 LEGATE_DIFFUSE_FIND(std::int64_t)
+#undef LEGATE_DIFFUSE_FIND
+
+#define LEGATE_DIFFUSE_FIND(T)                                                            \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t find_extreme( \
+      const T* row, std::int64_t count, bool largest) {                                   \
+    return find_in_row(row, count, largest);                                              \
+  }
+LEGATE_DIFFUSE_FIND(double)
+LEGATE_DIFFUSE_FIND(float)
+LEGATE_DIFFUSE_FIND(std::int64_t)
+LEGATE_DIFFUSE_FIND(std::int32_t)
+LEGATE_DIFFUSE_FIND(std::uint8_t)
 #undef LEGATE_DIFFUSE_FIND
 
 namespace {

@@ -17,6 +17,13 @@ void find_extremes(const float* rows, std::int64_t count, std::int64_t columns,
 void find_extremes(const std::int64_t* rows, std::int64_t count, std::int64_t columns,
                    std::int64_t* places, std::int64_t* best, bool largest);
 
+// The place of the first largest or smallest of elements; -1 if there is NaN.
+std::int64_t find_extreme(const double* row, std::int64_t count, bool largest);
+std::int64_t find_extreme(const float* row, std::int64_t count, bool largest);
+std::int64_t find_extreme(const std::int64_t* row, std::int64_t count, bool largest);
+std::int64_t find_extreme(const std::int32_t* row, std::int64_t count, bool largest);
+std::int64_t find_extreme(const std::uint8_t* row, std::int64_t count, bool largest);
+
 // Adds `find_extremes`, which does so for arrays of NumPy's.
 void bind_extremes(nanobind::module_& module);
 

@@ -61,7 +61,7 @@ std::optional<NewShape> shape_from(PyObject* argument, std::int64_t volume) {
 
 // Calls `visit` with each element of an array of integers, in row-major order.
 template <typename T, typename Visit>
-void for_each_place_of(const LocalOperand& places, const Visit& visit) {
+void for_each_place_of(const LocalOperand& places, Visit visit) {
   const auto strides = places.byte_strides();
   const auto& form = places.form;
   std::array<std::int64_t, LEGATE_MAX_DIM> index{};
@@ -123,8 +123,7 @@ bool for_each_place(const LocalOperand& places, const Visit& visit) {
 bool are_inside(const LocalOperand& places, std::int64_t extent) {
   bool found = true;
 
-  return for_each_place(places,
-                        [&](auto place) { found = found && place >= -extent && place < extent; }) &&
+  return for_each_place(places, [&](auto place) { found &= place >= -extent && place < extent; }) &&
          found;
 }
 
@@ -194,16 +193,21 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   const auto itemsize = copying.itemsize();
   const auto strides = row_major_strides(form.dim - 1, form.extents + 1, itemsize);
   const auto row = (form.volume / form.extents[0]) * itemsize;
+  const auto step = copying.strides[0];
+  const auto extent = form.extents[0];
+  const auto* const from = copying.from();
   auto* to = copying.target.small->elements();
 
+  if (row == sizeof(double)) {
+    // the loop has copies of all it uses, as bytes may be anybody's
+    for_each_place(indices, [from, step, extent, to](std::int64_t place) mutable {
+      std::memcpy(to, from + (place < 0 ? place + extent : place) * step, sizeof(double));
+      to += sizeof(double);
+    });
+    return copying.done();
+  }
   for_each_place(indices, [&](std::int64_t place) {
-    if (place < 0) place += form.extents[0];
-    if (row == sizeof(double)) {
-      std::memcpy(to, copying.from() + place * copying.strides[0], sizeof(double));
-      to += row;
-      return;
-    }
-    copy_elements(to, strides.data(), copying.from() + place * copying.strides[0],
+    copy_elements(to, strides.data(), from + (place < 0 ? place + extent : place) * step,
                   copying.strides.data() + 1, form.dim - 1, form.extents + 1, itemsize);
     to += row;
   });

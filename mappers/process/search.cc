@@ -28,9 +28,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Elements that are compared at a time, in lanes that do not wait for each other.
-constexpr std::size_t LANES = 8;
-
 // Elements after which it is asked whether one was found.
 constexpr std::int64_t BLOCK = 256;
 
@@ -82,40 +79,6 @@ class InOrder {
   std::vector<T> copy_;
 };
 
-// Whether one element is to be taken rather than another one.
-template <bool LARGEST, typename T>
-bool is_better(T one, T other) {
-  return LARGEST ? one > other : one < other;
-}
-
-// The place of the first extreme; none if there is NaN.
-template <bool LARGEST, typename T>
-std::optional<std::int64_t> place_of_extreme(const T* elements, std::int64_t count) {
-  std::array<T, LANES> best;
-  std::array<bool, LANES> has_nan{};
-  std::int64_t at = 0;
-
-  best.fill(elements[0]);
-  for (; at + static_cast<std::int64_t>(LANES) <= count; at += LANES) {
-    for (std::size_t lane = 0; lane < LANES; ++lane) {
-      const auto value = elements[at + static_cast<std::int64_t>(lane)];
-
-      best[lane] = is_better<LARGEST>(value, best[lane]) ? value : best[lane];
-      has_nan[lane] |= value != value;
-    }
-  }
-  for (; at < count; ++at) {
-    best[0] = is_better<LARGEST>(elements[at], best[0]) ? elements[at] : best[0];
-    has_nan[0] |= elements[at] != elements[at];
-  }
-  for (std::size_t lane = 0; lane < LANES; ++lane) {
-    if (has_nan[lane]) return {};
-    if (is_better<LARGEST>(best[lane], best[0])) best[0] = best[lane];
-  }
-  for (at = 0; elements[at] != best[0];) ++at;
-  return at;
-}
-
 // A new array of one number.
 template <typename T>
 PyObject* single(const Function& function, std::string_view dtype, T value, const char* name) {
@@ -147,11 +110,8 @@ bool find_all(const InOrder<T>& found, std::int64_t count, std::int64_t columns,
 
   if (columns == 1) {
     for (const auto* row = found.elements; row < end; row += count) {
-      const auto place =
-          largest ? place_of_extreme<true>(row, count) : place_of_extreme<false>(row, count);
-
-      if (!place) return false;
-      *places++ = *place;
+      *places = find_extreme(row, count, largest);
+      if (*places++ < 0) return false;
     }
     return true;
   }
@@ -237,20 +197,19 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
 
 PyObject* extreme(const Function& function, PyObject* array, bool largest) {
   LocalOperand operand;
-  std::optional<std::int64_t> place;
+  std::int64_t place = -1;
 
   if (!find(array, operand)) Py_RETURN_NONE;
   if (!with_type_of(text_of(operand.dtype),
                     [&](auto like) {
                       const InOrder<decltype(like)> found{operand};
 
-                      place = largest ? place_of_extreme<true>(found.elements, found.count)
-                                      : place_of_extreme<false>(found.elements, found.count);
+                      place = find_extreme(found.elements, found.count, largest);
                     }) ||
-      !place) {
+      place < 0) {
     Py_RETURN_NONE;
   }
-  return single(function, "int64", *place, largest ? "argmax" : "argmin");
+  return single(function, "int64", place, largest ? "argmax" : "argmin");
 }
 
 PyObject* count_of_others(const Function& function, PyObject* array) {

@@ -96,6 +96,43 @@ for dtype in ("float64", "float32", "int64"):
     )
 
 
+def test_extremes_of_rows_with_nan_are_left_to_the_original() -> None:
+    run_here(
+        """
+counters = window.counters
+for count in (3, 31, 32, 33, 64, 100):
+    for place in (None, 0, count // 2, count - 1):
+        values = np.arange(count) % 7 - 3.0
+        if place is not None:
+            values[place] = np.nan
+        before = counters.tasks_submitted
+        found = int(cn.array(values).argmax())
+        window.flush("test")
+        assert (counters.tasks_submitted == before) == (place is None), (count, place)
+        assert place is not None or found == values.argmax()
+""",
+        fuses=False,
+    )
+
+
+def test_rows_at_a_mask_are_assigned_in_this_process() -> None:
+    run_here(
+        """
+def results(n, rows):
+    v = (n.arange(3.0 * rows) % 11).reshape(rows, 3)
+    mask = v[:, 1] > 4
+    v[mask] *= (n.arange(1.0 * rows) % 3)[mask][:, None]
+    v[mask] = v[mask][:, :1]
+    return v
+for rows in (20, 40_000):
+    tasks = window.counters.tasks_submitted
+    assert np.array_equal(results(cn, rows), results(np, rows))
+    assert rows > 20 or window.counters.tasks_submitted == tasks
+""",
+        fuses=False,
+    )
+
+
 def test_flags_are_counted_in_words() -> None:
     # 255 words of flags, and a few more and less
     run_here(
