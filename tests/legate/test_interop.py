@@ -405,6 +405,9 @@ def test_copies_gathers_and_scatters() -> None:
     np.testing.assert_array_equal(y, (EXPECTED + 1.0) * 2.0)
     RUNTIME.issue_copy(array_of(y).data, array_of(x).data, lc.ReductionOpKind.ADD)
     np.testing.assert_array_equal(y, (EXPECTED + 1.0) * 3.0)
+    x += 1.0
+    RUNTIME.issue_scatter_gather(array_of(z).data, index, array_of(x).data, index)
+    np.testing.assert_array_equal(z, EXPECTED + 2.0)
 
 
 def make_points(x: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-from process import run_in_worker
+from process import run_alone, run_in_worker
 from tiers import examples, some
 
 INJECT = Path(__file__).parents[2] / "scripts" / "inject.py"
@@ -292,6 +292,41 @@ def test_an_exception_in_a_flush_that_legate_asked_for_is_raised() -> None:
     print(x.tolist())
     """
     assert output_of(_dedent(program)) == f"raised\n{[1.0] * 4}\n"
+
+
+def test_an_exception_in_a_flush_that_other_libraries_ask_for_is_raised() -> None:
+    """They call Legate from C++: the exception waits until Python goes on."""
+    program = """
+    import legate_diffuse
+    legate_diffuse.enable()
+    import cupynumeric as cn
+    import legate.core as lc
+    from legate_diffuse import _native
+    from legate_diffuse.interpose.window import window
+
+    class Interrupt(Exception):
+        pass
+
+    def interrupt():
+        raise Interrupt(3, "in the flush")
+
+    x = cn.arange(1000.0)
+    window.flush("test")
+    _native.set_flush_callback(interrupt)
+    _native.set_pending(True)
+    try:
+        lc.get_legate_runtime().issue_execution_fence(block=True)
+        for _ in range(1000):
+            pass
+        print("went on")
+    except Interrupt as error:
+        print("raised", error)
+    _native.set_flush_callback(lambda: window.flush("test"))
+    print((x + 1.0)[2])
+    """
+    done = run_alone(program)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "raised (3, 'in the flush')\n3.0\n"
 
 
 def test_an_exception_while_an_operation_is_planned_that_is_to_run_at_once() -> None:

@@ -43,6 +43,7 @@ def is_lazy(array):
         "n.zeros_like(a, dtype=n.int32)",
         "n.full_like(a, 1)",
         "a.T.shape + (a.ndim, a.size, len(a))",
+        "(a.itemsize, *(n.ones(a.shape).strides if a.size else ()))",
         "n.count_nonzero(a)",
         "n.asarray(a)",
     ],
