@@ -161,7 +161,7 @@ class LogicalStore(metaclass=_AcceptsReal):
         if not view.root.fusable:
             view.root.escaped = True
             return adopt(view.materialize().slice(dim, sl))
-        if sl.step is not None and sl.step != 1:
+        if sl.step is not None and operator_index(sl.step) != 1:
             raise NotImplementedError(f"Unsupported slice: {sl}")
         part = view.slice(dim, sl.start, sl.stop)
         if part is view:

@@ -239,6 +239,8 @@ _NATIVE: Final = {
     "count_nonzero": ("count_nonzero", "a", "axis"),
     "diagonal": ("diagonal", "a", "offset", "axis1", "axis2", "extract"),
     "diag": ("diagonal", "v", "k"),
+    "conj": ("real_itself", "self"),
+    "conjugate": ("real_itself", "self"),
 }
 # What is around what changes elements.
 _ASSIGNED: Final[tuple[Source, ...]] = (

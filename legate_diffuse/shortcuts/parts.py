@@ -34,7 +34,8 @@ def _token(key: Any) -> tuple[Any, ...] | None:
     for part in key if type(key) is tuple else (key,):
         if type(part) is slice:
             start, stop = _plain(part.start), _plain(part.stop)
-            if part.step is not None or not (_is_bound(start) and _is_bound(stop)):
+            step = _plain(part.step)
+            if step not in (None, 1) or not all(map(_is_bound, (start, stop, step))):
                 return None
             parts.append((start, stop))
         else:

@@ -17,7 +17,7 @@ namespace legate_diffuse {
 
 namespace {
 
-// The first index of a slice without steps, and how many there are.
+// The first index of a slice whose step is one, and how many there are.
 struct Range {
   std::int64_t first, count;
 };
@@ -32,12 +32,17 @@ bool read_bound(PyObject* bound, Py_ssize_t& index) {
   return found.has_value();
 }
 
+// Whether a slice takes one after the other.
+bool has_step_one(const PySliceObject& slice) {
+  return slice.step == Py_None || bound_from(slice.step) == 1;
+}
+
 std::optional<Range> range_of(PyObject* part, std::int64_t extent) {
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
   Py_ssize_t start = 0;
   auto stop = PY_SSIZE_T_MAX;
 
-  if (slice.step != Py_None || !read_bound(slice.start, start) || !read_bound(slice.stop, stop)) {
+  if (!has_step_one(slice) || !read_bound(slice.start, start) || !read_bound(slice.stop, stop)) {
     return {};
   }
 
@@ -66,8 +71,8 @@ nb::object plain_part(PyObject* part) {
   if (!PySlice_Check(part)) return nb::borrow(part);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
-  auto made = nb::steal(
-      PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(), slice.step));
+  auto made = nb::steal(PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(),
+                                    has_step_one(slice) ? nullptr : slice.step));
 
   if (!made.is_valid()) throw nb::python_error();
   return made;
@@ -80,7 +85,7 @@ bool is_plain(PyObject* part) {
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
 
-  return is_bound(slice.start) && is_bound(slice.stop);
+  return is_bound(slice.start) && is_bound(slice.stop) && slice.step == Py_None;
 }
 
 // What an index makes of the form of an operand.

@@ -106,7 +106,7 @@ nb::object through(const nb::object& view, const nb::object& layout) {
 
 Stores find_part(const Stores& whole, PyObject* key) {
   const auto& fields = store_fields();
-  const auto token = whole.view.is_valid() ? token_of(key) : nb::object{};
+  const auto token = whole.view.is_valid() ? token_of(plain_index(key).ptr()) : nb::object{};
 
   if (!token.is_valid() || fields.fusable.of(fields.view_root.of(whole.view.ptr())) != Py_True) {
     return {};

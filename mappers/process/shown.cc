@@ -226,6 +226,17 @@ PyObject* item_size_of(PyObject* array) {
   return PyObject_GetAttr(dtype.ptr(), names().itemsize);
 }
 
+bool is_real(PyObject* array) {
+  const auto dtype = Behind{array}.dtype();
+
+  if (!dtype.is_valid()) return false;
+
+  const auto kind = nb::steal(PyObject_GetAttr(dtype.ptr(), names().kind));
+
+  if (!kind.is_valid()) throw nb::python_error();
+  return text_of(kind.ptr()) != "c";
+}
+
 PyObject* strides_of(PyObject* array) {
   Stores whole;
   LocalOperand operand;

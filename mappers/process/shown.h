@@ -33,6 +33,9 @@ PyObject* shape_of(PyObject* array);
 PyObject* type_of(PyObject* array);
 PyObject* item_size_of(PyObject* array);
 
+// Whether an array is a plain one of numbers that are their own conjugates.
+bool is_real(PyObject* array);
+
 // The bytes between elements along each axis of an array in this process.
 PyObject* strides_of(PyObject* array);
 

@@ -214,9 +214,14 @@ constexpr std::array WAYS{
                return given.end_at(1) ? reshape(given.arrays, given[0], one_row()) : none();
              }},
     NamedWay{"product", product},
+    NamedWay{"real",
+             [](const Arguments& given) {
+               return is_real(given[0]) ? Py_NewRef(given[0])
+                                        : parts_of_complex(given.arrays, given[0], false);
+             }},
     NamedWay{
-        "real",
-        [](const Arguments& given) { return parts_of_complex(given.arrays, given[0], false); }},
+        "real_itself",
+        [](const Arguments& given) { return is_real(given[0]) ? Py_NewRef(given[0]) : none(); }},
     NamedWay{"reshape",
              [](const Arguments& given) {
                if (given.names || given.count < 2) Py_RETURN_NONE;

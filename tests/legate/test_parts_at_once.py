@@ -49,7 +49,7 @@ def test_parts_that_are_read() -> None:
         STATEMENTS
         + """
 keys = [":", "1:", ":-1", "2:5", "-4:-1", "3:100", "None", "None, 1:", ":, None", "5:2",
-        "-1", "7", "...", "1:3, None"]
+        "-1", "7", "...", "1:3, None", "::1", "2:7:1, None"]
 run([f"r{j} = x[{key}] * 2.0; q{j} = y[{key}]" for j, key in enumerate(keys)])
 keys = [":, 1:", "1:-1, 1:-1", "2", "-1, :", ":, 3", "None, 2, 1:", "1:4", "..., 0",
         ":, None, 2:", "1:2, 1:2", "3:3", "2, 3"]
@@ -71,7 +71,8 @@ run(["x[1:-1] = z[1:-1]", "x[:] = y[3]", "x[2:5] = 7.0", "x[2:5] = 7", "i[3:6] =
      "x[:6] = a[2:3]", "s[1:] = x[1:]", "x[4:] = s[4:]",
      "a[:2] = 1.0 + a[2:4]", "e[:] = 3.0", "x[3:3] = 1.0", "x[:3] = x[9]", "o[:] = 2.0",
      "x[0:1] = y[4:5]", "a[..., 1] = 9.0", "x[:, None] = 1.0", "x[1:2] = -0.0",
-     "k[1:3] = True", "m[:4] = m[4:8]", "i[1:5] = i[7:11]", "z[:] = i"])
+     "k[1:3] = True", "m[:4] = m[4:8]", "x[1:5:1] = y[::1][3:7]",
+     "i[1:5] = i[7:11]", "z[:] = i"])
 """
     )
 
@@ -272,7 +273,7 @@ r = random.Random(5)
 def part(extent):
     bound = lambda: r.choice([None, r.randrange(-extent - 2, extent + 3)])
     return r.choice([
-        slice(bound(), bound()), slice(bound(), bound()), None, ...,
+        slice(bound(), bound()), slice(bound(), bound(), 1), None, ...,
         r.randrange(-extent, extent) if extent else slice(None),
     ])
 for _ in range(PROGRAMS):

@@ -81,6 +81,8 @@ for dtype in TYPES:
     assert z.tolist() == list(range(6))
 x = cn.arange(3.0)
 assert x.real is x and x.imag.tolist() == [0.0] * 3
+assert x.conj() is x and x[1:].conjugate().tolist() == [1.0, 2.0]
+assert (1j * x).conj().tolist() == [0j, -1j, -2j]
 """
     )
 
