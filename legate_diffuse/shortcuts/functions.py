@@ -31,12 +31,12 @@ from legate_diffuse.stores.root import Root
 # Functions that have a method of the same name do its work with its defaults: their
 # modules, and the arguments that both have.
 _FUNCTIONS: Final = {
-    "sum": ("math_sum_prod_diff", ARGUMENTS),
-    "prod": ("math_sum_prod_diff", ARGUMENTS),
-    "amax": ("math_extrema", ARGUMENTS - {"dtype"}),
-    "amin": ("math_extrema", ARGUMENTS - {"dtype"}),
-    "any": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
-    "all": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
+    "sum": ("math_sum_prod_diff", ARGUMENTS["sum"]),
+    "prod": ("math_sum_prod_diff", ARGUMENTS["prod"]),
+    "amax": ("math_extrema", ARGUMENTS["max"]),
+    "amin": ("math_extrema", ARGUMENTS["min"]),
+    "any": ("logic_truth", ARGUMENTS["any"] - {"initial"}),
+    "all": ("logic_truth", ARGUMENTS["all"] - {"initial"}),
 }
 
 

@@ -17,7 +17,6 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
 from legate_diffuse.shortcuts.elements import INEXACT
-from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -26,6 +25,7 @@ from legate_diffuse.shortcuts.recipes import (
     TEXTS,
     Recipe,
 )
+from legate_diffuse.shortcuts.refusals import Function, ordered
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
     CALLED,
@@ -47,8 +47,6 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     kinds, least, is_loop = recipe.kinds, recipe.least, recipe.is_loop
     computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
     function = recipe.runs
-    if recipe.arrays and not recipe.is_elementwise:
-        function = adjusted.sized(function)
 
     def call(*arguments: Any, **named: Any) -> Any:
         made = None

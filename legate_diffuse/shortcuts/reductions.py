@@ -17,9 +17,8 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.shortcuts.adjusted import along_one
 from legate_diffuse.shortcuts.elements import ALL_KINDS
-from legate_diffuse.shortcuts.ordering import Function, ordered
+from legate_diffuse.shortcuts.refusals import Function, along_one, ordered
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
@@ -74,9 +73,12 @@ _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "any": (along_one(np.ndarray.any), "biuf"),
     "all": (along_one(np.ndarray.all), "biuf"),
 }
-# The arguments that say along which axes, and all that NumPy takes.
+# The arguments that say along which axes, and what NumPy takes of those of a method.
 AXIS: Final = frozenset(("axis", "keepdims"))
-ARGUMENTS: Final = AXIS | {"dtype", "initial", "where"}
+ARGUMENTS: Final = {
+    name: AXIS | {"initial", "where"} | ({"dtype"} if name in _SUMS else frozenset())
+    for name in _METHODS
+}
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -143,7 +145,8 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
-    doctor, sums = client.doctor, name in _SUMS
+    doctor, sums, arguments = client.doctor, name in _SUMS, ARGUMENTS[name]
+    defaults = {each: _DEFAULTS[each] for each in (*arguments, "out")}
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
@@ -166,7 +169,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             if made is None:
                 made = reduce_all(self)
         elif not options and all(
-            [named[each] is _DEFAULTS.get(each, ...) for each in named]
+            [named[each] is defaults.get(each, ...) for each in named]
         ):
             named = {}
             made = reduce_all(self)
@@ -179,7 +182,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                     made = reduce_along(self, axis)
                 if keeps and made is not None:
                     made = made[_with_axis(axis, made.ndim + 1)]
-        if made is None and len(options) < 2 and named.keys() <= ARGUMENTS:
+        if made is None and len(options) < 2 and named.keys() <= arguments:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
             are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
