@@ -11,7 +11,7 @@ original function runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, Final
@@ -38,21 +38,20 @@ from legate_diffuse.stores.view import View
 
 # What NumPy raises of arguments that do not fit.
 _REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
+# More arguments than any function has by position.
+_ANY: Final = 32
 # How often an assignment is tried again if a finalizer or a signal handler has changed
 # the array meanwhile.
 _TRIES: Final = 3
 
 
-def _no_warnings() -> tuple[ContextVar[Any] | None, Any]:
-    """Return the variable that says of what NumPy warns, and its value for nothing.
-
-    None if this version of NumPy keeps that elsewhere.
-    """
+def _no_warnings() -> tuple[ContextVar[Any], Any]:
+    """Return the variable that says of what NumPy warns, and its value for nothing."""
     before = copy_context()
     with np.errstate(all="ignore"):
         within = copy_context()
-    changed = [each for each in within if before.get(each) is not within[each]]
-    return (changed[0], within[changed[0]]) if len(changed) == 1 else (None, None)
+    (changed,) = [each for each in within if before.get(each) is not within[each]]
+    return changed, within[changed]
 
 
 def _apart(argument: Any, elements: Any) -> Any:
@@ -111,60 +110,36 @@ class Hosted:
                 )
             )
 
-    def are_arrays(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether arguments are arrays, of cuPyNumeric's or of NumPy's."""
-        ndarray = self._ndarray
-        return all(
-            [type(each) is ndarray or type(each) is np.ndarray for each in arguments]
-        )
-
-    def run(
+    def recipe(
         self,
         function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
         label: str,
-        kinds: str,
+        kinds: str = ALL_KINDS,
+        counts: tuple[int, int, int] = (0, _ANY, 0),
+        keywords: Set[str] = frozenset(),
         *,
         brings: bool = True,
         reads_many: bool = True,
         computes: bool = True,
     ) -> Any:
-        """Return what a function makes of arguments, with new arrays of its results.
+        """Return how native code lets NumPy run a function.
 
-        None if the original must run: an argument is none that it takes here, or it
-        raises. ``label`` is what people call the operation, ``kinds`` has the kinds of
-        types of the arrays, as NumPy names them. If it ``brings`` arrays, what is
-        pending is submitted for them, and those that Legate has come here. Unless it
-        ``reads_many``, arrays of many elements are left to the original. NumPy may warn
-        of what it ``computes``, which cuPyNumeric does not.
+        Args:
+            function: NumPy's; it raises what is refused.
+            label: what people call the operation.
+            kinds: those of the types of its arrays, as NumPy names them.
+            counts: of how many arguments on it does so, how many come by position at
+                most, and how many, the first ones, are arrays.
+            keywords: the names of those that may come by name.
+            brings: whether what is pending is submitted for its arrays, and those that
+                Legate has come here.
+            reads_many: whether arrays of many elements are not left to the original.
+            computes: whether NumPy may warn, which cuPyNumeric does not.
         """
-        if self._doctor.is_on:
-            return None
         if kinds is INEXACT:
             function = self.blas.limited(function)
-        try:
-            given = [self._plain(each, kinds, brings, reads_many) for each in arguments]
-            options = {
-                key: self._plain(each, kinds, brings, reads_many)
-                for key, each in named.items()
-            }
-        except UnsuitableError:
-            return None
-        return self._made(lambda: function(*given, **options), label, computes)
-
-    def _made(self, call: Callable[[], Any], label: str, computes: bool) -> Any:
-        """Return new arrays of what a call of NumPy's returns; None if it refuses."""
-        try:
-            if computes:
-                with np.errstate(all="ignore"):
-                    made = self._call_with_memory(call)
-            else:
-                made = self._call_with_memory(call)
-        except _REFUSALS:
-            # the original raises what it raises
-            return None
-        return self._result(made, label)
+        names, how = frozenset(keywords), (computes, brings, reads_many)
+        return self._native.Recipe(function, label, kinds, counts, names, *how)
 
     def _result(self, made: Any, label: str) -> Any:
         """Return new arrays of what NumPy has made; None if there are no such."""
@@ -191,9 +166,14 @@ class Hosted:
         except UnsuitableError:
             return None
         # rows are taken in a fraction of the time
-        if type(plain) is np.ndarray and plain.dtype.kind == "i":
-            return self._made(lambda: elements.take(plain, 0), "take", False)
-        return self._made(lambda: elements[plain], "take", False)
+        are_rows = type(plain) is np.ndarray and plain.dtype.kind == "i"
+        take = elements.take if are_rows else elements.__getitem__
+        try:
+            made = self._call_with_memory(partial(take, plain, *[0] * are_rows))
+        except _REFUSALS:
+            # the original raises what it raises
+            return None
+        return self._result(made, "take")
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -203,10 +183,7 @@ class Hosted:
                 not view.root.is_here or window.may_change(view.root)
             ):
                 self.elements.bring(each)
-        made = self.new_arrays.make(self._native.get_selected, array, mask)
-        if made is not None:
-            return made
-        return self.run(np.ndarray.__getitem__, (array, mask), {}, "take", ALL_KINDS)
+        return self.new_arrays.make(self._native.get_selected, array, mask)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""

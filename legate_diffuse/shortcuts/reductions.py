@@ -150,11 +150,14 @@ def _replace_reduction(name: str, submission: Submission) -> None:
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
-    hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
+    method, kinds = _BY_NUMPY[name]
+    by_numpy = submission.by_numpy(
+        method, name, kinds, (1, 2, 1), arguments, brings=False
+    )
     apply, function = submission.apply, new_function(client, reduces=True)
     native, convert = client.legate.native, submission.conversions.convert
     along, along_many = native.reduce, native.reduce_axes
-    arrays = hosted.new_arrays.function
+    arrays = submission.hosted.new_arrays.function
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -189,7 +192,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             if are_axes and not named.get("keepdims"):
                 made = along_many(arrays, self, (name, axis))
             if made is None:
-                made = (by_native if are_axes else reduce_here)(self, *options, **named)
+                made = (by_numpy if are_axes else reduce_here)(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
@@ -210,7 +213,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         if "dtype" in given and not _is_alike(given["dtype"], kind):
             return None
-        return hosted.run(by_numpy, (array, *options), given, name, kinds, brings=False)
+        return by_numpy(array, *options, **given)
 
     def reduce_all(array: Any) -> Any:
         view = view_of(array)
@@ -277,11 +280,6 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
-    by_native: Function = reduce_here
-    if window.runs_at_once:
-        numbers = (1, 2, 1)
-        recipe = client.legate.native.Recipe(by_numpy, name, kinds, numbers, AXIS, True)
-        by_native = submission.native_first("hosted", reduce_here, extra=recipe)
     original = replace(client.ndarray, name, reduce)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)
@@ -303,7 +301,8 @@ def _with_axis(axis: int, dim: int) -> tuple[Any, ...]:
 
 
 def _replace_mean(submission: Submission) -> None:
-    client, hosted = submission.client, submission.hosted
+    client = submission.client
+    by_numpy = submission.by_numpy(np.mean, "mean", "biu", brings=False)
 
     def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Return a mean, None if it is left to others."""
@@ -326,7 +325,7 @@ def _replace_mean(submission: Submission) -> None:
         if view.root.dtype not in _INEXACT:
             if axis is not None or keeps is not False:
                 return None
-            return hosted.run(np.mean, (array,), {}, "mean", "biu", brings=False)
+            return by_numpy(array)
         if axis is None and keeps is False and view.volume > 1:
             total, count = array.sum(), view.volume
         elif (

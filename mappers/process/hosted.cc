@@ -43,6 +43,22 @@ PyTypeObject* type_of_arrays() {
   return found;
 }
 
+bool is_array_of_numpy(PyObject* object) {
+  return Py_TYPE(object) == type_of_arrays();
+}
+
+// What arrays call a type of NumPy's; null if they have none such.
+PyObject* name_of(PyObject* array) {
+  const auto dtype = nb::steal(PyObject_GetAttr(array, names().dtype));
+
+  if (!dtype.is_valid()) throw nb::python_error();
+
+  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
+
+  if (!name && PyErr_Occurred()) throw nb::python_error();
+  return name;
+}
+
 bool contains(PyObject* set, PyObject* object) {
   const auto found = PySet_Contains(set, object);
 
@@ -60,6 +76,7 @@ class Given {
 
   [[nodiscard]] nb::object plain(PyObject* argument) const {
     if (is_array(argument)) return elements(argument);
+    if (is_array_of_numpy(argument)) return taken(argument);
     if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
       return nb::borrow(argument);
     }
@@ -80,6 +97,12 @@ class Given {
                    (name == "float16" && kinds_ != ALL_KINDS)
                ? nullptr
                : dtype;
+  }
+
+  [[nodiscard]] nb::object taken(PyObject* array) const {
+    auto* const name = name_of(array);
+
+    return name && dtype_of(name) ? nb::borrow(array) : nb::object{};
   }
 
   // Many elements are not copied.
@@ -232,16 +255,9 @@ class Memory {
 
 // A new array of NumPy's elements; empty if there is no such array.
 nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
-  const auto dtype = nb::steal(PyObject_GetAttr(found, names().dtype));
+  auto* const name = name_of(found);
 
-  if (!dtype.is_valid()) throw nb::python_error();
-
-  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
-
-  if (!name) {
-    if (PyErr_Occurred()) throw nb::python_error();
-    return {};
-  }
+  if (!name) return {};
 
   const auto* const signature = arrays.find({name}, 1);
   const Memory memory{found};
@@ -274,7 +290,7 @@ nb::object new_array_of(const Function& arrays, PyObject* found, const std::stri
 
 // What NumPy has made with new arrays; empty if there is something else.
 nb::object new_arrays_of(const Function& arrays, PyObject* made, const std::string& label) {
-  if (Py_TYPE(made) == type_of_arrays()) return new_array_of(arrays, made, label);
+  if (is_array_of_numpy(made)) return new_array_of(arrays, made, label);
   if (PyObject_IsInstance(made, numpy().numbers) == 1) {
     const auto element = nb::steal(PyObject_CallOneArg(numpy().as_array, made));
 
@@ -306,7 +322,7 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
     return false;
   }
   for (std::size_t at = 0; at < recipe.arrays; ++at) {
-    if (!is_array(arguments[at])) return false;
+    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at])) return false;
   }
   for (std::size_t at = 0; at < named; ++at) {
     if (!contains(recipe.keywords, PyTuple_GET_ITEM(arguments.names, at))) return false;
@@ -334,10 +350,7 @@ PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
   const auto named = arguments.names ? static_cast<std::size_t>(PyTuple_GET_SIZE(arguments.names))
                                      : std::size_t{0};
 
-  if (!arrays_are_ready() || (recipe.may_warn && numpy().warnings == Py_None) ||
-      !fits(recipe, arguments, named)) {
-    Py_RETURN_NONE;
-  }
+  if (!arrays_are_ready() || !fits(recipe, arguments, named)) Py_RETURN_NONE;
 
   const Given given{recipe.kinds, how};
   std::vector<nb::object> kept;
