@@ -62,6 +62,10 @@ def _apart(argument: Any, elements: Any) -> Any:
     return argument.copy() if is_shared else argument
 
 
+def _is_mask(key: Any) -> bool:
+    return type(key) is np.ndarray and key.dtype == bool
+
+
 class Hosted:
     """Runs functions by NumPy.
 
@@ -105,7 +109,7 @@ class Hosted:
                     _REFUSALS,
                     np.asarray,
                     *_no_warnings(),
-                    self._result,
+                    self._new_array,
                     self.elements.given,
                 )
             )
@@ -141,25 +145,13 @@ class Hosted:
         names, how = frozenset(keywords), (computes, brings, reads_many)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
-    def _result(self, made: Any, label: str) -> Any:
-        """Return new arrays of what NumPy has made; None if there are no such."""
-        try:
-            return self._new_arrays(made, label)
-        except UnsuitableError:
-            return None
-
     def index(self, array: Any, key: Any) -> Any:
         """Return ``array[key]`` for a key with arrays; None if the original must."""
         if self._doctor.is_on or not self.elements.has_arrays(key):
             return None
         try:
-            is_whole = type(key) is self._ndarray and key.ndim == array.ndim
-            plain = self.elements.key_of(key, is_whole=is_whole)
-            if (
-                type(plain) is np.ndarray
-                and plain.dtype == bool
-                and plain.shape == array.shape
-            ):
+            plain = self.elements.key_of(key, array.ndim)
+            if _is_mask(plain) and plain.shape == array.shape:
                 # others select by masks
                 return None
             elements = self.elements.find(array)
@@ -173,7 +165,7 @@ class Hosted:
         except _REFUSALS:
             # the original raises what it raises
             return None
-        return self._result(made, "take")
+        return self._new_array(np.asarray(made), "take")
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -202,8 +194,7 @@ class Hosted:
             # the original may be fused, and refuses some
             return False
         try:
-            is_whole = type(key) is not self._ndarray or key.ndim == array.ndim
-            plain = self.elements.key_of(key, is_whole=is_whole)
+            plain = self.elements.key_of(key, array.ndim)
             value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
@@ -213,7 +204,7 @@ class Hosted:
         if (other != dtype and self._warn.is_on) or (other.kind == "c" != dtype.kind):
             return False
 
-        is_mask = type(plain) is np.ndarray and plain.dtype == bool
+        is_mask = _is_mask(plain)
         is_of_all = is_mask and plain.shape == array.shape
         if is_mask and not is_of_all and np.size(value) == 1:
             # the original refuses it
@@ -301,38 +292,19 @@ class Hosted:
         window.counters.add_runs(1, 1, 0)
         return True
 
-    def _new_arrays(self, result: Any, label: str) -> Any:
-        """Return what NumPy has made with arrays of cuPyNumeric's.
-
-        Raises:
-            UnsuitableError: there is no such array.
-        """
-        kind = type(result)
-        if kind is np.ndarray:
-            return self._new_array(result, label)
-        if isinstance(result, np.generic):
-            return self._new_array(np.asarray(result), label)
-        if kind is list:
-            return [self._new_arrays(each, label) for each in result]
-        if isinstance(result, tuple):
-            return tuple([self._new_arrays(each, label) for each in result])
-        raise UnsuitableError
-
     def _new_array(self, result: Any, label: str) -> Any:
+        """Return a new array of elements of NumPy's; None if there is no such array."""
         shape = result.shape
         name = self._names.get(result.dtype)
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
-            raise UnsuitableError
+            return None
         is_large = result.nbytes > self._limit
         if is_large and not self._small.maps:
-            raise UnsuitableError
+            return None
         # native code takes no more elements, however narrow they are
         if is_large or result.size > MOST_POINTS:
             return self._large_array(result, name)
-        made = self._take(name, dense(shape), result.tobytes(), label)
-        if made is None:
-            raise UnsuitableError
-        return made
+        return self._take(name, dense(shape), result.tobytes(), label)
 
     def _large_array(self, result: Any, name: str) -> Any:
         layout = dense(result.shape)

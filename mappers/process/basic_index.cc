@@ -54,9 +54,7 @@ std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
 }
 
 nb::object integer(std::int64_t value) {
-  auto made = nb::steal(PyLong_FromLongLong(value));
-
-  if (!made.is_valid()) throw nb::python_error();
+  auto made = owned(PyLong_FromLongLong(value));
   return made;
 }
 
@@ -66,10 +64,8 @@ nb::object plain_part(PyObject* part) {
   if (!PySlice_Check(part)) return nb::borrow(part);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
-  auto made = nb::steal(
-      PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(), slice.step));
-
-  if (!made.is_valid()) throw nb::python_error();
+  auto made =
+      owned(PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(), slice.step));
   return made;
 }
 
@@ -149,9 +145,8 @@ nb::object plain_index(PyObject* key) {
 
   if (std::all_of(parts, parts + count, is_plain)) return nb::borrow(key);
 
-  auto made = nb::steal(PyTuple_New(count));
+  auto made = owned(PyTuple_New(count));
 
-  if (!made.is_valid()) throw nb::python_error();
   for (Py_ssize_t at = 0; at < count; ++at) {
     PyTuple_SET_ITEM(made.ptr(), at, plain_part(parts[at]).release().ptr());
   }

@@ -36,7 +36,7 @@ struct NumPy {
   PyObject* as_array;
   PyObject* warnings;  // a context variable, and its value
   PyObject* ignored;   // where NumPy is not to warn of what it computes
-  PyObject* others;    // makes arrays of results that native code does not take, or None
+  PyObject* others;    // makes an array of elements that native code does not take, or None
   PyObject* elements;  // returns those of an array, whether they are brought or not, or None
 };
 
