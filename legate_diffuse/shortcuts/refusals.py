@@ -66,7 +66,13 @@ def sized(function: Function) -> Function:
 
     The two differ in what such an array may be asked for.
     """
-    return unless(_is_nothing, function)
+
+    def checked(a: Any, *options: Any, **named: Any) -> Any:
+        if isinstance(a, np.ndarray) and not (a.size and a.ndim):
+            raise UnsuitableError
+        return function(a, *options, **named)
+
+    return checked
 
 
 def is_in_no_order(a: Any, *bounds: Any) -> bool:
@@ -80,10 +86,6 @@ def is_in_no_order(a: Any, *bounds: Any) -> bool:
     else:
         is_other = not np.all(given[0] <= given[1])
     return is_other or any(map(has_nan, given))
-
-
-def _is_nothing(a: Any, *_: Any, **__: Any) -> bool:
-    return isinstance(a, np.ndarray) and (not a.size or not a.ndim)
 
 
 def _are_other(values: Any, kinds: str = "iu") -> bool:
