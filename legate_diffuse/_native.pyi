@@ -404,8 +404,9 @@ class Recipe:
             how many, the first ones, must be arrays.
         keywords: the names of those that may come by name.
         may_warn: whether NumPy may warn of what it computes.
-        brings: whether it runs on many elements as well, and on those for which
-            something waits, or that Legate has; see ``know_numpy``.
+        brings: whether it runs on elements for which something waits, or that Legate
+            has, many ones as well; see ``know_numpy``.
+        reads_many: whether it runs at least on many elements that are here.
     """
 
     def __init__(
@@ -416,7 +417,8 @@ class Recipe:
         counts: tuple[int, int, int],
         keywords: frozenset[str],
         may_warn: bool,
-        brings: bool = False,
+        brings: bool,
+        reads_many: bool,
     ) -> None: ...
 
 def front(

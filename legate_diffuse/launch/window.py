@@ -328,7 +328,7 @@ class LaunchWindow:
         state = self.state
         if state.recording:
             self.restore(state)
-        if root in self.state.roots:
+        if root in self.state.roots or root in self.state.kept:
             self.flush("read of shared memory")
 
     def may_show(self, root: Root) -> bool:
@@ -352,13 +352,14 @@ class LaunchWindow:
 
     def is_waited_for(self, root: Root) -> bool:
         """Whether something that is pending may use a root."""
-        return root in self.state.roots or self.queue.head is not None
+        state = self.state
+        return root in state.roots or root in state.kept or self.queue.head is not None
 
     def may_change(self, root: Root) -> bool:
         """Whether something that is pending may change a root."""
-        if self.queue.head is not None:
-            return True
         state = self.state
+        if self.queue.head is not None or root in state.kept:
+            return True
         return root in state.roots and any(
             operation.views[position].root is root
             for operation in state.operations

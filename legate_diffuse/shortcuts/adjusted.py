@@ -11,29 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
-from legate_diffuse.shortcuts.ordering import (
-    MANY_TO_SCAN,
-    Function,
-    one_axis,
-    refuse_nan,
-    refuse_other,
-    without_nan,
-)
-
-
-def sized(function: Function) -> Function:
-    """Return a function that refuses a first array without axes or elements.
-
-    The two differ in what such an array may be asked for.
-    """
-
-    def sized(a: Any, *options: Any, **named: Any) -> Any:
-        if isinstance(a, np.ndarray) and (not a.size or not a.ndim):
-            raise UnsuitableError
-        return function(a, *options, **named)
-
-    return sized
+from legate_diffuse.shortcuts.elements import UnsuitableError
+from legate_diffuse.shortcuts.ordering import MANY_TO_SCAN
+from legate_diffuse.shortcuts.refusals import Function, unless
 
 
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
@@ -55,58 +35,6 @@ def compressed(a: Any, condition: Any, axis: Any = None) -> Any:
     return compress(condition, a, axis)
 
 
-def choose(a: Any, choices: Any) -> Any:
-    """Refuse places that are no integers."""
-    refuse_other(a, "iu")
-    return np.choose(a, choices)
-
-
-def extract(condition: Any, arr: Any) -> Any:
-    """Refuse conditions of another size."""
-    if condition.size != arr.size:
-        raise UnsuitableError
-    return np.extract(condition, arr)
-
-
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Refuse places that are no integers: of bools the original makes others."""
-    refuse_other(obj, "iu")
-    return np.insert(arr, obj, values, axis)
-
-
-def isin(element: Any, test_elements: Any) -> Any:
-    """Refuse what is no number."""
-    refuse_other(test_elements, ALL_KINDS)
-    return np.isin(element, test_elements)
-
-
-def take(a: Any, indices: Any, axis: Any = None) -> Any:
-    """Refuse indices that are no integers."""
-    refuse_other(indices, "iu")
-    return np.take(a, indices, axis)
-
-
-def take_along_axis(arr: Any, indices: Any, axis: Any) -> Any:
-    """Have no axis by default, as the original."""
-    return np.take_along_axis(arr, indices, axis)
-
-
-def tile(a: Any, reps: Any) -> Any:
-    """Refuse numbers of repeats that are no integers."""
-    refuse_other(reps, "iu")
-    return np.tile(a, reps)
-
-
-def pad(a: Any, pad_width: Any, mode: Any = "constant", **named: Any) -> Any:
-    """Refuse widths that the original pairs in another way: two belong to two axes."""
-    shape = np.shape(pad_width)
-    if shape and shape != (a.ndim, 2) and a.ndim != 1:
-        raise UnsuitableError
-    return np.pad(a, pad_width, mode, **named)
-
-
-# Powers of ten up to this one are integers of 64 bits.
-_MOST_DECIMALS: Final = 18
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 
@@ -157,91 +85,6 @@ def scanned(function: Function, ufunc: Any) -> Function:
     return scan
 
 
-def array_equal(a: Any, b: Any) -> Any:
-    """Refuse other shapes, of which the original returns a bool of Python's."""
-    if a.shape != b.shape:
-        raise UnsuitableError
-    return np.asarray(np.array_equal(a, b))
-
-
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Refuse numbers of repeats and axes that are no integers."""
-    refuse_other(repeats, "iu")
-    return np.repeat(a, repeats, axis if axis is None else one_axis(axis))
-
-
-def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
-    """Refuse no differences, which are the array itself."""
-    if n == 0:
-        raise UnsuitableError
-    return np.diff(a, n, axis)
-
-
-def rounded(a: Any, decimals: Any = 0) -> Any:
-    """Refuse decimals that are no small integers, as the original does."""
-    if type(decimals) is not int or abs(decimals) > _MOST_DECIMALS:
-        raise UnsuitableError
-    return np.round(a, decimals)
-
-
-def stack(arrays: Any, axis: Any = 0) -> Any:
-    """Refuse axes that are no integers of Python's, as the original does."""
-    return np.stack(arrays, one_axis(axis))
-
-
-def cov(m: Any, *others: Any, **named: Any) -> Any:
-    """Refuse more degrees of freedom than elements, of which NumPy warns."""
-    if (named.get("ddof") or 0) >= m.shape[-1]:
-        raise UnsuitableError
-    return np.cov(m, *others, **named)
-
-
-def var(a: Any, axis: Any = None, ddof: Any = 0, **named: Any) -> Any:
-    """Refuse several axes, and more degrees of freedom than elements: originals err."""
-    if type(axis) is tuple or ddof >= (a.size if axis is None else a.shape[axis]):
-        raise UnsuitableError
-    return np.var(a, axis, ddof=ddof, **named)
-
-
-def nanmedian(a: Any, *options: Any, **named: Any) -> Any:
-    """Refuse infinite elements, of which the original makes NaN."""
-    if np.isinf(a).any():
-        raise UnsuitableError
-    return without_nan(np.nanmedian)(a, *options, **named)
-
-
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """Refuse modes that the original has not."""
-    if mode != "same":
-        raise UnsuitableError
-    return np.convolve(a, v, "same")
-
-
-def clip(a: Any, *bounds: Any) -> Any:
-    """Refuse bounds that are in no order or NaN: the original takes the lower first.
-
-    Where there is none, infinite elements become the largest of their type.
-    """
-    if not bounds:
-        raise UnsuitableError
-    if len(bounds) != 2 or any([each is None for each in bounds]):
-        if not np.isfinite(a).all():
-            raise UnsuitableError
-    elif not np.all(np.asarray(bounds[0]) <= bounds[1]):
-        raise UnsuitableError
-    for each in bounds:
-        if each is not None:
-            refuse_nan(np.asarray(each))
-    return np.clip(a, *bounds)
-
-
-def bincount(x: Any, *options: Any, **named: Any) -> Any:
-    """Refuse bools, as the original does."""
-    if x.dtype == bool:
-        raise UnsuitableError
-    return np.bincount(x, *options, **named)
-
-
 def unravel_index(indices: Any, shape: Any) -> Any:
     """Return coordinates of the type of the indices."""
     if isinstance(shape, np.ndarray):
@@ -258,36 +101,6 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
         raise UnsuitableError
     found = np.gradient(f, *distances, axis=axis)
     return list(found) if isinstance(found, tuple) else found
-
-
-def raveled(multi_index: Any, dims: Any, *options: Any, **named: Any) -> Any:
-    """Refuse integers that are not those of the result."""
-    each = multi_index if type(multi_index) is tuple else (multi_index,)
-    if any(np.asarray(one).dtype != np.int64 for one in each):
-        raise UnsuitableError
-    return np.ravel_multi_index(multi_index, dims, *options, **named)
-
-
-def in_doubles(checked: Function) -> Function:
-    """Refuse what becomes a float64 that it was not."""
-
-    def of_doubles(a: Any, *options: Any, **named: Any) -> Any:
-        if a.dtype.itemsize != 8:
-            raise UnsuitableError
-        return checked(a, *options, **named)
-
-    return of_doubles
-
-
-def along_one(function: Function) -> Function:
-    """Refuse several axes, as the original does."""
-
-    def reduced(a: Any, axis: Any = None, **named: Any) -> Any:
-        if type(axis) is tuple:
-            raise UnsuitableError
-        return function(a, axis, **named)
-
-    return reduced
 
 
 # Kinds of arrays whose elements a number of Python's becomes as NumPy has it.
@@ -322,11 +135,15 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Put values of its type to places along one of an array's axes."""
-    np.put_along_axis(arr, indices, _values(arr, values), one_axis(axis))
-
-
-def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
-    """Refuse NaN, other types and other dimensions, as the original does."""
-    if a.ndim != 2 or val != val or a.dtype.kind not in _TAKES.get(type(val), ""):
+    if type(axis) is not int:
         raise UnsuitableError
-    np.fill_diagonal(a, val, wrap)
+    np.put_along_axis(arr, indices, _values(arr, values), axis)
+
+
+# Refuses NaN, other types and other dimensions, as the original does.
+fill_diagonal: Final = unless(
+    lambda a, val, wrap=False: (
+        a.ndim != 2 or val != val or a.dtype.kind not in _TAKES.get(type(val), "")
+    ),
+    np.fill_diagonal,
+)

@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
-from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
@@ -135,19 +134,17 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
     """
     if name not in _EXACT or not submission.templates_of(name).is_known:
         return lambda *operands: None
-    function, run = getattr(np, name), submission.hosted.run
-    are_arrays = submission.hosted.are_arrays
-    takes_numbers = submission.client.takes_numbers
+    function = getattr(np, name)
+    count = function.nin
+    counts = count, count, 0 if submission.client.takes_numbers else count
+    run = submission.by_numpy(function, name, _REAL_KINDS, counts, brings=False)
 
     def call(*operands: Any) -> Any:
-        if not (takes_numbers or are_arrays(operands)):
-            return None
         # the original takes the real part of a complex number for its truth, and raises
         # for what is no number
         if any([isinstance(each, _REFUSED) for each in operands]):
             return None
-        given = operands[::-1] if swapped else operands
-        return run(function, given, {}, name, _REAL_KINDS, brings=False)
+        return run(*(operands[::-1] if swapped else operands))
 
     return call
 
@@ -281,7 +278,7 @@ def _replace_binary_functions(submission: Submission) -> None:
 
 def _replace_unary_functions(submission: Submission) -> None:
     ndarray, unary = submission.client.ndarray, unary_of(submission)
-    hosted, apply = submission.hosted, submission.apply
+    apply, new = submission.apply, submission.by_numpy(np.array, "array")
 
     def found(templates: Templates, out: Any, x: Any) -> Any:
         if type(x) is ndarray:
@@ -291,7 +288,7 @@ def _replace_unary_functions(submission: Submission) -> None:
         if out is not None or not is_number:
             return None
         # the original computes with an array of one element, too
-        number = hosted.run(np.array, (float(x),), {}, "array", ALL_KINDS)
+        number = new(float(x))
         if number is None:
             return None
         made = apply(templates.function, None, number)

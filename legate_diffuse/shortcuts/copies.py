@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
-from legate_diffuse.interpose.window import window
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import ALL_KINDS
@@ -63,12 +62,10 @@ def _replace_get(submission: Submission) -> None:
     arrays = hosted.new_arrays
     get_selected = client.legate.native.get_selected
     gathered = client.legate.native.gathered
-    index = hosted.index
-    if window.runs_at_once:
-        taken = client.legate.native.Recipe(
-            np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1), frozenset(), False
-        )
-        index = submission.native_first("hosted", index, extra=taken)
+    take = np.ndarray.__getitem__, "take", ALL_KINDS, (2, 2, 1)
+    take_selected = submission.by_numpy(*take, computes=False)
+    taken = hosted.recipe(*take, brings=False, reads_many=False, computes=False)
+    index = submission.native_first("hosted", hosted.index, extra=taken)
 
     def is_plain(key: Any) -> bool:
         """Whether NumPy takes an index as the original does, if it takes it."""
@@ -111,6 +108,8 @@ def _replace_get(submission: Submission) -> None:
 
     def compact(array: Any, mask: Any) -> Any:
         made = hosted.selected(array, mask)
+        if made is None:
+            made = take_selected(array, mask)
         return original(array, mask) if made is None else made
 
     selections.compact = compact

@@ -19,8 +19,6 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.shortcuts.copies import COPIED
-from legate_diffuse.shortcuts.elements import ALL_KINDS
-from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.templates import OF_NUMBERS
@@ -45,7 +43,7 @@ def _names(submission: Submission) -> dict[Any, str | None]:
 def _replace_filled(submission: Submission) -> None:
     names, package = _names(submission), importlib.import_module("cupynumeric")
     for name in ("zeros", "ones"):
-        _replace_creation(name, submission.hosted)
+        _replace_creation(name, submission)
     for name, way in _VALUES.items():
         submission.front(package, name, way, "shape", "dtype", extra=names)
         submission.front(
@@ -75,13 +73,14 @@ def _replace_collected(submission: Submission) -> None:
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
 
-def _replace_creation(name: str, hosted: Hosted) -> None:
-    package, by_numpy = importlib.import_module("cupynumeric"), getattr(np, name)
+def _replace_creation(name: str, submission: Submission) -> None:
+    package = importlib.import_module("cupynumeric")
+    by_numpy = submission.by_numpy(getattr(np, name), name)
 
     def create(shape: Any, dtype: Any = np.float64) -> Any:
         made = None
         if _is_type(dtype) and _small_layout(shape) is not None:
-            made = hosted.run(by_numpy, (shape, dtype), {}, name, ALL_KINDS)
+            made = by_numpy(shape, dtype)
         return original(shape, dtype) if made is None else made
 
     original = replace(package, name, create)
@@ -123,21 +122,6 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _by_numpy(submission: Submission) -> Any:
-    """Return what makes arrays of lists and tuples by NumPy; its result may be None."""
-    hosted = submission.hosted
-
-    def made(sequence: Any, **named: Any) -> Any:
-        return hosted.run(np.array, (sequence,), named, "array", ALL_KINDS)
-
-    if not window.runs_at_once:
-        return made
-    recipe = submission.client.legate.native.Recipe(
-        np.array, "array", ALL_KINDS, (1, 1, 0), _DTYPE, True
-    )
-    return submission.native_first("hosted", made, extra=recipe)
-
-
 def _replace_collecting(
     name: str, collected: frozenset[type], copied: type | None, submission: Submission
 ) -> None:
@@ -147,7 +131,8 @@ def _replace_collecting(
     of which a copy becomes an array with its memory.
     """
     native, known = submission.client.legate.native, submission.hosted.new_arrays
-    collect, by_numpy = native.collect, _by_numpy(submission)
+    collect = native.collect
+    by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
 
     def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None

@@ -53,9 +53,7 @@ class Elements:
         self._launch_policy = native.launch_policy
         self._small = window.submitter.small
 
-    def plain(
-        self, argument: Any, kinds: str, brings: bool = True, reads_many: bool = True
-    ) -> Any:
+    def plain(self, argument: Any, kinds: str, brings: bool = True) -> Any:
         """Return an argument as NumPy takes it.
 
         Raises:
@@ -65,25 +63,20 @@ class Elements:
         kind = type(argument)
         if kind is self._ndarray or kind is np.ndarray:
             is_ours = kind is self._ndarray
-            found = self.find(argument, brings, reads_many) if is_ours else argument
-            dtype = found.dtype
-            # what is computed with half precision is rounded elsewhere
-            is_half = dtype.char == "e" and kinds is not ALL_KINDS
-            if dtype.kind not in kinds or is_half:
+            found = self.find(argument, brings) if is_ours else argument
+            if found.dtype.kind not in kinds:
                 raise UnsuitableError
             return found
         if kind in PLAIN:
             return argument
         if (kind is tuple or kind is list) and argument:
-            return kind(
-                [self.plain(each, kinds, brings, reads_many) for each in argument]
-            )
+            return kind([self.plain(each, kinds, brings) for each in argument])
         if isinstance(argument, (np.generic, np.dtype)):
             return argument
         raise UnsuitableError
 
-    def key_of(self, key: Any, *, is_whole: bool = False) -> Any:
-        """Return an index as NumPy takes it, which may be of the array's shape.
+    def key_of(self, key: Any, dims: int = -1) -> Any:
+        """Return an index of an array of so many dimensions as NumPy takes it.
 
         Raises:
             UnsuitableError: the original refuses it, or takes it in another way.
@@ -99,7 +92,7 @@ class Elements:
         # what waits for a few integers, or for a mask of all elements, can be fused
         # with what is selected
         brings = type(key) is not self._ndarray or (
-            not is_whole if key.dtype == bool else key.size > MOST_POINTS
+            key.ndim != dims if key.dtype == bool else key.size > MOST_POINTS
         )
         return self.plain(key, "biu", brings)
 
@@ -111,7 +104,7 @@ class Elements:
             for each in parts
         )
 
-    def find(self, array: Any, brings: bool = True, reads_many: bool = True) -> Any:
+    def find(self, array: Any, brings: bool = True) -> Any:
         """Return an array's elements: a copy, or those of a large one themselves.
 
         Raises:
@@ -119,7 +112,7 @@ class Elements:
         """
         found = self._copied(array, brings)
         if found is None:
-            elements = self._many(self._view_of(array)) if reads_many else None
+            elements = self._many(self._view_of(array))
             if elements is None:
                 raise UnsuitableError
             return elements
@@ -128,12 +121,6 @@ class Elements:
 
     def given(self, array: Any, brings: bool) -> Any:
         """Return elements as ``find`` does; None if they are not here."""
-        view = self._settle(array) if brings else self._view_of(array)
-        if view is not None and view.volume > MOST_POINTS:
-            found = self._many(view)
-            if found is None and brings and self.bring(array):
-                found = self._many(view)
-            return found
         try:
             return self.find(array, brings)
         except UnsuitableError:

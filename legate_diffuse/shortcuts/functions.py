@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
@@ -31,12 +30,12 @@ from legate_diffuse.stores.root import Root
 # Functions that have a method of the same name do its work with its defaults: their
 # modules, and the arguments that both have.
 _FUNCTIONS: Final = {
-    "sum": ("math_sum_prod_diff", ARGUMENTS),
-    "prod": ("math_sum_prod_diff", ARGUMENTS),
-    "amax": ("math_extrema", ARGUMENTS - {"dtype"}),
-    "amin": ("math_extrema", ARGUMENTS - {"dtype"}),
-    "any": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
-    "all": ("logic_truth", ARGUMENTS - {"dtype", "initial"}),
+    "sum": ("math_sum_prod_diff", ARGUMENTS["sum"]),
+    "prod": ("math_sum_prod_diff", ARGUMENTS["prod"]),
+    "amax": ("math_extrema", ARGUMENTS["max"]),
+    "amin": ("math_extrema", ARGUMENTS["min"]),
+    "any": ("logic_truth", ARGUMENTS["any"] - {"initial"}),
+    "all": ("logic_truth", ARGUMENTS["all"] - {"initial"}),
 }
 
 
@@ -97,7 +96,7 @@ def _type_of_numbers(kinds: set[type]) -> str:
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
-    hosted = submission.hosted
+    choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
     known = new_function(client, takes_numbers=True)
     # numbers do not say of which type the result is
     known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
@@ -125,10 +124,7 @@ def _replace_where(submission: Submission) -> None:
             if made is None and not doctor.is_on:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
-            choices = (a, x, y)
-            made = hosted.run(
-                np.where, choices, {}, "where", ALL_KINDS, brings=False, computes=False
-            )
+            made = choose(a, x, y)
         return original(a, x, y) if made is None else made
 
     def _agree(mask: Any, x: Any, y: Any) -> bool:

@@ -11,7 +11,7 @@ original function runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, Final
@@ -38,21 +38,20 @@ from legate_diffuse.stores.view import View
 
 # What NumPy raises of arguments that do not fit.
 _REFUSALS: Final = (TypeError, ValueError, IndexError, OverflowError)
+# More arguments than any function has by position.
+_ANY: Final = 32
 # How often an assignment is tried again if a finalizer or a signal handler has changed
 # the array meanwhile.
 _TRIES: Final = 3
 
 
-def _no_warnings() -> tuple[ContextVar[Any] | None, Any]:
-    """Return the variable that says of what NumPy warns, and its value for nothing.
-
-    None if this version of NumPy keeps that elsewhere.
-    """
+def _no_warnings() -> tuple[ContextVar[Any], Any]:
+    """Return the variable that says of what NumPy warns, and its value for nothing."""
     before = copy_context()
     with np.errstate(all="ignore"):
         within = copy_context()
-    changed = [each for each in within if before.get(each) is not within[each]]
-    return (changed[0], within[changed[0]]) if len(changed) == 1 else (None, None)
+    (changed,) = [each for each in within if before.get(each) is not within[each]]
+    return changed, within[changed]
 
 
 def _apart(argument: Any, elements: Any) -> Any:
@@ -61,6 +60,10 @@ def _apart(argument: Any, elements: Any) -> Any:
         return tuple([_apart(each, elements) for each in argument])
     is_shared = type(argument) is np.ndarray and np.may_share_memory(argument, elements)
     return argument.copy() if is_shared else argument
+
+
+def _is_mask(key: Any) -> bool:
+    return type(key) is np.ndarray and key.dtype == bool
 
 
 class Hosted:
@@ -106,94 +109,63 @@ class Hosted:
                     _REFUSALS,
                     np.asarray,
                     *_no_warnings(),
-                    self._result,
+                    self._new_array,
                     self.elements.given,
                 )
             )
 
-    def are_arrays(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether arguments are arrays, of cuPyNumeric's or of NumPy's."""
-        ndarray = self._ndarray
-        return all(
-            [type(each) is ndarray or type(each) is np.ndarray for each in arguments]
-        )
-
-    def run(
+    def recipe(
         self,
         function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
         label: str,
-        kinds: str,
+        kinds: str = ALL_KINDS,
+        counts: tuple[int, int, int] = (0, _ANY, 0),
+        keywords: Set[str] = frozenset(),
         *,
         brings: bool = True,
         reads_many: bool = True,
         computes: bool = True,
     ) -> Any:
-        """Return what a function makes of arguments, with new arrays of its results.
+        """Return how native code lets NumPy run a function.
 
-        None if the original must run: an argument is none that it takes here, or it
-        raises. ``label`` is what people call the operation, ``kinds`` has the kinds of
-        types of the arrays, as NumPy names them. If it ``brings`` arrays, what is
-        pending is submitted for them, and those that Legate has come here. Unless it
-        ``reads_many``, arrays of many elements are left to the original. NumPy may warn
-        of what it ``computes``, which cuPyNumeric does not.
+        Args:
+            function: NumPy's; it raises what is refused.
+            label: what people call the operation.
+            kinds: those of the types of its arrays, as NumPy names them.
+            counts: of how many arguments on it does so, how many come by position at
+                most, and how many, the first ones, are arrays.
+            keywords: the names of those that may come by name.
+            brings: whether what is pending is submitted for its arrays, and those that
+                Legate has come here.
+            reads_many: whether arrays of many elements are not left to the original.
+            computes: whether NumPy may warn, which cuPyNumeric does not.
         """
-        if self._doctor.is_on:
-            return None
         if kinds is INEXACT:
             function = self.blas.limited(function)
-        try:
-            given = [self._plain(each, kinds, brings, reads_many) for each in arguments]
-            options = {
-                key: self._plain(each, kinds, brings, reads_many)
-                for key, each in named.items()
-            }
-        except UnsuitableError:
-            return None
-        return self._made(lambda: function(*given, **options), label, computes)
-
-    def _made(self, call: Callable[[], Any], label: str, computes: bool) -> Any:
-        """Return new arrays of what a call of NumPy's returns; None if it refuses."""
-        try:
-            if computes:
-                with np.errstate(all="ignore"):
-                    made = self._call_with_memory(call)
-            else:
-                made = self._call_with_memory(call)
-        except _REFUSALS:
-            # the original raises what it raises
-            return None
-        return self._result(made, label)
-
-    def _result(self, made: Any, label: str) -> Any:
-        """Return new arrays of what NumPy has made; None if there are no such."""
-        try:
-            return self._new_arrays(made, label)
-        except UnsuitableError:
-            return None
+        names, how = frozenset(keywords), (computes, brings, reads_many)
+        return self._native.Recipe(function, label, kinds, counts, names, *how)
 
     def index(self, array: Any, key: Any) -> Any:
         """Return ``array[key]`` for a key with arrays; None if the original must."""
         if self._doctor.is_on or not self.elements.has_arrays(key):
             return None
         try:
-            is_whole = type(key) is self._ndarray and key.ndim == array.ndim
-            plain = self.elements.key_of(key, is_whole=is_whole)
-            if (
-                type(plain) is np.ndarray
-                and plain.dtype == bool
-                and plain.shape == array.shape
-            ):
+            plain = self.elements.key_of(key, array.ndim)
+            if _is_mask(plain) and plain.shape == array.shape:
                 # others select by masks
                 return None
             elements = self.elements.find(array)
         except UnsuitableError:
             return None
         # rows are taken in a fraction of the time
-        if type(plain) is np.ndarray and plain.dtype.kind == "i":
-            return self._made(lambda: elements.take(plain, 0), "take", False)
-        return self._made(lambda: elements[plain], "take", False)
+        are_rows = type(plain) is np.ndarray and plain.dtype.kind == "i"
+        take = elements.take if are_rows else elements.__getitem__
+        try:
+            made = self._call_with_memory(partial(take, plain, *[0] * are_rows))
+        except _REFUSALS:
+            # the original raises what it raises
+            return None
+        return self._new_array(np.asarray(made), "take")
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -203,10 +175,7 @@ class Hosted:
                 not view.root.is_here or window.may_change(view.root)
             ):
                 self.elements.bring(each)
-        made = self.new_arrays.make(self._native.get_selected, array, mask)
-        if made is not None:
-            return made
-        return self.run(np.ndarray.__getitem__, (array, mask), {}, "take", ALL_KINDS)
+        return self.new_arrays.make(self._native.get_selected, array, mask)
 
     def text(self, function: Callable[[Any], Any], array: Any) -> Any:
         """Return what a function says of an array; None if the original must."""
@@ -225,8 +194,7 @@ class Hosted:
             # the original may be fused, and refuses some
             return False
         try:
-            is_whole = type(key) is not self._ndarray or key.ndim == array.ndim
-            plain = self.elements.key_of(key, is_whole=is_whole)
+            plain = self.elements.key_of(key, array.ndim)
             value = self._plain(value, ALL_KINDS)
             other = np.asarray(value).dtype
         except _REFUSALS:
@@ -236,7 +204,7 @@ class Hosted:
         if (other != dtype and self._warn.is_on) or (other.kind == "c" != dtype.kind):
             return False
 
-        is_mask = type(plain) is np.ndarray and plain.dtype == bool
+        is_mask = _is_mask(plain)
         is_of_all = is_mask and plain.shape == array.shape
         if is_mask and not is_of_all and np.size(value) == 1:
             # the original refuses it
@@ -324,38 +292,19 @@ class Hosted:
         window.counters.add_runs(1, 1, 0)
         return True
 
-    def _new_arrays(self, result: Any, label: str) -> Any:
-        """Return what NumPy has made with arrays of cuPyNumeric's.
-
-        Raises:
-            UnsuitableError: there is no such array.
-        """
-        kind = type(result)
-        if kind is np.ndarray:
-            return self._new_array(result, label)
-        if isinstance(result, np.generic):
-            return self._new_array(np.asarray(result), label)
-        if kind is list:
-            return [self._new_arrays(each, label) for each in result]
-        if isinstance(result, tuple):
-            return tuple([self._new_arrays(each, label) for each in result])
-        raise UnsuitableError
-
     def _new_array(self, result: Any, label: str) -> Any:
+        """Return a new array of elements of NumPy's; None if there is no such array."""
         shape = result.shape
         name = self._names.get(result.dtype)
         if name is None or len(shape) > real.LEGATE_MAX_DIM:
-            raise UnsuitableError
+            return None
         is_large = result.nbytes > self._limit
         if is_large and not self._small.maps:
-            raise UnsuitableError
+            return None
         # native code takes no more elements, however narrow they are
         if is_large or result.size > MOST_POINTS:
             return self._large_array(result, name)
-        made = self._take(name, dense(shape), result.tobytes(), label)
-        if made is None:
-            raise UnsuitableError
-        return made
+        return self._take(name, dense(shape), result.tobytes(), label)
 
     def _large_array(self, result: Any, name: str) -> Any:
         layout = dense(result.shape)

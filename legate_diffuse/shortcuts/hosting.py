@@ -13,11 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.window import window
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts import adjusted, ordering
-from legate_diffuse.shortcuts.elements import INEXACT
-from legate_diffuse.shortcuts.ordering import Function, ordered
 from legate_diffuse.shortcuts.recipes import (
     FUNCTIONS,
     METHODS,
@@ -26,6 +23,7 @@ from legate_diffuse.shortcuts.recipes import (
     TEXTS,
     Recipe,
 )
+from legate_diffuse.shortcuts.refusals import Function, ordered
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
     CALLED,
@@ -41,49 +39,31 @@ _METHOD: Final = "ndarray"
 
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
-    hosted, name = submission.hosted, recipe.name
-    owner = _owner(package, submission)
-    most, keywords = recipe.positional, frozenset(recipe.keywords.split())
-    kinds, least, is_loop = recipe.kinds, recipe.least, recipe.is_loop
-    computes, arrays, spreads = recipe.may_warn, recipe.arrays, recipe.spreads
-    function = recipe.runs
-    if recipe.arrays and not recipe.is_elementwise:
-        function = adjusted.sized(function)
+    owner, name = _owner(package, submission), recipe.name
+    extra = submission.hosted.recipe(
+        recipe.runs,
+        name,
+        recipe.kinds,
+        (recipe.least, recipe.positional, recipe.arrays),
+        set(recipe.keywords.split()),
+        brings=not recipe.is_loop,
+        reads_many=recipe.ends,
+        computes=recipe.may_warn,
+    )
+    if not recipe.spreads:
+        submission.front(owner, name, "hosted", extra=extra)
+        if name in _NATIVE:
+            way, *names = _NATIVE[name]
+            submission.front(owner, name, way, *names)
+        return
+    by_native = submission.native_first("hosted", getattr(owner, name), extra=extra)
 
+    # native code does not know beforehand how much is made
     def call(*arguments: Any, **named: Any) -> Any:
-        made = None
-        if (
-            least <= len(arguments) + len(named)
-            and arrays <= len(arguments) <= most
-            and named.keys() <= keywords
-            and hosted.are_arrays(arguments[:arrays])
-            and not (spreads and _spreads_far(arguments))
-        ):
-            made = hosted.run(
-                function,
-                arguments,
-                named,
-                name,
-                kinds,
-                brings=not is_loop,
-                reads_many=recipe.ends or not is_loop,
-                computes=computes,
-            )
-        return original(*arguments, **named) if made is None else made
+        made = original if _spreads_far(arguments) else by_native
+        return made(*arguments, **named)
 
     original = replace(owner, name, call)
-    # native code does not know beforehand how much is made
-    if window.runs_at_once and not spreads:
-        counts = least, most, arrays
-        # `run` limits what it is given itself
-        limited = hosted.blas.limited(function) if kinds is INEXACT else function
-        extra = submission.client.legate.native.Recipe(
-            limited, name, kinds, counts, keywords, computes, brings=not is_loop
-        )
-        submission.front(owner, name, "hosted", extra=extra)
-    if name in _NATIVE:
-        way, *names = _NATIVE[name]
-        submission.front(owner, name, way, *names)
 
 
 def _spreads_far(arguments: tuple[Any, ...]) -> bool:
@@ -126,20 +106,14 @@ def _replace_parts(submission: Submission) -> None:
 def _replace_part(
     name: str, function: Function, kinds: str, submission: Submission
 ) -> None:
-    hosted, ndarray = submission.hosted, submission.client.ndarray
+    ndarray = submission.client.ndarray
+    by_numpy = submission.by_numpy(
+        function, name, kinds, brings=False, reads_many=False, computes=False
+    )
     original = getattr(ndarray, name)
 
     def part(self: Any) -> Any:
-        made = hosted.run(
-            function,
-            (self,),
-            {},
-            name,
-            kinds,
-            brings=False,
-            reads_many=False,
-            computes=False,
-        )
+        made = by_numpy(self)
         return original.__get__(self) if made is None else made
 
     setattr(ndarray, name, property(part, doc=original.__doc__))
@@ -161,36 +135,16 @@ _REDUCING: Final = (
 
 def _replace_reduce(submission: Submission) -> None:
     """Let NumPy do what functions of two operands reduce."""
-    hosted, client = submission.hosted, submission.client
-    functions = {
-        client.ufuncs[name]: ordered(getattr(np, name).reduce) for name in _REDUCING
-    }
-
-    def reduce(
-        self: Any, array: Any, axis: Any = 0, *options: Any, **named: Any
-    ) -> Any:
-        made = None
-        function = functions.get(self)
-        is_plain = not options and not named and hosted.are_arrays((array,))
-        if function is not None and is_plain:
-            made = hosted.run(
-                function,
-                (array, axis),
-                {},
-                "reduce",
-                _REDUCED,
-                brings=False,
-                reads_many=False,
-            )
-        return original(self, array, axis, *options, **named) if made is None else made
-
-    original = replace(client.binary_ufunc, "reduce", reduce)
-    if not window.runs_at_once:
-        return
-    make = client.legate.native.Recipe
+    client = submission.client
     recipes = {
-        ufunc: make(function, "reduce", _REDUCED, (1, 2, 1), frozenset(), True)
-        for ufunc, function in functions.items()
+        client.ufuncs[name]: submission.hosted.recipe(
+            ordered(getattr(np, name).reduce),
+            "reduce",
+            _REDUCED,
+            (1, 2, 1),
+            brings=False,
+        )
+        for name in _REDUCING
     }
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
 

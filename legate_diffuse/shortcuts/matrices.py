@@ -12,17 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.elements import UnsuitableError
-from legate_diffuse.shortcuts.ordering import Function, refuse_other, without_nan
-
-
-def triangle(function: Function) -> Function:
-    """Refuse diagonals whose number is no integer."""
-
-    def triangle(m: Any, k: Any = 0) -> Any:
-        refuse_other(k, "iu")
-        return function(m, k)
-
-    return triangle
 
 
 def diagonal(a: Any, *options: Any, **named: Any) -> Any:
@@ -36,48 +25,19 @@ def diagonal(a: Any, *options: Any, **named: Any) -> Any:
     return found + a.dtype.type(0)
 
 
+def trace(a: Any, offset: Any = 0, **named: Any) -> Any:
+    """Refuse diagonals that are outside of the array."""
+    found = np.diagonal(a, offset)
+    if not found.size:
+        raise UnsuitableError
+    return found.sum(-1, **named)
+
+
 def diag(v: Any, k: Any = 0) -> Any:
     """Do the same of a matrix; a vector becomes one."""
     if v.ndim > 2:
         raise UnsuitableError
     return np.diag(v, k) if v.ndim == 1 else diagonal(v, k)
-
-
-def trace(a: Any, offset: Any = 0, **named: Any) -> Any:
-    """Refuse diagonals that are outside of the array."""
-    if not np.diagonal(a, offset).size:
-        raise UnsuitableError
-    return np.trace(a, offset, **named)
-
-
-def cross(a: Any, b: Any, axis: Any = -1) -> Any:
-    """Refuse vectors of two elements, of which NumPy warns."""
-    if 2 in (a.shape[axis], b.shape[axis]):
-        raise UnsuitableError
-    return np.cross(a, b, axis=axis)
-
-
-def norm(x: Any, ord: Any = None, axis: Any = None, **named: Any) -> Any:
-    """Refuse what needs singular values, as the original does."""
-    is_matrix = type(axis) is tuple or (axis is None and x.ndim == 2)
-    if is_matrix and ord in ("nuc", 2, -2):
-        raise UnsuitableError
-    # the largest of numbers that are none is another one there
-    return without_nan(np.linalg.norm)(x, ord, axis, **named)
-
-
-def matrix_power(a: Any, n: Any) -> Any:
-    """Refuse inverses, as the original does."""
-    if n < 0:
-        raise UnsuitableError
-    return np.linalg.matrix_power(a, n)
-
-
-def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
-    """Refuse whole turns, which show the elements themselves."""
-    if type(k) is not int or k % 4 == 0:
-        raise UnsuitableError
-    return np.rot90(m, k, axes)
 
 
 def einsum(expression: Any, *operands: Any) -> Any:

@@ -8,16 +8,14 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
-
-Function = Callable[..., Any]
+from legate_diffuse.shortcuts.elements import UnsuitableError
+from legate_diffuse.shortcuts.refusals import Function, has_nan, ordered
 
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
@@ -26,41 +24,6 @@ _SAMPLE: Final = 1024
 # From so many elements on it pays to take them in another way.
 MANY_TO_SCAN: Final = 2**15
 _FEW_TO_SCAN: Final = 2**9
-
-
-def refuse_nan(values: Any) -> None:
-    """Raise where NaN is sorted or compared: its place is another one there."""
-    if values.dtype.kind not in "fc":
-        return
-    flat = values.reshape(-1)
-    # no square is NaN but that of NaN; the least costly pass over the elements
-    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
-    if total != total:
-        raise UnsuitableError
-
-
-def refuse_other(values: Any, kinds: str) -> None:
-    """Raise where the original does: values are of other kinds of types."""
-    if type(values) is not int and np.asarray(values).dtype.kind not in kinds:
-        raise UnsuitableError
-
-
-def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
-    """Refuse NaN, which is last in an array in order, and what is no number."""
-    refuse_other(v, ALL_KINDS)
-    refuse_nan(np.asarray(v))
-    refuse_nan(a[-1:])
-    return np.searchsorted(a, v, side)
-
-
-def ordered(function: Function) -> Function:
-    """Return a function that refuses NaN in its first argument."""
-
-    def ordered(a: Any, *options: Any, **named: Any) -> Any:
-        refuse_nan(a)
-        return function(a, *options, **named)
-
-    return ordered
 
 
 def _is_in_order(a: Any) -> bool:
@@ -136,9 +99,8 @@ def _refuse_nan_in(values: Any) -> None:
 def unique(a: Any) -> Any:
     """Find them by a sort, which takes less time than NumPy's table of many.
 
-    NaN is no element there.
+    There is no NaN.
     """
-    refuse_nan(a)
     if a.size < _MANY_TO_SORT:
         return np.unique(a)
     found = sort(a.reshape(-1))
@@ -166,57 +128,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return places
 
 
-def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
-    """Sort all elements, as the original does."""
-    return sort(a, one_axis(axis))
-
-
-def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
-    """Sort all elements, as the original does."""
-    refuse_nan(a)
-    return argsort(a, one_axis(axis))
-
-
-def one_axis(axis: Any) -> int:
-    """Return an axis, and refuse several or none."""
-    if type(axis) is not int:
-        raise UnsuitableError
-    return axis
-
-
-def lexsort(keys: Any, axis: Any = -1) -> Any:
-    """Refuse keys of several types, which the original makes one of, and no numbers."""
-    if len({np.asarray(key).dtype for key in keys}) != 1 or not np.isfinite(keys).all():
-        raise UnsuitableError
-    return np.lexsort(keys, axis)
-
-
-def histogram(a: Any, *options: Any, **named: Any) -> Any:
-    """Refuse elements that are equal, around which the original puts other bins.
-
-    Bounds of singles are computed in another type, and what is between given ones must
-    be a number.
-    """
-    if a.dtype == np.float32:
-        raise UnsuitableError
-    for each in (a, *options, *named.values()):
-        if isinstance(each, np.ndarray):
-            refuse_nan(each)
-    bins = options[0] if options else named.get("bins", ())
-    if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
-        raise UnsuitableError
-    bounds = named.get("range")
-    if a.min() == a.max() or (bounds is not None and not bounds[0] < bounds[1]):
-        raise UnsuitableError
-    return np.histogram(a, *options, **named)
-
-
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """Refuse bounds that are NaN, and take those that are all the same for decreasing.
-
-    The original does both.
-    """
-    refuse_nan(bins)
+    """Take bounds that are all the same for decreasing, as the original does."""
     if bins.ndim == 1 and bins.size and (bins == bins[0]).all():
         return bins.size - np.searchsorted(bins, x, "left" if right else "right")
     return np.digitize(x, bins, right)
@@ -261,12 +174,23 @@ def percentile(a: Any, q: Any, axis: int | None = None) -> Any:
     return quantile(a, np.asarray(q) / 100.0, axis)
 
 
-def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """Sort all elements, as the original does."""
-    a[...] = partition(a, kth, axis)
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """Sort all elements, as the original does."""
+    return argsort(a, axis)
 
 
 def sort_in_place(a: Any, axis: Any = -1) -> None:
     """Sort elements that have an order."""
-    refuse_nan(a)
+    if has_nan(a):
+        raise UnsuitableError
     a.sort(axis)
+
+
+def partition_in_place(a: Any, kth: Any, axis: Any = -1) -> None:
+    """Sort all elements, as the original does."""
+    sort_in_place(a, axis)

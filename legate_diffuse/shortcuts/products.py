@@ -25,7 +25,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.broadcast import repeated
-from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
+from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
@@ -177,8 +177,12 @@ def _replace_products(submission: Submission) -> None:
     matrices = _Products(client, "MATVECMUL", (0, 1, 2))
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
-    hosted = submission.hosted
+    hosted, by_numpy = submission.hosted, submission.by_numpy
     in_blas = hosted.blas.limited(np.matmul)
+    multiply = by_numpy(np.matmul, _NAME, INEXACT)
+    multiply_here = by_numpy(np.matmul, _NAME, INEXACT, brings=False)
+    multiply_stacks = by_numpy(stacked, _NAME, INEXACT)
+    multiply_two_types = by_numpy(in_blas, _NAME)
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
@@ -193,14 +197,14 @@ def _replace_products(submission: Submission) -> None:
         if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) == len(other.shape) == 2:
-            made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT)
+            made = multiply(a, b)
             return of_matrices(one, other) if made is None else made
         extents = *one.shape, *other.shape
         dims = {len(one.shape), len(other.shape)}
         narrowest = 2 if dims == {1} else NARROWEST_PRODUCT
         if dims <= {1, 2} and 0 < min(extents) < narrowest:
             # no loop; what waits can be fused with what waits for the product
-            made = hosted.run(np.matmul, (a, b), {}, _NAME, INEXACT, brings=False)
+            made = multiply_here(a, b)
             if made is not None:
                 return made
         if len(one.shape) < len(other.shape):
@@ -216,9 +220,7 @@ def _replace_products(submission: Submission) -> None:
             is_loop = is_product_a_loop(one)
             if not is_loop or one.volume > MOST_POINTS:
                 # what waits can be fused with a loop
-                made = hosted.run(
-                    np.matmul, (a, b), {}, _NAME, INEXACT, brings=not is_loop
-                )
+                made = (multiply_here if is_loop else multiply)(a, b)
                 if made is not None:
                     return made
             return _of_vector(submission, matrices, tasks, one, other)
@@ -231,7 +233,7 @@ def _replace_products(submission: Submission) -> None:
             return None
         if np.result_type(a.dtype, b.dtype).name not in _TYPES:
             return None
-        return hosted.run(in_blas, (a, b), {}, _NAME, ALL_KINDS)
+        return multiply_two_types(a, b)
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:
         made = None if out is not None else product(self, rhs)
@@ -241,11 +243,11 @@ def _replace_products(submission: Submission) -> None:
         made = product(self, value)
         if (
             made is None
-            and hosted.are_arrays((self, value))
+            and type(value) in (ndarray, np.ndarray)
             and max(self.ndim, value.ndim) > 2
         ):
             # the original's task is no loop, and has no BLAS
-            made = hosted.run(stacked, (self, value), {}, _NAME, INEXACT)
+            made = multiply_stacks(self, value)
         return operator(self, value) if made is None else made
 
     def function(a: Any, b: Any, out: Any = None) -> Any:
@@ -258,10 +260,7 @@ def _replace_products(submission: Submission) -> None:
     operator = replace(ndarray, "__matmul__", matmul)
     if not window.runs_at_once:
         return
-    counts = 2, 2, 2
-    of_matrices_here = client.legate.native.Recipe(
-        in_blas, _NAME, INEXACT, counts, frozenset(), True
-    )
+    of_matrices_here = hosted.recipe(np.matmul, _NAME, INEXACT, (2, 2, 2))
     extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.shortcut import Shortcut, find
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 
@@ -34,15 +33,14 @@ def _copy_in_shape(elements: Any, shape: Any) -> Any:
 
 
 def _replace_reshape(submission: Submission) -> None:
-    hosted, ndarray = submission.hosted, submission.client.ndarray
+    ndarray = submission.client.ndarray
+    copy = submission.by_numpy(_copy_in_shape, "reshape", computes=False)
 
     def reshape(self: Any, *shape: Any, **named: Any) -> Any:
         made = None
         if shape and (not named or named == _ROW_MAJOR):
             wanted = shape[0] if len(shape) == 1 else shape
-            made = hosted.run(
-                _copy_in_shape, (self, wanted), {}, "reshape", ALL_KINDS, computes=False
-            )
+            made = copy(self, wanted)
         return original(self, *shape, **named) if made is None else made
 
     original = replace(ndarray, "reshape", reshape)

@@ -17,25 +17,24 @@ from typing import Final
 import numpy as np
 
 from legate_diffuse.shortcuts import adjusted, matrices, ordering
-from legate_diffuse.shortcuts.adjusted import (
-    along_one,
-    as_type,
-    in_doubles,
-    in_own_type,
-    raveled,
-    rounded,
-    scanned,
-)
+from legate_diffuse.shortcuts.adjusted import as_type, in_own_type, scanned
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
-from legate_diffuse.shortcuts.matrices import trace, triangle
+from legate_diffuse.shortcuts.matrices import trace
 from legate_diffuse.shortcuts.ordering import (
-    Function,
     argsort,
     extreme,
-    ordered,
     percentile,
     quantile,
     without_nan,
+)
+from legate_diffuse.shortcuts.refusals import (
+    REFUSED,
+    Function,
+    along_one,
+    in_doubles,
+    ordered,
+    sized,
+    unless,
 )
 
 # Kinds of types, as NumPy names them.
@@ -89,11 +88,14 @@ class Recipe:
 
     @property
     def runs(self) -> Function:
-        """What does the same as the function of cuPyNumeric."""
+        """What does the same as the function of cuPyNumeric, or refuses to."""
         numpy = getattr(np, self.package) if self.package else np
         modules = (adjusted, matrices, ordering, numpy)
         own = (getattr(each, self.name) for each in modules if hasattr(each, self.name))
-        return self.function or next(own)
+        function = self.function or next(own)
+        if self.name in REFUSED:
+            function = unless(REFUSED[self.name], function)
+        return sized(function) if self.arrays and not self.is_elementwise else function
 
     @property
     def may_warn(self) -> bool:
@@ -135,15 +137,15 @@ FUNCTIONS: Final = (
     Recipe("fliplr", _TURNING),
     Recipe("rot90", _TURNING, 3, "k axes"),
     Recipe("take", _INDEXING, 3, "axis"),
-    Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2),
+    Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2, least=3),
     Recipe("compress", _INDEXING, 3, "axis", arrays=2),
     Recipe("choose", _INDEXING, 2),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, 2, "k"),
     Recipe("diagflat", _MATRICES, 2, "k"),
-    Recipe("tril", _MATRICES, 2, "k", function=triangle(np.tril), is_loop=True),
-    Recipe("triu", _MATRICES, 2, "k", function=triangle(np.triu), is_loop=True),
+    Recipe("tril", _MATRICES, 2, "k", is_loop=True),
+    Recipe("triu", _MATRICES, 2, "k", is_loop=True),
     Recipe("tri", _MATRICES, 3, "M k", is_loop=True, spreads=True, arrays=0),
     Recipe("eye", _SHAPES, 3, "M k dtype", is_loop=True, spreads=True, arrays=0),
     Recipe("identity", _SHAPES, 1, "dtype", is_loop=True, spreads=True, arrays=0),
@@ -156,7 +158,7 @@ FUNCTIONS: Final = (
         spreads=True,
     ),
     Recipe("unravel_index", _INDEXING, 2, is_loop=True, arrays=0),
-    Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", raveled, arrays=0),
+    Recipe("ravel_multi_index", _INDEXING, 2, "mode order", "iu", arrays=0),
     Recipe(
         "indices", _INDEXING, 2, "dtype sparse", is_loop=True, spreads=True, arrays=0
     ),
@@ -204,7 +206,7 @@ FUNCTIONS: Final = (
     Recipe("unique", "_module.sets_making", 1),
     Recipe("isin", "_module.sets_making", 2),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
-    Recipe("bincount", _COUNTS, 3, "weights minlength"),
+    Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
     Recipe("median", _AVERAGES, 2, "axis", _REAL, in_doubles(ordered(np.median))),
     Recipe("percentile", _ORDER, 3, "axis", _REAL, in_doubles(ordered(percentile))),
@@ -238,7 +240,9 @@ FUNCTIONS: Final = (
     ),
     Recipe("nanprod", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     Recipe("nanmean", _AVERAGES, 2, "axis", "f", without_nan(np.nanmean), is_loop=True),
-    Recipe("nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(adjusted.nanmedian)),
+    Recipe(
+        "nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(without_nan(np.nanmedian))
+    ),
     Recipe("gradient", _SUMS, 2, "axis", "f", is_loop=True, ends=True),
     Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
@@ -266,7 +270,7 @@ FUNCTIONS: Final = (
         "array_equal",
         "_module.logic_comparison",
         2,
-        "",
+        function=as_type(np.array_equal, np.bool_),
         is_loop=True,
         arrays=2,
     ),
@@ -293,7 +297,6 @@ FUNCTIONS: Final = (
         2,
         "decimals",
         _REAL,
-        rounded,
         is_loop=True,
         is_elementwise=True,
     ),
@@ -319,6 +322,8 @@ FUNCTIONS: Final = (
         _LINALG,
         3,
         "ord axis keepdims",
+        # the largest of numbers that are none is another one there
+        function=without_nan(np.linalg.norm),
         computes=True,
         package="linalg",
         is_loop=True,

@@ -17,9 +17,8 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
-from legate_diffuse.shortcuts.adjusted import along_one
 from legate_diffuse.shortcuts.elements import ALL_KINDS
-from legate_diffuse.shortcuts.ordering import Function, ordered
+from legate_diffuse.shortcuts.refusals import Function, along_one, ordered
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
@@ -74,9 +73,12 @@ _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "any": (along_one(np.ndarray.any), "biuf"),
     "all": (along_one(np.ndarray.all), "biuf"),
 }
-# The arguments that say along which axes, and all that NumPy takes.
+# The arguments that say along which axes, and what NumPy takes of those of a method.
 AXIS: Final = frozenset(("axis", "keepdims"))
-ARGUMENTS: Final = AXIS | {"dtype", "initial", "where"}
+ARGUMENTS: Final = {
+    name: AXIS | {"initial", "where"} | ({"dtype"} if name in _SUMS else frozenset())
+    for name in _METHODS
+}
 # What options are that are not given.
 _DEFAULTS: Final = {
     "axis": None,
@@ -143,15 +145,19 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
-    doctor, sums = client.doctor, name in _SUMS
+    doctor, sums, arguments = client.doctor, name in _SUMS, ARGUMENTS[name]
+    defaults = {each: _DEFAULTS[each] for each in (*arguments, "out")}
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
-    hosted, (by_numpy, kinds) = submission.hosted, _BY_NUMPY[name]
+    method, kinds = _BY_NUMPY[name]
+    by_numpy = submission.by_numpy(
+        method, name, kinds, (1, 2, 1), arguments, brings=False
+    )
     apply, function = submission.apply, new_function(client, reduces=True)
     native, convert = client.legate.native, submission.conversions.convert
     along, along_many = native.reduce, native.reduce_axes
-    arrays = hosted.new_arrays.function
+    arrays = submission.hosted.new_arrays.function
     # the types that native code knows
     learned: set[str | None] = set()
     learned_along: set[str | None] = set()
@@ -166,7 +172,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             if made is None:
                 made = reduce_all(self)
         elif not options and all(
-            [named[each] is _DEFAULTS.get(each, ...) for each in named]
+            [named[each] is defaults.get(each, ...) for each in named]
         ):
             named = {}
             made = reduce_all(self)
@@ -179,14 +185,14 @@ def _replace_reduction(name: str, submission: Submission) -> None:
                     made = reduce_along(self, axis)
                 if keeps and made is not None:
                     made = made[_with_axis(axis, made.ndim + 1)]
-        if made is None and len(options) < 2 and named.keys() <= ARGUMENTS:
+        if made is None and len(options) < 2 and named.keys() <= arguments:
             axis = options[0] if options else named.get("axis")
             # NumPy takes one axis of an array that has none, the original does not
             are_axes = type(axis) is tuple and len(axis) > 1 and named.keys() <= AXIS
             if are_axes and not named.get("keepdims"):
                 made = along_many(arrays, self, (name, axis))
             if made is None:
-                made = (by_native if are_axes else reduce_here)(self, *options, **named)
+                made = (by_numpy if are_axes else reduce_here)(self, *options, **named)
             if made is None and sums and type(axis) is tuple:
                 made = reduce_truth(self, *options, **named)
         return original(self, *options, **named) if made is None else made
@@ -207,7 +213,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         if "dtype" in given and not _is_alike(given["dtype"], kind):
             return None
-        return hosted.run(by_numpy, (array, *options), given, name, kinds, brings=False)
+        return by_numpy(array, *options, **given)
 
     def reduce_all(array: Any) -> Any:
         view = view_of(array)
@@ -274,11 +280,6 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
-    by_native: Function = reduce_here
-    if window.runs_at_once:
-        numbers = (1, 2, 1)
-        recipe = client.legate.native.Recipe(by_numpy, name, kinds, numbers, AXIS, True)
-        by_native = submission.native_first("hosted", reduce_here, extra=recipe)
     original = replace(client.ndarray, name, reduce)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)
@@ -300,7 +301,8 @@ def _with_axis(axis: int, dim: int) -> tuple[Any, ...]:
 
 
 def _replace_mean(submission: Submission) -> None:
-    client, hosted = submission.client, submission.hosted
+    client = submission.client
+    by_numpy = submission.by_numpy(np.mean, "mean", "biu", brings=False)
 
     def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
         """Return a mean, None if it is left to others."""
@@ -323,7 +325,7 @@ def _replace_mean(submission: Submission) -> None:
         if view.root.dtype not in _INEXACT:
             if axis is not None or keeps is not False:
                 return None
-            return hosted.run(np.mean, (array,), {}, "mean", "biu", brings=False)
+            return by_numpy(array)
         if axis is None and keeps is False and view.volume > 1:
             total, count = array.sum(), view.volume
         elif (

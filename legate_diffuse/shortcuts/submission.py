@@ -7,6 +7,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk)
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache, update_wrapper
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -104,8 +105,6 @@ class Submission:
             names: those of all its parameters; none if the way takes whatever comes.
             extra: what the way needs.
         """
-        if not window.runs_at_once:
-            return
         before = getattr(owner, name)
         is_property = isinstance(before, property)
         otherwise = before.fget if is_property else before
@@ -114,13 +113,25 @@ class Submission:
 
     def native_first(
         self, way: str, otherwise: Any, *names: str, extra: Any = None
-    ) -> Any:
+    ) -> Callable[..., Any]:
         """Return a function that lets native code try before Python, as above."""
+        if not window.runs_at_once:
+            found: Callable[..., Any] = otherwise
+            return found
         arrays = self.hosted.new_arrays
         made = self.client.legate.native.front(
             way, arrays.function, extra, names or None, arrays.learn, otherwise
         )
         return update_wrapper(made, otherwise)
+
+    def by_numpy(self, *recipe: Any, **how: Any) -> Callable[..., Any]:
+        """Return what lets NumPy run a function: see ``Hosted.recipe``.
+
+        It returns new arrays of what NumPy makes of arguments, None if the original
+        must run: NumPy does not take them here, or raises.
+        """
+        extra = self.hosted.recipe(*recipe, **how)
+        return self.native_first("hosted", _leave, extra=extra)
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""
@@ -228,6 +239,10 @@ def _let_native_code_know(client: Client) -> None:
 
         doctor.changed = warn.changed = tell
         tell()
+
+
+def _leave(*_: Any, **__: Any) -> None:
+    """Leave everything to the original."""
 
 
 def may_overlap(one: Root, other: Root) -> bool:

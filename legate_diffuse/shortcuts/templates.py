@@ -325,6 +325,15 @@ def element_templates(client: Client, task: str, function: Any) -> ByType:
     return ByType(make)
 
 
+def single_element(
+    legate: Legate, type_: Any, name: str | None, content: bytes
+) -> LogicalStore:
+    """Return a constant of one element, which ``content`` holds."""
+    layout = whole(())
+    root = Root(legate, type_, name, layout, True, legate.Scalar(content, type_))
+    return LogicalStore(root.owner, View(root, layout))
+
+
 class Constants:
     """Python numbers as stores of one element, of the type of an array."""
 
@@ -363,14 +372,4 @@ class Constants:
                 content = np.array(value, name).tobytes()
         except OverflowError:
             return None
-        layout = whole(())
-        legate = like.legate
-        root = Root(
-            legate,
-            like.type,
-            name,
-            layout,
-            scalar_storage=True,
-            initial=legate.Scalar(content, like.type),
-        )
-        return LogicalStore(root.owner, View(root, layout))
+        return single_element(like.legate, like.type, name, content)

@@ -23,11 +23,15 @@ from legate_diffuse.shortcuts.broadcast import repeated
 from legate_diffuse.shortcuts.results import Result
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.task import joined, submit_together
-from legate_diffuse.shortcuts.templates import Client, Template, new_function
+from legate_diffuse.shortcuts.templates import (
+    Client,
+    Template,
+    new_function,
+    single_element,
+)
 from legate_diffuse.stores.dtype import dtype_name
-from legate_diffuse.stores.layout import remember, whole
+from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.legate import Legate
-from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # An attribute of universal functions of Numba's.
@@ -172,11 +176,10 @@ class Tasks:
         key = (value.dtype.char, value.tobytes())
         store = self._constants.get(key)
         if store is None:
-            kind, layout = client.to_core_type(value.dtype), whole(())
-            initial = client.legate.Scalar(value.tobytes(), kind)
-            name = dtype_name(kind)
-            root = Root(client.legate, kind, name, layout, True, initial=initial)
-            store = LogicalStore(root.owner, View(root, layout))
+            kind = client.to_core_type(value.dtype)
+            store = single_element(
+                client.legate, kind, dtype_name(kind), value.tobytes()
+            )
             store = remember(self._constants, key, store, _MAX_CONSTANTS)
         return store._view
 

@@ -11,6 +11,7 @@
 #include "process/at_once.h"
 #include "process/fields.h"
 #include "process/lazy_thunk.h"
+#include "process/objects.h"
 
 namespace legate_diffuse {
 

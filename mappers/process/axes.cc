@@ -176,10 +176,9 @@ bool reduce_elements_of(std::string_view dtype, std::string_view name, AllLoops&
 bool find_axes(PyObject* axes, std::int64_t dim, std::array<bool, LEGATE_MAX_DIM>& reduced) {
   if (!PyTuple_CheckExact(axes) || PyTuple_GET_SIZE(axes) == 0) return false;
   for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(axes); ++at) {
-    auto axis = integer_from(PyTuple_GET_ITEM(axes, at));
+    const auto axis = axis_from(PyTuple_GET_ITEM(axes, at), dim);
 
-    if (axis && *axis < 0) *axis += dim;
-    if (!axis || *axis < 0 || *axis >= dim || reduced[*axis]) return false;
+    if (!axis || reduced[*axis]) return false;
     reduced[*axis] = true;
   }
   return true;
@@ -227,9 +226,7 @@ PyObject* reduce_axes(const Function& function, PyObject* array, PyObject* given
 
   result.small->reserve();
   if (!reduce_elements_of(text_of(source.dtype), name, loops, source, result)) Py_RETURN_NONE;
-  result.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(result, run);
 }
 
 }  // namespace legate_diffuse

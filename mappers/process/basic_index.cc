@@ -59,9 +59,7 @@ std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
 }
 
 nb::object integer(std::int64_t value) {
-  auto made = nb::steal(PyLong_FromLongLong(value));
-
-  if (!made.is_valid()) throw nb::python_error();
+  auto made = owned(PyLong_FromLongLong(value));
   return made;
 }
 
@@ -71,10 +69,8 @@ nb::object plain_part(PyObject* part) {
   if (!PySlice_Check(part)) return nb::borrow(part);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
-  auto made = nb::steal(PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(),
-                                    has_step_one(slice) ? nullptr : slice.step));
-
-  if (!made.is_valid()) throw nb::python_error();
+  auto made = owned(PySlice_New(plain_part(slice.start).ptr(), plain_part(slice.stop).ptr(),
+                                has_step_one(slice) ? nullptr : slice.step));
   return made;
 }
 
@@ -154,9 +150,8 @@ nb::object plain_index(PyObject* key) {
 
   if (std::all_of(parts, parts + count, is_plain)) return nb::borrow(key);
 
-  auto made = nb::steal(PyTuple_New(count));
+  auto made = owned(PyTuple_New(count));
 
-  if (!made.is_valid()) throw nb::python_error();
   for (Py_ssize_t at = 0; at < count; ++at) {
     PyTuple_SET_ITEM(made.ptr(), at, plain_part(parts[at]).release().ptr());
   }

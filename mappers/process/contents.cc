@@ -32,19 +32,6 @@ void copy_from(const LocalOperand& operand, char* to) {
                 operand.form.dim, operand.form.extents, operand.small->shape().itemsize);
 }
 
-nb::object extents_of(const Form& form) {
-  auto extents = nb::steal(PyTuple_New(form.dim));
-
-  if (!extents.is_valid()) throw nb::python_error();
-  for (std::int64_t d = 0; d < form.dim; ++d) {
-    auto* const extent = PyLong_FromLongLong(form.extents[d]);
-
-    if (!extent) throw nb::python_error();
-    PyTuple_SET_ITEM(extents.ptr(), d, extent);
-  }
-  return extents;
-}
-
 }  // namespace
 
 PyObject* elements_of(PyObject* array) {
@@ -55,10 +42,9 @@ PyObject* elements_of(PyObject* array) {
 
   if (!view.is_valid() || !operand.is_here(view.ptr(), false)) Py_RETURN_NONE;
 
-  const auto extents = extents_of(operand.form);
-  const auto bytes = nb::steal(PyBytes_FromStringAndSize(nullptr, num_bytes(operand)));
+  const auto extents = tuple_of(operand.form.extents, operand.form.dim);
+  const auto bytes = owned(PyBytes_FromStringAndSize(nullptr, num_bytes(operand)));
 
-  if (!bytes.is_valid()) throw nb::python_error();
   // a finalizer may have come while objects were made
   if (!operand.is_here(view.ptr(), false)) Py_RETURN_NONE;
   copy_from(operand, PyBytes_AS_STRING(bytes.ptr()));
@@ -80,9 +66,8 @@ bool put_elements(PyObject* array, PyObject* old, PyObject* bytes) {
 
   if (!has_size(old) || !has_size(bytes)) return false;
 
-  const auto now = nb::steal(PyBytes_FromStringAndSize(nullptr, size));
+  const auto now = owned(PyBytes_FromStringAndSize(nullptr, size));
 
-  if (!now.is_valid()) throw nb::python_error();
   if (!operand.is_here(view.ptr(), true)) return false;
   copy_from(operand, PyBytes_AS_STRING(now.ptr()));
   if (std::memcmp(PyBytes_AS_STRING(now.ptr()), PyBytes_AS_STRING(old), size) != 0) return false;

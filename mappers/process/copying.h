@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,14 @@ class Copying {
     run_.emplace(name_);
     target.small->reserve();
     return true;
+  }
+
+  // That of the source.
+  [[nodiscard]] NewShape shape() const {
+    NewShape found{source.form.dim, {}};
+
+    std::copy(source.form.extents, source.form.extents + found.dim, found.extents.begin());
+    return found;
   }
 
   [[nodiscard]] std::int64_t itemsize() const { return source.small->shape().itemsize; }

@@ -137,9 +137,7 @@ std::optional<std::int64_t> index_from(PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_from(object);
   if (!PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(integer))) return {};
 
-  const auto found = nb::steal(PyNumber_Index(object));
-
-  if (!found.is_valid()) throw nb::python_error();
+  const auto found = owned(PyNumber_Index(object));
   return integer_from(found.ptr());
 }
 

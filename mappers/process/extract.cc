@@ -98,11 +98,9 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
 
   const auto& form = copying.source.form;
   const auto kind = text_of(copying.source.dtype);
-  NewShape shape{form.dim, {}};
 
-  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
   if (kind.substr(0, 7) != "complex" || form.volume > MOST_POINTS ||
-      !copying.make(function, shape, kind == "complex64" ? "float32" : "float64")) {
+      !copying.make(function, copying.shape(), kind == "complex64" ? "float32" : "float64")) {
     Py_RETURN_NONE;
   }
 
@@ -149,9 +147,8 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
     Py_RETURN_NONE;
   }
 
-  auto value = nb::steal(number_from(text_of(operand.dtype), element));
+  auto value = owned(number_from(text_of(operand.dtype), element));
 
-  if (!value.is_valid()) throw nb::python_error();
   // that of a single element is no operation, as float() is none
   if (!value.is_none() && count > 0) Run{"read"}.done();
   return value.release().ptr();

@@ -80,9 +80,8 @@ bool learns(const Front& front, PyObject* const* arguments, Py_ssize_t count) {
   for (Py_ssize_t index = 0; index < count; ++index) {
     if (!is_array(arguments[index])) continue;
 
-    const auto answer = nb::steal(PyObject_CallOneArg(front.learn, arguments[index]));
+    const auto answer = owned(PyObject_CallOneArg(front.learn, arguments[index]));
 
-    if (!answer.is_valid()) throw nb::python_error();
     found = found || answer.is(nb::handle{Py_True});
   }
   return found;

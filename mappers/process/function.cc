@@ -345,14 +345,7 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
     return nb::borrow(known.layout);
   }
 
-  const auto shape = nb::steal(PyTuple_New(dim));
-
-  if (!shape.is_valid()) throw nb::python_error();
-  for (std::int64_t d = 0; d < dim; ++d) {
-    PyTuple_SET_ITEM(shape.ptr(), d, PyLong_FromLongLong(extents[d]));
-  }
-
-  auto layout = nb::handle{dense_}(shape);
+  auto layout = nb::handle{dense_}(tuple_of(extents, dim));
 
   // they are kept
   if (dim == 0) {
@@ -505,9 +498,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
       Py_RETURN_NONE;
     }
   }
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 // No object is made, so that nobody else's code comes in between, once the place is known.
@@ -572,9 +563,7 @@ PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
   Run run{"read"};
 
   std::memcpy(target.small->elements(), element, signature->itemsize);
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 }  // namespace legate_diffuse

@@ -43,6 +43,20 @@ PyTypeObject* type_of_arrays() {
   return found;
 }
 
+bool is_array_of_numpy(PyObject* object) {
+  return Py_TYPE(object) == type_of_arrays();
+}
+
+// What arrays call a type of NumPy's; null if they have none such.
+PyObject* name_of(PyObject* array) {
+  const auto dtype = owned(PyObject_GetAttr(array, names().dtype));
+
+  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
+
+  if (!name && PyErr_Occurred()) throw nb::python_error();
+  return name;
+}
+
 bool contains(PyObject* set, PyObject* object) {
   const auto found = PySet_Contains(set, object);
 
@@ -60,6 +74,7 @@ class Given {
 
   [[nodiscard]] nb::object plain(PyObject* argument) const {
     if (is_array(argument)) return elements(argument);
+    if (is_array_of_numpy(argument)) return taken(argument);
     if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
       return nb::borrow(argument);
     }
@@ -82,15 +97,20 @@ class Given {
                : dtype;
   }
 
+  [[nodiscard]] nb::object taken(PyObject* array) const {
+    auto* const name = name_of(array);
+
+    return name && dtype_of(name) ? nb::borrow(array) : nb::object{};
+  }
+
   // Many elements are not copied.
   [[nodiscard]] nb::object elements(PyObject* array) const {
     auto made = lent_elements(array);
 
     if (made.is_valid()) return made;
 
-    const auto found = nb::steal(elements_of(array));
+    const auto found = owned(elements_of(array));
 
-    if (!found.is_valid()) throw nb::python_error();
     if (found.is_none()) return many_elements(array);
 
     auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
@@ -99,9 +119,8 @@ class Given {
     if (!dtype) return {};
 
     PyObject* const arguments[]{parts[1], dtype, parts[0]};
-    made = nb::steal(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
-                                         std::size(arguments), nullptr));
-    if (!made.is_valid()) throw nb::python_error();
+    made = owned(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
+                                     std::size(arguments), nullptr));
     return made;
   }
 
@@ -148,14 +167,10 @@ class Given {
   }
 
   [[nodiscard]] nb::object all(PyObject* sequence) const {
-    const auto parts = nb::steal(PySequence_Tuple(sequence));
-
-    if (!parts.is_valid()) throw nb::python_error();
-
+    const auto parts = owned(PySequence_Tuple(sequence));
     const auto count = PyTuple_GET_SIZE(parts.ptr());
-    auto made = nb::steal(PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count));
+    auto made = owned(PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count));
 
-    if (!made.is_valid()) throw nb::python_error();
     for (Py_ssize_t at = 0; at < count; ++at) {
       auto part = plain(PyTuple_GET_ITEM(parts.ptr(), at));
 
@@ -230,24 +245,17 @@ class Memory {
   Py_buffer buffer{};
 };
 
-// A new array of NumPy's elements; empty if there is no such array.
-nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
-  const auto dtype = nb::steal(PyObject_GetAttr(found, names().dtype));
+// A new small array of NumPy's elements; empty if it is left to Python.
+nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+  auto* const name = name_of(found);
+  const auto* const signature = name ? arrays.find({name}, 1) : nullptr;
 
-  if (!dtype.is_valid()) throw nb::python_error();
+  if (!signature) return {};
 
-  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
-
-  if (!name) {
-    if (PyErr_Occurred()) throw nb::python_error();
-    return {};
-  }
-
-  const auto* const signature = arrays.find({name}, 1);
   const Memory memory{found};
   const auto& buffer = memory.buffer;
 
-  if (!signature || buffer.ndim > LEGATE_MAX_DIM || buffer.len > store_fields().most_bytes) {
+  if (buffer.ndim > LEGATE_MAX_DIM || buffer.len > store_fields().most_bytes) {
     return {};
   }
 
@@ -267,36 +275,34 @@ nb::object new_array_of(const Function& arrays, PyObject* found, const std::stri
                   static_cast<const char*>(buffer.buf), strides.data(), buffer.ndim, extents.data(),
                   static_cast<std::size_t>(buffer.itemsize));
   }
-  target.small->set_changed();
-  run.done();
-  return std::move(made.array);
+  return nb::steal(made.done(target, run));
 }
 
-// What NumPy has made with new arrays; empty if there is something else.
+// A new array of NumPy's elements, of which there may be many; None if there is no such array.
+nb::object new_array_of(const Function& arrays, PyObject* found, const std::string& label) {
+  auto made = small_array_of(arrays, found, label);
+
+  return made.is_valid() ? made : nb::handle{numpy().others}(nb::handle{found}, label.c_str());
+}
+
+// What NumPy has made with new arrays; None if there is something else.
 nb::object new_arrays_of(const Function& arrays, PyObject* made, const std::string& label) {
-  if (Py_TYPE(made) == type_of_arrays()) return new_array_of(arrays, made, label);
+  if (is_array_of_numpy(made)) return new_array_of(arrays, made, label);
   if (PyObject_IsInstance(made, numpy().numbers) == 1) {
-    const auto element = nb::steal(PyObject_CallOneArg(numpy().as_array, made));
-
-    if (!element.is_valid()) throw nb::python_error();
-    return new_array_of(arrays, element.ptr(), label);
+    return new_array_of(arrays, owned(PyObject_CallOneArg(numpy().as_array, made)).ptr(), label);
   }
-  if (!PyTuple_Check(made) && !PyList_CheckExact(made)) return {};
+  if (!PyTuple_Check(made) && !PyList_CheckExact(made)) return nb::none();
 
-  const auto parts = nb::steal(PySequence_Tuple(made));
+  const auto parts = owned(PySequence_Tuple(made));
+  auto results = owned(PyList_New(0));
 
-  if (!parts.is_valid()) throw nb::python_error();
-
-  auto results = nb::steal(PyList_New(0));
-
-  if (!results.is_valid()) throw nb::python_error();
   for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(parts.ptr()); ++at) {
     const auto part = new_arrays_of(arrays, PyTuple_GET_ITEM(parts.ptr(), at), label);
 
-    if (!part.is_valid()) return {};
+    if (part.is_none()) return part;
     if (PyList_Append(results.ptr(), part.ptr()) != 0) throw nb::python_error();
   }
-  return PyList_CheckExact(made) ? results : nb::steal(PySequence_Tuple(results.ptr()));
+  return PyList_CheckExact(made) ? results : owned(PySequence_Tuple(results.ptr()));
 }
 
 // Whether a recipe takes so many arguments, and these names.
@@ -306,7 +312,7 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
     return false;
   }
   for (std::size_t at = 0; at < recipe.arrays; ++at) {
-    if (!is_array(arguments[at])) return false;
+    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at])) return false;
   }
   for (std::size_t at = 0; at < named; ++at) {
     if (!contains(recipe.keywords, PyTuple_GET_ITEM(arguments.names, at))) return false;
@@ -334,10 +340,7 @@ PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
   const auto named = arguments.names ? static_cast<std::size_t>(PyTuple_GET_SIZE(arguments.names))
                                      : std::size_t{0};
 
-  if (!arrays_are_ready() || (recipe.may_warn && numpy().warnings == Py_None) ||
-      !fits(recipe, arguments, named)) {
-    Py_RETURN_NONE;
-  }
+  if (!arrays_are_ready() || !fits(recipe, arguments, named)) Py_RETURN_NONE;
 
   const Given given{recipe.kinds, how};
   std::vector<nb::object> kept;
@@ -356,12 +359,7 @@ PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
   const auto made = called(recipe, plain, arguments.count, arguments.names);
 
   if (!made.is_valid()) Py_RETURN_NONE;
-  if (auto results = new_arrays_of(arguments.arrays, made.ptr(), recipe.label);
-      results.is_valid()) {
-    return results.release().ptr();
-  }
-  // many elements may come of few, and are not computed twice
-  return nb::handle{numpy().others}(made, nb::str{recipe.label.c_str()}).release().ptr();
+  return new_arrays_of(arguments.arrays, made.ptr(), recipe.label).release().ptr();
 }
 
 }  // namespace legate_diffuse

@@ -34,9 +34,9 @@ struct NumPy {
   PyObject* numbers;   // a tuple of classes of its own whose objects do
   PyObject* refusals;  // a tuple of what it raises of arguments that do not fit
   PyObject* as_array;
-  PyObject* warnings;  // a context variable, None if there is none, and its value
+  PyObject* warnings;  // a context variable, and its value
   PyObject* ignored;   // where NumPy is not to warn of what it computes
-  PyObject* others;    // makes arrays of results that native code does not take, or None
+  PyObject* others;    // makes an array of elements that native code does not take, or None
   PyObject* elements;  // returns those of an array, whether they are brought or not, or None
 };
 

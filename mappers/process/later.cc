@@ -29,9 +29,7 @@ nb::object repeated(const nb::object& view, nb::handle shape) {
 
   static auto* const over = PyUnicode_InternFromString("over");
   auto* const layout = store_fields().view_layout.of(view.ptr());
-  const auto made = nb::steal(PyObject_CallMethodOneArg(layout, over, shape.ptr()));
-
-  if (!made.is_valid()) throw nb::python_error();
+  const auto made = owned(PyObject_CallMethodOneArg(layout, over, shape.ptr()));
   return through(view, made);
 }
 

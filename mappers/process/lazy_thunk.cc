@@ -276,9 +276,7 @@ void know_part(PyObject* part_of) {
 }
 
 nb::object new_object(PyTypeObject* type) {
-  auto made = nb::steal(type->tp_alloc(type, 0));
-
-  if (!made.is_valid()) throw nb::python_error();
+  auto made = owned(type->tp_alloc(type, 0));
   return made;
 }
 
@@ -340,6 +338,12 @@ NewArray::NewArray(const Signature& signature, PyObject* layout) {
 
 bool NewArray::is_here(LocalOperand& target) const {
   return arrays_are_ready() && target.is_here(view.ptr(), true);
+}
+
+PyObject* NewArray::done(const LocalOperand& target, Run& run) {
+  target.small->set_changed();
+  run.done();
+  return array.release().ptr();
 }
 
 }  // namespace legate_diffuse

@@ -194,9 +194,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
       to += itemsize;
     });
   }
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {

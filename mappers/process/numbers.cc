@@ -120,11 +120,9 @@ nb::object plain_number(PyObject* number) {
   if (type.empty()) return {};
 
   // its method `item` takes ten times as long
-  auto plain = nb::steal(type == "bool"   ? PyBool_FromLong(PyObject_IsTrue(number))
-                         : type[0] == 'f' ? PyNumber_Float(number)
-                                          : PyNumber_Index(number));
-
-  if (!plain.is_valid()) throw nb::python_error();
+  auto plain = owned(type == "bool"   ? PyBool_FromLong(PyObject_IsTrue(number))
+                     : type[0] == 'f' ? PyNumber_Float(number)
+                                      : PyNumber_Index(number));
   return plain;
 }
 
@@ -150,6 +148,13 @@ std::optional<std::int64_t> integer_from(PyObject* object) {
   const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
 
   return overflows == 0 ? std::optional{value} : std::nullopt;
+}
+
+std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim) {
+  const auto axis = integer_from(object);
+
+  if (!axis || *axis < -dim || *axis >= dim) return {};
+  return *axis < 0 ? *axis + dim : *axis;
 }
 
 NumberType number_type(std::string_view dtype) {

@@ -25,6 +25,9 @@ bool is_assignable(PyObject* object);
 // An int of Python's; none if it is another object, or has more than 64 bits.
 std::optional<std::int64_t> integer_from(PyObject* object);
 
+// An axis of so many, which may be counted from the last one; none if there is no such axis.
+std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim);
+
 // The types that numbers of Python's become.
 enum class NumberType {
   FLOAT64,

@@ -49,9 +49,8 @@ nb::object token_of_part(PyObject* part) {
 nb::object token_of(PyObject* key) {
   const auto is_tuple = PyTuple_CheckExact(key);
   const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
-  auto token = nb::steal(PyTuple_New(count));
+  auto token = owned(PyTuple_New(count));
 
-  if (!token.is_valid()) throw nb::python_error();
   for (Py_ssize_t d = 0; d < count; ++d) {
     auto part = token_of_part(is_tuple ? PyTuple_GET_ITEM(key, d) : key);
 
@@ -149,9 +148,8 @@ PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key) {
 PyObject* get_places(PyObject* array, PyObject* key) {
   if (!new_arrays) Py_RETURN_NONE;
   if (PyList_CheckExact(key)) {
-    const auto places = nb::steal(new_arrays->collect(key));
+    const auto places = owned(new_arrays->collect(key));
 
-    if (!places.is_valid()) throw nb::python_error();
     if (places.is_none()) Py_RETURN_NONE;
     return gathered(*new_arrays, array, places.ptr());
   }

@@ -173,9 +173,7 @@ PyObject* product_of_few(const Products& products, const Views& views) {
 
   result.small->reserve();
   multiply(a, b, result.small->elements());
-  result.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(result, run);
 }
 
 // Whether its rows are far from one element to the next, and it is large.

@@ -123,9 +123,7 @@ PyObject* range(const Function& function, PyObject* start, PyObject* stop, PyObj
 
   target.small->reserve();
   if (!write(type, target.small->elements(), count, first.object, by.object)) Py_RETURN_NONE;
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 }  // namespace legate_diffuse

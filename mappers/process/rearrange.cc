@@ -157,13 +157,7 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key) {
 
   Copying copying{"copy"};
 
-  if (!copying.look_at(array, key)) Py_RETURN_NONE;
-
-  const auto& form = copying.source.form;
-  NewShape shape{form.dim, {}};
-
-  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
-  if (!copying.make(function, shape)) Py_RETURN_NONE;
+  if (!copying.look_at(array, key) || !copying.make(function, copying.shape())) Py_RETURN_NONE;
   return copying.all_from(copying.from());
 }
 
@@ -218,18 +212,16 @@ PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   Copying copying{"flip"};
-  auto along = integer_from(axis);
 
-  if (!copying.look_at(array) || (axis != Py_None && !along)) Py_RETURN_NONE;
+  if (!copying.look_at(array)) Py_RETURN_NONE;
 
   const auto& form = copying.source.form;
-  NewShape shape{form.dim, {}};
+  const auto along = axis_from(axis, form.dim);
 
-  if (along && (*along < -form.dim || *along >= form.dim)) Py_RETURN_NONE;
-  if (along && *along < 0) *along += form.dim;
-  if (form.dim == 0 || form.volume > MOST_POINTS) Py_RETURN_NONE;
-  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
-  if (!copying.make(function, shape)) Py_RETURN_NONE;
+  if ((axis != Py_None && !along) || form.dim == 0 || form.volume > MOST_POINTS ||
+      !copying.make(function, copying.shape())) {
+    Py_RETURN_NONE;
+  }
 
   const auto* from = copying.from();
 
@@ -309,16 +301,11 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
   if (!distance || !copying.look_at(array)) Py_RETURN_NONE;
 
   const auto& form = copying.source.form;
-  auto along =
-      axis == Py_None && form.dim == 1 ? std::optional<std::int64_t>{0} : integer_from(axis);
+  const auto along =
+      axis == Py_None && form.dim == 1 ? std::optional<std::int64_t>{0} : axis_from(axis, form.dim);
+  auto shape = copying.shape();
 
-  if (!along || *along < -form.dim || *along >= form.dim) Py_RETURN_NONE;
-  if (*along < 0) *along += form.dim;
-
-  NewShape shape{form.dim, {}};
-
-  std::copy(form.extents, form.extents + form.dim, shape.extents.begin());
-  if (!copying.make(function, shape)) Py_RETURN_NONE;
+  if (!along || !copying.make(function, shape)) Py_RETURN_NONE;
 
   const auto itemsize = copying.itemsize();
   const auto strides = row_major_strides(form.dim, form.extents, itemsize);

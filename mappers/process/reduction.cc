@@ -21,14 +21,13 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   LocalOperands found;
   auto& source = found[0];
   auto& result = found[1];
-  auto along = integer_from(axis);
 
-  if (!along || !view.is_valid() || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  if (!view.is_valid() || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
 
   const auto dim = source.form.dim;
+  const auto along = axis_from(axis, dim);
 
-  if (*along < 0) *along += dim;
-  if (*along < 0 || *along >= dim) Py_RETURN_NONE;
+  if (!along) Py_RETURN_NONE;
 
   const auto* const signature = function.find({source.dtype}, 1);
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{}, strides{};

@@ -94,9 +94,7 @@ PyObject* single(const Function& function, std::string_view dtype, T value, cons
   Run run{name};
 
   std::memcpy(target.small->elements(), &value, sizeof(value));
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 // The places of extremes along the axis after which there are so many columns; false if there is
@@ -153,14 +151,13 @@ bool find(PyObject* array, LocalOperand& operand) {
 
 PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bool largest) {
   LocalOperand operand, target;
-  auto along = integer_from(axis);
 
-  if (!along || !find(array, operand)) Py_RETURN_NONE;
+  if (!find(array, operand)) Py_RETURN_NONE;
 
   const auto& form = operand.form;
+  const auto along = axis_from(axis, form.dim);
 
-  if (*along < 0) *along += form.dim;
-  if (*along < 0 || *along >= form.dim || form.volume > MOST_POINTS) Py_RETURN_NONE;
+  if (!along || form.volume > MOST_POINTS) Py_RETURN_NONE;
   if (form.dim == 1) return extreme(function, array, largest);
 
   std::array<std::int64_t, LEGATE_MAX_DIM> extents;
@@ -190,9 +187,7 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
                        reinterpret_cast<std::int64_t*>(target.small->elements()), largest);
   });
   if (!is_done) Py_RETURN_NONE;
-  target.small->set_changed();
-  run.done();
-  return made.array.release().ptr();
+  return made.done(target, run);
 }
 
 PyObject* extreme(const Function& function, PyObject* array, bool largest) {

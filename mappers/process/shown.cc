@@ -54,26 +54,6 @@ bool is_shown_natively(PyObject* array, const LocalOperand& operand) {
   return !operand.repeats && operand.form.volume > 1 && is_writeable(array);
 }
 
-std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim) {
-  const auto axis = integer_from(object);
-
-  if (!axis || *axis < -dim || *axis >= dim) return {};
-  return *axis < 0 ? *axis + dim : *axis;
-}
-
-nb::object tuple_of(const std::int64_t* extents, std::int64_t dim) {
-  auto made = nb::steal(PyTuple_New(dim));
-
-  if (!made.is_valid()) throw nb::python_error();
-  for (std::int64_t d = 0; d < dim; ++d) {
-    auto* const extent = PyLong_FromLongLong(extents[d]);
-
-    if (!extent) throw nb::python_error();
-    PyTuple_SET_ITEM(made.ptr(), d, extent);
-  }
-  return made;
-}
-
 // Layouts and views have tuples of a class of their own.
 PyObject* plain_tuple(PyObject* shape) {
   return PyTuple_GetSlice(shape, 0, PyTuple_GET_SIZE(shape));
@@ -182,9 +162,8 @@ PyObject* shown_in_shape(PyObject* array, const std::int64_t* extents, std::int6
   for (; from < form.dim && form.extents[from] == 1; ++from) parts.push_back(first);
   if (from < form.dim) Py_RETURN_NONE;
 
-  const auto key = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(parts.size())));
+  const auto key = owned(PyTuple_New(static_cast<Py_ssize_t>(parts.size())));
 
-  if (!key.is_valid()) throw nb::python_error();
   for (std::size_t at = 0; at < parts.size(); ++at) {
     PyTuple_SET_ITEM(key.ptr(), static_cast<Py_ssize_t>(at), Py_NewRef(parts[at]));
   }
@@ -231,10 +210,7 @@ bool is_real(PyObject* array) {
 
   if (!dtype.is_valid()) return false;
 
-  const auto kind = nb::steal(PyObject_GetAttr(dtype.ptr(), names().kind));
-
-  if (!kind.is_valid()) throw nb::python_error();
-  return text_of(kind.ptr()) != "c";
+  return text_of(owned(PyObject_GetAttr(dtype.ptr(), names().kind)).ptr()) != "c";
 }
 
 PyObject* strides_of(PyObject* array) {

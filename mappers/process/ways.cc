@@ -227,9 +227,8 @@ constexpr std::array WAYS{
                if (given.names || given.count < 2) Py_RETURN_NONE;
                if (given.count == 2) return reshape(given.arrays, given[0], given[1]);
 
-               const auto shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(given.count) - 1));
+               const auto shape = owned(PyTuple_New(static_cast<Py_ssize_t>(given.count) - 1));
 
-               if (!shape.is_valid()) throw nb::python_error();
                for (std::size_t at = 1; at < given.count; ++at) {
                  PyTuple_SET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(at) - 1,
                                   Py_NewRef(given[at]));

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from test_small_arrays import run_begun, run_fresh, run_here
 
 # Arrays of several elements are not small: what is done to them waits.
@@ -249,4 +250,25 @@ for change in ("x += y", "x[2:] = y[2:]", "cn.add(x, y, out=x)"):
 np.testing.assert_array_equal(np.asarray(x), 2.0)
 """,
         **WAIT,
+    )
+
+
+@pytest.mark.parametrize("read", ["part.tolist()", "str(part)", "n.array(part)"])
+def test_what_comes_after_a_window_is_waited_for(read: str) -> None:
+    # of a full window that came before, the operation that follows waits behind it
+    run_fresh(
+        f"""
+seen = 0
+parts = [cn.arange(7.0) for _ in range(400)]
+y = cn.zeros(400_000)
+for step, part in enumerate(parts, 1):
+    y = y + 1.0
+    part[:] = y[:7]
+    if window.state.rest:
+        seen += 1
+        found = (lambda n, part: {read})(cn, part)
+        expected = (lambda n, part: {read})(np, np.full(7, float(step)))
+        assert np.array_equal(found, expected), (found, expected)
+assert seen
+"""
     )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of which arguments NumPy makes something else than cuPyNumeric: the original runs.
+
+Follows: cuPyNumeric (cupynumeric/_module, cupynumeric/linalg, src/cupynumeric)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
+
+Function = Callable[..., Any]
+
+# Powers of ten up to this one are integers of 64 bits.
+_MOST_DECIMALS: Final = 18
+_BIT_ORDERS: Final = ("big", "little")
+
+
+def unless(refuses: Callable[..., Any], function: Function) -> Function:
+    """Return a function that raises ``UnsuitableError`` of arguments that are refused.
+
+    Args:
+        refuses: whether it is to refuse its arguments.
+        function: what it does of others.
+    """
+
+    def checked(*arguments: Any, **named: Any) -> Any:
+        if refuses(*arguments, **named):
+            raise UnsuitableError
+        return function(*arguments, **named)
+
+    return checked
+
+
+def has_nan(values: Any) -> bool:
+    """Whether there is NaN: it is sorted to another place, and compared otherwise."""
+    if values.dtype.kind not in "fc":
+        return False
+    flat = values.reshape(-1)
+    # no square is NaN but that of NaN; the least costly pass over the elements
+    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
+    return bool(total != total)
+
+
+def ordered(function: Function) -> Function:
+    """Return a function that refuses NaN in its first argument."""
+    return unless(lambda a, *_, **__: has_nan(a), function)
+
+
+def in_doubles(function: Function) -> Function:
+    """Refuse what becomes a float64 that it was not."""
+    return unless(lambda a, *_, **__: a.dtype.itemsize != 8, function)
+
+
+def along_one(function: Function) -> Function:
+    """Refuse several axes, as the original does."""
+    return unless(lambda a, axis=None, **_: type(axis) is tuple, function)
+
+
+def sized(function: Function) -> Function:
+    """Return a function that refuses a first array without axes or elements.
+
+    The two differ in what such an array may be asked for.
+    """
+
+    def checked(a: Any, *options: Any, **named: Any) -> Any:
+        if isinstance(a, np.ndarray) and not (a.size and a.ndim):
+            raise UnsuitableError
+        return function(a, *options, **named)
+
+    return checked
+
+
+def is_in_no_order(a: Any, *bounds: Any) -> bool:
+    """Whether bounds are in no order or NaN: the original takes the lower one first.
+
+    Where there is none, infinite elements become the largest of their type.
+    """
+    given = [np.asarray(each) for each in bounds if each is not None]
+    if len(given) < 2:
+        is_other = not bounds or not np.isfinite(a).all()
+    else:
+        is_other = not np.all(given[0] <= given[1])
+    return is_other or any(map(has_nan, given))
+
+
+def _are_other(values: Any, kinds: str = "iu") -> bool:
+    """Whether values are no integers, or of none of the kinds of types."""
+    return type(values) is not int and np.asarray(values).dtype.kind not in kinds
+
+
+def _has_other_bins(a: Any, bins: Any = (), **named: Any) -> bool:
+    """Whether the original puts other bins around elements, as they are equal.
+
+    Bounds of singles are computed in another type, and what is between given ones must
+    be a number.
+    """
+    if a.dtype == np.float32:
+        return True
+    arrays = [x for x in (a, bins, *named.values()) if isinstance(x, np.ndarray)]
+    if any(map(has_nan, arrays)):
+        return True
+    if isinstance(bins, np.ndarray) and not (np.diff(bins) >= 0).all():
+        return True
+    bounds = named.get("range")
+    is_empty = bounds is not None and not bounds[0] < bounds[1]
+    return bool(a.min() == a.max() or is_empty)
+
+
+def _has_other_widths(a: Any, pad_width: Any, mode: Any = "", **_: Any) -> bool:
+    """Whether widths are paired in another way: two belong to two axes there."""
+    shape = np.shape(pad_width)
+    return bool(shape) and shape != (a.ndim, 2) and a.ndim != 1
+
+
+def _has_few_elements(a: Any, axis: Any = None, ddof: Any = 0, **_: Any) -> bool:
+    """Whether there are several axes, or no more elements than degrees of freedom."""
+    return type(axis) is tuple or ddof >= (a.size if axis is None else a.shape[axis])
+
+
+def _needs_singular_values(x: Any, ord: Any = None, axis: Any = None, **_: Any) -> bool:
+    is_matrix = type(axis) is tuple or (axis is None and x.ndim == 2)
+    return is_matrix and ord in ("nuc", 2, -2)
+
+
+def _are_other_keys(keys: Any, axis: Any = -1) -> bool:
+    """Whether the original makes one type of those of keys, or they are no numbers."""
+    types = {np.asarray(key).dtype for key in keys}
+    return len(types) != 1 or not np.isfinite(keys).all()
+
+
+# By the names of functions.
+REFUSED: Final[dict[str, Callable[..., Any]]] = {
+    # of those the original returns a bool of Python's
+    "array_equal": lambda a, b: a.shape != b.shape,
+    # places, numbers of repeats, diagonals that are no integers
+    "choose": lambda a, choices: _are_other(a),
+    "insert": lambda arr, obj, values, axis=None: _are_other(obj),
+    "take": lambda a, indices, axis=None: _are_other(indices),
+    "tile": lambda a, reps: _are_other(reps),
+    "tril": lambda m, k=0: _are_other(k),
+    "triu": lambda m, k=0: _are_other(k),
+    # and axes that are none
+    "partition": lambda a, kth, axis=-1: type(axis) is not int,
+    "repeat": lambda a, repeats, axis=None: (
+        _are_other(repeats) or type(axis) not in (int, type(None))
+    ),
+    "stack": lambda arrays, axis=0: type(axis) is not int,
+    "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
+    # bounds
+    "clip": is_in_no_order,
+    "histogram": _has_other_bins,
+    "round": lambda a, decimals=0: (
+        type(decimals) is not int or abs(decimals) > _MOST_DECIMALS
+    ),
+    # NaN
+    "argpartition": lambda a, kth, axis=-1: has_nan(a) or type(axis) is not int,
+    "digitize": lambda x, bins, right=False: has_nan(bins),
+    "unique": has_nan,
+    # which is last in an array in order
+    "searchsorted": lambda a, v, side="": (
+        _are_other(v, ALL_KINDS) or has_nan(np.asarray(v)) or has_nan(a[-1:])
+    ),
+    "lexsort": _are_other_keys,
+    # of these the original makes NaN
+    "nanmedian": lambda a, axis=None: np.isinf(a).any(),
+    # what NumPy warns of
+    "cov": lambda m, *_, ddof=0, **__: (ddof or 0) >= m.shape[-1],
+    "cross": lambda a, b, axis=-1: 2 in (a.shape[axis], b.shape[axis]),
+    "var": _has_few_elements,
+    # conditions of other sizes
+    "extract": lambda condition, arr: condition.size != arr.size,
+    # what the original has not, or takes for nothing
+    "convolve": lambda a, v, mode="": mode != "same",
+    "diagonal": lambda a, offset=0, axis1=0, axis2=1: axis1 < 0 or axis2 < 0,
+    "matrix_power": lambda a, n: n < 0,
+    "norm": _needs_singular_values,
+    "unpackbits": lambda a, axis=None, bitorder="big": bitorder not in _BIT_ORDERS,
+    # widths
+    "pad": _has_other_widths,
+    # integers that are not those of the result
+    "ravel_multi_index": lambda multi_index, *_, **__: any(
+        np.asarray(one).dtype != np.int64
+        for one in (multi_index if type(multi_index) is tuple else (multi_index,))
+    ),
+    # the array itself, and what shows its elements
+    "diff": lambda a, n=1, axis=-1: n == 0,
+    "rot90": lambda m, k=1, axes=(): type(k) is not int or k % 4 == 0,
+}
