@@ -136,7 +136,7 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
     if name not in _EXACT or not submission.templates_of(name).is_known:
         return lambda *operands: None
     function, run = getattr(np, name), submission.hosted.run
-    are_arrays = submission.hosted.are_arrays
+    are_arrays, ndarray = submission.hosted.are_arrays, submission.client.ndarray
     takes_numbers = submission.client.takes_numbers
 
     def call(*operands: Any) -> Any:
@@ -146,10 +146,23 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
         # for what is no number
         if any([isinstance(each, _REFUSED) for each in operands]):
             return None
+        # and for an integer that the other operand's type does not have
+        numbers = [each for each in operands if type(each) is int]
+        types = [each.dtype for each in operands if type(each) is ndarray]
+        if not all([_has(dtype, each) for dtype in types for each in numbers]):
+            return None
         given = operands[::-1] if swapped else operands
         return run(function, given, {}, name, _REAL_KINDS, brings=False)
 
     return call
+
+
+def _has(dtype: Any, number: int) -> bool:
+    """Whether a number is one of a type's, where that is a type of integers."""
+    if dtype.kind not in "iu":
+        return True
+    bounds = np.iinfo(dtype)
+    return bounds.min <= number <= bounds.max
 
 
 def _replace_operators(submission: Submission) -> None:

@@ -105,3 +105,38 @@ def program(n):
     return found
 agree(program)
 """)
+
+
+def test_numbers_and_functions_make_operands_of_another_type() -> None:
+    run_here("""
+def program(n):
+    x, i, m = n.arange(6.0), n.arange(6), n.arange(6) > 2
+    c, u, single = x + 2j * i, n.arange(6, dtype="uint8"), n.ones(6, "float32")
+    found = []
+    for _ in range(3):
+        found += [c * 2.5, c + 1, 2j * c, c - 1j, x * 2j, 1j - x, i * 2j, m * 1j]
+        found += [m * 2.5, 1 - m, m == 1, m + 3, m > 0.5, i / 2j]
+        found += [i * np.float64(2.5), m * np.float64(2), c * np.int64(3)]
+        found += [single * np.float32(2), n.sqrt(i), n.exp(i[1:4]), n.sqrt(u + i)]
+        found += [n.arctan2(i, i + 1), n.hypot(i, x), n.arctan2(i, 2)]
+        found += [n.sqrt(i[2]), x[3] * i[2], c[1] * x[2], n.sign(m + 0)]
+        x[2] = i[1]
+        x[3:] = i[:3]
+        x[:2] = m[2:4]
+        c[1:3] = x[2:4]
+        c[4] = i[3]
+        i[:2] = x[2:4]
+        single[:] = x
+        x[m] = i[2]
+        x[n.array([0, 2])] = i[1:3]
+        c *= 2j
+        c /= 4
+        found += [x.copy(), c.copy(), i.copy(), single.copy()]
+        for wrong in (lambda: x.__imul__(2j), lambda: u + 300, lambda: u.__iadd__(c)):
+            try:
+                wrong()
+            except (TypeError, OverflowError):
+                found.append(x * 1)
+    return found
+agree(program)
+""")
