@@ -135,7 +135,7 @@ nb::object Function::converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
                                PyObject* array) const {
   const auto* const found = find_mixture(kinds);
 
-  if (!found) return {};
+  if (!found || dtype_of(array) == found->dtype) return {};
 
   auto made = nb::steal(found->converter->apply(Py_None, &array, 1));
 

@@ -43,8 +43,8 @@ class Function {
   // that of a number its class.
   void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
 
-  // An array that becomes one of another type: `kinds` are that type and its own. Empty if that is
-  // not known, or left to Python.
+  // An array that becomes one of the type to which operands of these kinds are converted. Empty if
+  // it is of that type, or that is not known, or left to Python.
   nanobind::object converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
                              PyObject* array) const;
 
