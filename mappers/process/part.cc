@@ -190,6 +190,7 @@ PyObject* get_places(PyObject* array, PyObject* key) {
     if (places.is_none()) Py_RETURN_NONE;
     return gathered(*new_arrays, array, places.ptr());
   }
+  if (PyTuple_CheckExact(key)) return gathered_points(*new_arrays, array, key);
   if (!is_array(key)) Py_RETURN_NONE;
   return made_or(get_selected(*new_arrays, array, key),
                  [&] { return gathered(*new_arrays, array, key); });

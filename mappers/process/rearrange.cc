@@ -273,6 +273,30 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   return copying.done();
 }
 
+PyObject* gathered_points(const Function& function, PyObject* array, PyObject* key) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  Copying copying{"take"};
+  Points before, points;
+
+  if (!copying.look_at(array) || copying.source.form.dim == 0 ||
+      !before.look(copying.source, key) || before.count() == 0 || before.count() > MOST_POINTS ||
+      !copying.make(function, before.shape) || !points.look(copying.source, key) ||
+      points.shape.extents != before.shape.extents) {
+    Py_RETURN_NONE;
+  }
+
+  const auto itemsize = copying.itemsize();
+  const auto* const from = copying.from();
+  auto* to = copying.target.small->elements();
+
+  for (const auto distance : points.distances(copying.source)) {
+    std::memcpy(to, from + distance, static_cast<std::size_t>(itemsize));
+    to += itemsize;
+  }
+  return copying.done();
+}
+
 PyObject* flipped(const Function& function, PyObject* array, PyObject* axis) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 

@@ -159,6 +159,8 @@ def program(n):
         c[u, u + 1, n.array([[1], [0]])] = box[:2, :2] * 1.5
         c[u, n.array([0, 3]), u // 2] = True
         a[i[:0], j[:0]] = 7.0
+        found += [a[i, j], a[i[:, None], j], c[u, u + 1, u[:, None] // 2], a.T[j, i]]
+        found += [c[u, u][:, 1], a[1:, 2:][u, u], a[i[:1], j[:1]], a[i[:0], j[:0]]]
         for wrong in ((i, i[:3]), (i, j, i)):
             try:
                 a[wrong] = 3.0
