@@ -264,6 +264,14 @@ class Function:
             task_template: of the tasks that wait where it cannot run at once.
         """
 
+    def mix(
+        self, kinds: tuple[str | type, ...], dtype: str, converter: Function
+    ) -> None:
+        """Let operands of these kinds be converted to a type first.
+
+        An array's kind is its type, and that of a number its class.
+        """
+
     def join(
         self,
         dtypes: Sequence[str | None],

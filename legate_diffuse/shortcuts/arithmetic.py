@@ -21,14 +21,13 @@ import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
-from legate_diffuse.shortcuts.conversions import common_type
+from legate_diffuse.shortcuts.conversions import TARGETS, common_type
 from legate_diffuse.shortcuts.submission import Submission
-from legate_diffuse.shortcuts.templates import INTEGERS, Templates
+from legate_diffuse.shortcuts.templates import Templates
 from legate_diffuse.stores.view import over
 
-# Python's numbers, and the types that are complex128 with a complex one.
+# Python's numbers.
 _NUMBERS: Final = frozenset((float, int, complex))
-_DOUBLED: Final = INTEGERS | {"float64"}
 
 
 def binary_of(submission: Submission) -> Callable[..., Any]:
@@ -40,11 +39,21 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
     ndarray, doctor = client.ndarray, client.doctor
 
     def mixed(
-        templates: Templates, x: Any, y: Any, swapped: bool, out: Any, kind: str | None
+        templates: Templates,
+        x: Any,
+        y: Any,
+        swapped: bool,
+        out: Any,
+        common: str | None,
     ) -> Any:
         """Submit an operation on operands that are first converted to one type."""
-        if kind is None or not templates.common_type or templates[kind] is None:
+        kind = templates.resolved(common)
+        if kind not in TARGETS:
             return None
+        kinds = [
+            each._thunk.base._view.root.dtype if type(each) is ndarray else type(each)
+            for each in (x, y)
+        ]
         if x._thunk.base._view.root.dtype != kind:
             x = convert(x, kind)
         if type(y) is ndarray and y._thunk.base._view.root.dtype != kind:
@@ -53,7 +62,15 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
             return None
         operands = (y, x) if swapped else (x, y)
         made = apply(templates.function, out, *operands)
-        return binary(templates, x, y, swapped, out) if made is None else made
+        if made is None:
+            made = binary(templates, x, y, swapped, out)
+        else:
+            order = slice(None, None, -1 if swapped else 1)
+            target = x._thunk.base._view.root.dtype
+            submission.conversions.learn(
+                templates.function, tuple(kinds[order]), target
+            )
+        return made
 
     def binary(
         templates: Templates, x: Any, y: Any, swapped: bool, out: Any = None
@@ -63,7 +80,7 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
         None if it is left to the original.
         """
         thunk = x._thunk
-        kind = type(y)
+        kind: Any = type(y)
         if issubclass(kind, np.number):
             y = _number(y, x.dtype)
             made = apply(templates.function, out, *((y, x) if swapped else (x, y)))
@@ -81,7 +98,7 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
         a = base._view
         root = a.root
         template = templates[root.dtype]
-        if template is None or not root.fusable or doctor.is_on:
+        if not root.fusable or doctor.is_on:
             return None
         shape = a.shape
         if kind is ndarray:
@@ -91,7 +108,7 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
             b = base._view
             if not b.root.fusable:
                 return None
-            if b.root.dtype is not root.dtype:
+            if template is None or b.root.dtype is not root.dtype:
                 common = common_type(root.dtype, b.root.dtype)
                 return mixed(templates, x, y, swapped, out, common)
             if b.shape != shape:
@@ -101,10 +118,9 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
                 shape = over_both
                 a, b = repeated(a, shape), repeated(b, shape)
         elif templates.takes_numbers and kind in _NUMBERS:
-            if kind is float and root.dtype in INTEGERS:
-                return mixed(templates, x, y, swapped, out, "float64")
-            if kind is complex and root.dtype in _DOUBLED:
-                return mixed(templates, x, y, swapped, out, "complex128")
+            common = common_type(root.dtype, kind)
+            if common is not None and (template is None or common != root.dtype):
+                return mixed(templates, x, y, swapped, out, common)
             number = constant(root, y)
             if number is None:
                 return None
@@ -112,6 +128,8 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
             if shape:
                 b = over(b, shape)
         else:
+            return None
+        if template is None:
             return None
         if swapped:
             a, b = b, a
@@ -126,21 +144,34 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
 
 
 def _number(number: Any, dtype: Any) -> Any:
-    """Return a number of NumPy's as Python's, where an array is of its type.
-
-    It is itself where that would make another type of the result.
-    """
-    is_double = dtype == np.float64 and number.dtype.kind in "iuf"
-    if number.dtype != dtype and not is_double:
+    """Return a number of NumPy's as Python's, where that makes the same of an array."""
+    plain = number.item()
+    if type(plain) not in _NUMBERS:
         return number
-    found = number.item()
-    return found if type(found) in _NUMBERS else number
+    alike = np.result_type(dtype, number.dtype) == np.result_type(dtype, type(plain)(0))
+    return plain if alike else number
 
 
 def unary_of(submission: Submission) -> Callable[..., Any]:
     """Return what submits an operation on an array."""
     selections, make, write = submission.selections, submission.make, submission.write
     selection, doctor = selections.type, submission.client.doctor
+    conversions, apply = submission.conversions, submission.apply
+
+    def mixed(templates: Templates, x: Any, out: Any, source: str | None) -> Any:
+        """Submit an operation on an operand that is first converted."""
+        target = templates.resolved(source)
+        if target not in TARGETS or source == target or out is not None:
+            return None
+        converted = conversions.convert(x, target)
+        if converted is None:
+            return None
+        made = apply(templates.function, None, converted)
+        if made is None:
+            return unary(templates, converted)
+        target = converted._thunk.base._view.root.dtype
+        conversions.learn(templates.function, (source,), target)
+        return made
 
     def unary(templates: Templates, x: Any, out: Any = None) -> Any:
         """Submit an operation on an array; None if it is left to the original."""
@@ -152,8 +183,10 @@ def unary_of(submission: Submission) -> Callable[..., Any]:
             return None
         view = base._view
         template = templates[view.root.dtype]
-        if template is None or not view.root.fusable or doctor.is_on:
+        if not view.root.fusable or doctor.is_on:
             return None
+        if template is None:
+            return mixed(templates, x, out, view.root.dtype)
         if out is None:
             made = make(template, view.shape, view)
         else:

@@ -134,7 +134,7 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
     """
     if name not in _EXACT or not submission.templates_of(name).is_known:
         return lambda *operands: None
-    function = getattr(np, name)
+    function, ndarray = getattr(np, name), submission.client.ndarray
     count = function.nin
     counts = count, count, 0 if submission.client.takes_numbers else count
     run = submission.by_numpy(function, name, _REAL_KINDS, counts, brings=False)
@@ -144,9 +144,22 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
         # for what is no number
         if any([isinstance(each, _REFUSED) for each in operands]):
             return None
+        # and for an integer that the other operand's type does not have
+        numbers = [each for each in operands if type(each) is int]
+        types = [each.dtype for each in operands if type(each) is ndarray]
+        if not all([_has(dtype, each) for dtype in types for each in numbers]):
+            return None
         return run(*(operands[::-1] if swapped else operands))
 
     return call
+
+
+def _has(dtype: Any, number: int) -> bool:
+    """Whether a number is one of a type's, where that is a type of integers."""
+    if dtype.kind not in "iu":
+        return True
+    bounds = np.iinfo(dtype)
+    return bounds.min <= number <= bounds.max
 
 
 def _replace_operators(submission: Submission) -> None:

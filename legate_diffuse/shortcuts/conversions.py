@@ -7,7 +7,9 @@ Follows: cuPyNumeric (cupynumeric/_array, _thunk, _ufunc)
 from __future__ import annotations
 
 import importlib
+from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +45,8 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         self._code = code
         self._make = make
         self._apply = client.legate.native.apply
+        # by what ``id`` says of functions, which stay
+        self._learned: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
         self._functions = {name: new_function(client) for name in TARGETS}
 
     def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
@@ -55,6 +59,15 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
             template.function = self._functions[str(target)]
         self[types] = template
         return template
+
+    def learn(self, function: Any, kinds: tuple[Any, ...], target: str | None) -> None:
+        """Let native code convert operands of these kinds for a function.
+
+        An array's kind is its type, and that of a number its class.
+        """
+        if None not in kinds and kinds not in self._learned[id(function)]:
+            self._learned[id(function)].add(kinds)
+            function.mix(kinds, target, self._functions[target])
 
     def convert(self, array: Any, target: str | None) -> Any:
         """Return an array converted to a type; None if that is left to the original."""
@@ -73,14 +86,12 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
         return made
 
 
-_common: dict[tuple[str | None, str | None], str | None] = {}
+@cache
+def common_type(one: str | None, other: str | type | None) -> str | None:
+    """Return the type of an array together with another one, or a number of a class.
 
-
-def common_type(one: str | None, other: str | None) -> str | None:
-    """Return the type of arrays of two types together, None if none becomes it here."""
-    types = one, other
-    if types not in _common:
-        known = one in TARGETS and other in TARGETS
-        found = np.result_type(str(one), str(other)).name if known else None
-        _common[types] = found if found in TARGETS else None
-    return _common[types]
+    None for types of which no array is made here.
+    """
+    if one not in TARGETS or not (type(other) is type or other in TARGETS):
+        return None
+    return np.result_type(str(one), other(0) if type(other) is type else other).name

@@ -162,7 +162,13 @@ def _replace_set(submission: Submission) -> None:
         if warn.is_on or name not in TARGETS:
             return value
         found = submission.conversions.convert(value, name)
-        return value if found is None else found
+        if found is None:
+            return value
+        view = submission.client.view_of(value)
+        if view is not None:
+            kinds = name, view.root.dtype
+            submission.conversions.learn(written, kinds, name)
+        return found
 
     def _put(target: View, value: float) -> bool:
         """Write a number to all elements; False if its type is to change."""

@@ -25,6 +25,7 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.broadcast import repeated
+from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
 from legate_diffuse.shortcuts.shortcut import Shortcut
@@ -178,6 +179,7 @@ def _replace_products(submission: Submission) -> None:
     # the same, where BLAS is faster: a template is of one kind
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     hosted, by_numpy = submission.hosted, submission.by_numpy
+    conversions = submission.conversions
     in_blas = hosted.blas.limited(np.matmul)
     multiply = by_numpy(np.matmul, _NAME, INEXACT)
     multiply_here = by_numpy(np.matmul, _NAME, INEXACT, brings=False)
@@ -193,7 +195,7 @@ def _replace_products(submission: Submission) -> None:
         if one is None or other is None:
             return None
         if one.root.dtype != other.root.dtype:
-            return of_two_types(a, b, one.shape + other.shape)
+            return of_two_types(a, b, one, other)
         if one.root.dtype not in _TYPES:
             return None
         if len(one.shape) == len(other.shape) == 2:
@@ -226,13 +228,20 @@ def _replace_products(submission: Submission) -> None:
             return _of_vector(submission, matrices, tasks, one, other)
         return None
 
-    def of_two_types(a: Any, b: Any, extents: tuple[int, ...]) -> Any:
+    def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
         """Let NumPy convert one factor or both, as the original does."""
         # that drops dimensions of one element
-        if max(a.ndim, b.ndim) > 2 or min(extents, default=0) < 2:
+        if max(a.ndim, b.ndim) > 2 or min((*one.shape, *other.shape), default=0) < 2:
             return None
-        if np.result_type(a.dtype, b.dtype).name not in _TYPES:
+        target = np.result_type(a.dtype, b.dtype).name
+        if target not in _TYPES:
             return None
+        kinds = one.root.dtype, other.root.dtype
+        if vectors.function is not None and {*kinds, target} <= TARGETS:
+            changed = a if b.dtype == target else b
+            found = client.view_of(conversions.convert(changed, target))
+            if found is not None:
+                conversions.learn(vectors.function, kinds, found.root.dtype)
         return multiply_two_types(a, b)
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:

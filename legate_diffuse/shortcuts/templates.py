@@ -274,22 +274,43 @@ class Templates(ByType):
             not isinstance(ufunc, client.binary_ufunc)
             or ufunc._post_resolution_check in client.checks
         )
+        self._resolved: dict[str, str | None] = {}
         self.common_type = all([len(set(each)) == 1 for each in self._results])
         # whether a Python number takes the type of the array
         self.takes_numbers = self.common_type and client.takes_numbers
         self.function = new_function(client, takes_numbers=self.common_type)
         self.takes_integers = "l" in self._results or self.name in _IDENTITY
 
+    def resolved(self, name: str | None) -> str | None:
+        """Return the type to which operands of a type are converted, itself if none is.
+
+        None if there is none.
+        """
+        if name is None or not self.common_type or self.is_itself(np.dtype(name)):
+            return None
+        if name not in self._resolved:
+            count = 1 + isinstance(self._ufunc, self._client.binary_ufunc)
+            known = (np.dtype(operands[0]) for operands in self._results)
+            own = np.dtype(name)
+            casts = (each.name for each in known if np.can_cast(own, each))
+            is_own = own.char * count in self._results
+            found = name if is_own else next(casts, None)
+            self._resolved[name] = found if found and self[found] else None
+        return self._resolved[name]
+
+    def is_itself(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the function returns an array of a type as it is."""
+        return dtype.kind in "iu" and self.name in _IDENTITY
+
     def _make_for(self, dtype: np.dtype[Any]) -> Template | None:
         client, kind = self._client, type(self._ufunc)
         is_binary = kind is client.binary_ufunc
         result = self._results.get(dtype.char * (1 + is_binary))
-        is_itself = dtype.kind in "iu" and self.name in _IDENTITY
         name = _CODES.get(self.name, self.name.upper())
         # bits of truth values are these
         name = "LOGICAL_NOT" if name == "INVERT" and dtype.char == "?" else name
         code = getattr(client.codes[kind], name, None)
-        if result is None or code is None or is_itself or not self.is_known:
+        if result is None or code is None or self.is_itself(dtype) or not self.is_known:
             return None
         task = client.tasks.BINARY_OP if is_binary else client.tasks.UNARY_OP
         template = Template(client, task, 1 + is_binary, code, result)

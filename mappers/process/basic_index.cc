@@ -122,8 +122,7 @@ class Indexing {
 
     const auto place = place_of(part, extent);
 
-    // the original refuses one behind a slice of nothing
-    if (!place || is_empty) return false;
+    if (!place) return false;
     offset += *place * stride;
     return true;
   }

@@ -40,8 +40,6 @@ bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
   if (integer_from(number) == 0) return true;
   if (!is_number(number)) return false;
   if (dtype == "bool") return integer_from(number) == 1 && (value.bytes[0] = 1);
-  if (dtype == "complex128") dtype = "float64";
-  if (dtype == "complex64") dtype = "float32";
   return convert(number, dtype, value.bytes.data());
 }
 

@@ -64,7 +64,7 @@ class PlainOperands {
       const auto type = type_of_numpy(plain_[index]);
       auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
 
-      if (!dtype || (text_of(dtype) != type && text_of(dtype) != "float64")) continue;
+      if (!dtype || !are_alike(text_of(dtype), type)) continue;
       number_ = plain_number(plain_[index]);
       plain_[index] = number_.ptr();
     }
@@ -73,6 +73,12 @@ class PlainOperands {
   [[nodiscard]] PyObject* const* get() const { return plain_.data(); }
 
  private:
+  // Whether an array of a type makes of a number of this one what it makes of Python's.
+  static bool are_alike(std::string_view array, std::string_view number) {
+    return array == number || array == "float64" || array == "complex128" ||
+           (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
+  }
+
   std::array<PyObject*, 2> plain_;
   nb::object number_;  // the other operand is an array
 };
@@ -101,11 +107,68 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
   }
 
   const auto run = [&](PyObject* const* given) {
-    return made_or(apply_at_once(out, given, count),
-                   [&] { return apply_later(out, given, count); });
+    auto* const made =
+        made_or(apply_at_once(out, given, count), [&] { return apply_mixed(out, given, count); });
+
+    return made_or(made, [&] { return apply_later(out, given, count); });
   };
 
   return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
+}
+
+void Function::mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter) {
+  for (auto* const kind : kinds) Py_INCREF(kind);
+  Py_INCREF(dtype);
+  mixtures_.push_back({kinds, dtype, converter});
+}
+
+const Function::Mixture* Function::find_mixture(
+    const std::array<PyObject*, MAX_OPERANDS>& kinds) const {
+  const auto found = std::find_if(mixtures_.begin(), mixtures_.end(), [&](const auto& each) {
+    return std::equal(each.kinds.begin(), each.kinds.end(), kinds.begin());
+  });
+
+  return found == mixtures_.end() ? nullptr : &*found;
+}
+
+nb::object Function::converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
+                               PyObject* array) const {
+  const auto* const found = find_mixture(kinds);
+
+  if (!found || dtype_of(array) == found->dtype) return {};
+
+  auto made = nb::steal(found->converter->apply(Py_None, &array, 1));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made.is_none() ? nb::object{} : made;
+}
+
+PyObject* Function::apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count) {
+  if (mixtures_.empty()) Py_RETURN_NONE;
+
+  std::array<PyObject*, MAX_OPERANDS> kinds{};
+
+  for (std::size_t index = 0; index < count; ++index) {
+    kinds[index] = is_any_number(operands[index])
+                       ? reinterpret_cast<PyObject*>(Py_TYPE(operands[index]))
+                       : dtype_of(operands[index]);
+  }
+
+  const auto* const found = find_mixture(kinds);
+  std::array<nb::object, MAX_OPERANDS> converted;
+  std::array<PyObject*, MAX_OPERANDS> mixed{};
+
+  if (!found) Py_RETURN_NONE;
+  for (std::size_t index = 0; index < count; ++index) {
+    mixed[index] = operands[index];
+    if (is_any_number(operands[index]) || kinds[index] == found->dtype) continue;
+    converted[index] = nb::steal(found->converter->apply(Py_None, operands + index, 1));
+    if (!converted[index].is_valid()) throw nb::python_error();
+    if (converted[index].is_none()) Py_RETURN_NONE;
+    mixed[index] = converted[index].ptr();
+  }
+  return made_or(apply_at_once(out, mixed.data(), count),
+                 [&] { return apply_later(out, mixed.data(), count); });
 }
 
 // Operands that are in this process, with the places of results before them.
@@ -123,7 +186,7 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
   for (std::size_t index = 0; index < count; ++index) {
     auto& one = given.found[index + first];
 
-    if (is_number(operands[index])) {
+    if (is_any_number(operands[index])) {
       if (!takes_numbers_) return nullptr;
       one.constant = given.numbers[index].bytes.data();
       continue;

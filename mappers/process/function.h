@@ -39,6 +39,15 @@ class Function {
   void join(const std::vector<PyObject*>& dtypes, Operation* operation,
             const std::vector<const Function*>& functions);
 
+  // Lets operands of these kinds be converted to a type first: an array's kind is its type, and
+  // that of a number its class.
+  void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
+
+  // An array that becomes one of the type to which operands of these kinds are converted. Empty if
+  // it is of that type, or that is not known, or left to Python.
+  nanobind::object converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
+                             PyObject* array) const;
+
   // Writes to `out`, unless it is None, or to a new array, at once or when what waits is submitted.
   // Returns a new reference: a tuple if functions were joined, or NotImplemented if Python must say
   // first how they run on such operands.
@@ -76,11 +85,19 @@ class Function {
                                               std::size_t first, std::size_t count) const;
   PyObject* get_element(const Behind& behind, PyObject* key) const;
   PyObject* get_of_whole(LazyThunk* thunk, PyObject* key) const;
+  struct Mixture {
+    std::vector<PyObject*> kinds;
+    PyObject* dtype;
+    Function* converter;
+  };
+
   struct Given;
 
   // Finds operands in this process, after `first` places; null if there are none, or others.
   const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
                         Given& given) const;
+  [[nodiscard]] const Mixture* find_mixture(const std::array<PyObject*, MAX_OPERANDS>& kinds) const;
+  PyObject* apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count);
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
   [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
   // in later.cc
@@ -96,6 +113,7 @@ class Function {
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made
   std::deque<Signature> signatures_;
+  std::deque<Mixture> mixtures_;
   SingleElements singles_;
 };
 

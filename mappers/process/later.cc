@@ -73,7 +73,7 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
   nb::object shape;
 
   for (std::size_t index = 0; index < count; ++index) {
-    if (is_number(operands[index])) {
+    if (is_any_number(operands[index])) {
       if (!takes_numbers_) Py_RETURN_NONE;
       continue;
     }
@@ -96,12 +96,8 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
 
     auto* const dtype = signature->dtypes[index];
     const auto* const model = std::find(dtypes.begin(), dtypes.end(), dtype);
-    const auto type = number_type(text_of(dtype));
 
-    if (model == dtypes.end() || (PyFloat_CheckExact(operands[index]) &&
-                                  type != NumberType::FLOAT64 && type != NumberType::FLOAT32)) {
-      Py_RETURN_NONE;
-    }
+    if (model == dtypes.end()) Py_RETURN_NONE;
     stores[index].view = constant_over(
         fields.view_root.of(stores[model - dtypes.begin()].view.ptr()), operands[index], shape);
     if (!stores[index].view.is_valid()) Py_RETURN_NONE;

@@ -76,7 +76,6 @@ constexpr std::array<std::pair<std::string_view, NumberType>, 10> TYPES{{
 
 namespace {
 
-// Converts a number for an assignment to a complex array, as `convert_for_assignment` does.
 bool convert_to_complex(PyObject* number, bool is_double, char* to) {
   const auto is_complex = PyComplex_CheckExact(number);
   const auto imaginary = is_complex ? PyComplex_ImagAsDouble(number) : 0.0;
@@ -89,18 +88,23 @@ bool convert_to_complex(PyObject* number, bool is_double, char* to) {
   } else if (!convert(number, NumberType::FLOAT64, reinterpret_cast<char*>(&real))) {
     return false;
   }
-  if (std::isnan(real) || std::isnan(imaginary) ||
-      (conversions_warn() && !(is_complex && is_double))) {
-    return false;
-  }
+  if (std::isnan(real) || std::isnan(imaginary)) return false;
   return is_double ? put_value(std::complex{real, imaginary}, to)
                    : put_value(std::complex<float>(std::complex{real, imaginary}), to);
+}
+
+bool is_complex_type(std::string_view dtype) {
+  return dtype == "complex128" || dtype == "complex64";
 }
 
 }  // namespace
 
 bool is_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+}
+
+bool is_any_number(PyObject* object) {
+  return is_number(object) || PyComplex_CheckExact(object);
 }
 
 std::string_view type_of_numpy(PyObject* object) {
@@ -165,6 +169,7 @@ NumberType number_type(std::string_view dtype) {
 }
 
 bool convert(PyObject* number, std::string_view dtype, char* to) {
+  if (is_complex_type(dtype)) return convert_to_complex(number, dtype == "complex128", to);
   return convert(number, number_type(dtype), to);
 }
 
@@ -209,8 +214,10 @@ bool convert(PyObject* number, NumberType type, char* to) {
 }
 
 bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
-  if (dtype == "complex128" || dtype == "complex64") {
-    return convert_to_complex(number, dtype == "complex128", to);
+  if (is_complex_type(dtype)) {
+    const auto is_alike = PyComplex_CheckExact(number) && dtype == "complex128";
+
+    return (is_alike || !conversions_warn()) && convert(number, dtype, to);
   }
   if (PyBool_Check(number)) {
     if (dtype == "bool") return put_value(number == Py_True, to);

@@ -13,6 +13,9 @@ namespace legate_diffuse {
 // Whether an object is a float or an int of Python's, and of no class derived from them.
 bool is_number(PyObject* object);
 
+// The same, or a complex.
+bool is_any_number(PyObject* object);
+
 // The name of the type of a real number, or bool, of NumPy's; empty for other objects.
 std::string_view type_of_numpy(PyObject* object);
 

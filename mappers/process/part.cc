@@ -4,7 +4,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -71,6 +74,38 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
                 form.extents, target.small->shape().itemsize);
   note_change(store_fields(), target);
   run.done();
+}
+
+using Dims = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+// The extents and strides of a part, in order of the strides.
+Dims dims_of(const Form& form) {
+  Dims dims;
+
+  for (std::int64_t d = 0; d < form.dim; ++d) {
+    if (form.extents[d] > 1) dims.emplace_back(form.strides[d], form.extents[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+// Copies a part of an array to another one that has some of its elements: first to memory of its
+// own, as the original does. False if both have the same elements, of which it copies none.
+bool copy_overlapping(LocalOperand& target, const LocalOperand& source) {
+  const auto& form = source.form;
+  const auto itemsize = source.small->shape().itemsize;
+
+  if (form.offset == target.form.offset && dims_of(form) == dims_of(target.form)) return false;
+
+  std::vector<char> copied(static_cast<std::size_t>(form.volume * itemsize));
+  const auto strides = row_major_strides(form.dim, form.extents, itemsize);
+  Run run{"copy"};
+
+  copy_elements(copied.data(), strides.data(), first_element(source), source.byte_strides().data(),
+                form.dim, form.extents, static_cast<std::size_t>(itemsize));
+  run.done();
+  copy_to(target, copied.data(), strides);
+  return true;
 }
 
 bool put_number(LocalOperand& target, PyObject* value) {
@@ -153,6 +188,7 @@ PyObject* get_places(PyObject* array, PyObject* key) {
     if (places.is_none()) Py_RETURN_NONE;
     return gathered(*new_arrays, array, places.ptr());
   }
+  if (PyTuple_CheckExact(key)) return gathered_points(*new_arrays, array, key);
   if (!is_array(key)) Py_RETURN_NONE;
   return made_or(get_selected(*new_arrays, array, key),
                  [&] { return gathered(*new_arrays, array, key); });
@@ -182,7 +218,10 @@ bool put_part(PyObject* array, PyObject* key, PyObject* value) {
       source.form.dim > most_dims) {
     return false;
   }
-  if (source.root == target.root && !are_disjoint(source, target)) return source.is_same(target);
+  if (source.root == target.root && !are_disjoint(source, target)) {
+    return source.is_same(target) ||
+           (source.form.has_shape_of(target.form) && copy_overlapping(target, source));
+  }
   if (!source.form.has_shape_of(target.form) &&
       !source.broadcast(target.form.extents, target.form.dim)) {
     return false;

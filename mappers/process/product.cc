@@ -298,7 +298,16 @@ PyObject* product(const Arguments& arguments) {
                           number(5),
                           number(6),
                           number(7)};
-  const Views views{view_of(arguments[0]), view_of(arguments[1])};
+  std::array<nb::object, 2> converted;
+  std::array<PyObject*, 2> factors{arguments[0], arguments[1]};
+  std::array<PyObject*, MAX_OPERANDS> kinds{dtype_of(factors[0]), dtype_of(factors[1])};
+
+  for (std::size_t index = 0; kinds[0] != kinds[1] && index < factors.size(); ++index) {
+    converted[index] = products.vectors->converted(kinds, factors[index]);
+    if (converted[index].is_valid()) factors[index] = converted[index].ptr();
+  }
+
+  const Views views{view_of(factors[0]), view_of(factors[1])};
 
   if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
   return made_or(product_by_kernel(products, views), [&] {
@@ -307,7 +316,7 @@ PyObject* product(const Arguments& arguments) {
       const auto given = one && other ? left_to_blas(products, *one, *other) : std::nullopt;
 
       if (!given) Py_RETURN_NONE;
-      return hosted({arguments.arrays, extra(2), arguments.given, 2, nullptr}, *given);
+      return hosted({arguments.arrays, extra(2), factors.data(), 2, nullptr}, *given);
     });
   });
 }

@@ -198,6 +198,16 @@ void add_operations(nb::module_& module) {
       .def("add", &add_signature, nb::arg("dtypes"), nb::arg("operation").none(),
            nb::arg("prototype"), nb::arg("dtype"), nb::arg("itemsize"), nb::arg("scalars"),
            nb::arg("identity"), nb::arg("task_template"))
+      .def(
+          "mix",
+          [](Function& function, const nb::tuple& kinds, nb::handle dtype, nb::handle converter) {
+            std::vector<PyObject*> known;
+
+            for (const auto& kind : kinds) known.push_back(kind.ptr());
+            // it is kept
+            function.mix(known, dtype.ptr(), nb::inst_ptr<Function>(converter.inc_ref()));
+          },
+          nb::arg("kinds"), nb::arg("dtype"), nb::arg("converter"))
       .def("join", &join_functions, nb::arg("dtypes"), nb::arg("operation"), nb::arg("functions"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));

@@ -18,6 +18,9 @@ PyObject* copied(const Function& function, PyObject* array, PyObject* key = null
 // array[places] likewise, for an array of integers.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 
+// array[key], of a tuple with an array of places for each dimension.
+PyObject* gathered_points(const Function& function, PyObject* array, PyObject* key);
+
 // numpy.flip(array, axis) likewise; all axes if it is None.
 PyObject* flipped(const Function& function, PyObject* array, PyObject* axis);
 

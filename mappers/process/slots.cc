@@ -57,7 +57,7 @@ struct TwoSided {
   static inline PyObject *method, *swapped_method;
 
   static PyObject* apply(PyObject* a, PyObject* b) {
-    const auto swaps = SWAPS && is_number(a);
+    const auto swaps = SWAPS && is_any_number(a);
     const std::array<PyObject*, 2> operands{swaps ? b : a, swaps ? a : b};
 
     return first_of([&] { return function->apply(Py_None, operands.data(), operands.size()); },
@@ -171,18 +171,32 @@ struct Get {
 
 struct Put {
   static inline objobjargproc own;
-  static inline bool takes_numbers;
+  static inline Function* function;
+
+  static bool put_any(PyObject* array, PyObject* key, PyObject* value) {
+    return put(array, key, value) || put_part(array, key, value) ||
+           put_selected(array, key, value) || scatter(array, key, value) ||
+           put_later(array, key, value);
+  }
+
+  // An array of the type of another one; empty if it is, or if Python is to convert it.
+  static nb::object converted(PyObject* array, PyObject* value) {
+    if (!arrays_are_ready() || !is_array(value) || conversions_warn()) return {};
+    return function->converted({dtype_of(array), dtype_of(value)}, value);
+  }
 
   // A null value stands for a deletion.
   static int call(PyObject* array, PyObject* key, PyObject* value) {
-    if (value && (takes_numbers || is_array(value))) {
+    if (value && (function || is_array(value))) {
       const auto done = nb::steal(guard([&] {
         const auto number = plain_number(value);
         auto* const given = number.is_valid() ? number.ptr() : value;
 
-        return PyBool_FromLong(put(array, key, given) || put_part(array, key, given) ||
-                               put_selected(array, key, given) || scatter(array, key, given) ||
-                               put_later(array, key, given));
+        if (put_any(array, key, given)) Py_RETURN_TRUE;
+
+        const auto made = function ? converted(array, given) : nb::object{};
+
+        return PyBool_FromLong(made.is_valid() && put_any(array, key, made.ptr()));
       }));
 
       if (!done.is_valid()) return -1;
@@ -192,7 +206,7 @@ struct Put {
   }
 
   static void take(std::string_view, Function* known) {
-    takes_numbers = known;
+    function = known;
     own = std::exchange(array_fields().classes.ndarray->tp_as_mapping->mp_ass_subscript, &call);
   }
 };

@@ -105,3 +105,86 @@ def program(n):
     return found
 agree(program)
 """)
+
+
+def test_numbers_and_functions_make_operands_of_another_type() -> None:
+    run_here("""
+def program(n):
+    x, i, m = n.arange(6.0), n.arange(6), n.arange(6) > 2
+    c, u, single = x + 2j * i, n.arange(6, dtype="uint8"), n.ones(6, "float32")
+    found = []
+    for _ in range(3):
+        found += [c * 2.5, c + 1, 2j * c, c - 1j, x * 2j, 1j - x, i * 2j, m * 1j]
+        found += [m * 2.5, 1 - m, m == 1, m + 3, m > 0.5, i / 2j]
+        found += [i * np.float64(2.5), m * np.float64(2), c * np.int64(3)]
+        found += [single * np.float32(2), n.sqrt(i), n.exp(i[1:4]), n.sqrt(u + i)]
+        found += [n.arctan2(i, i + 1), n.hypot(i, x), n.arctan2(i, 2)]
+        found += [n.sqrt(i[2]), x[3] * i[2], c[1] * x[2], n.sign(m + 0)]
+        x[2] = i[1]
+        x[3:] = i[:3]
+        x[:2] = m[2:4]
+        c[1:3] = x[2:4]
+        c[4] = i[3]
+        i[:2] = x[2:4]
+        single[:] = x
+        x[m] = i[2]
+        x[n.array([0, 2])] = i[1:3]
+        c *= 2j
+        c /= 4
+        found += [x.copy(), c.copy(), i.copy(), single.copy()]
+        for wrong in (lambda: x.__imul__(2j), lambda: u + 300, lambda: u.__iadd__(c)):
+            try:
+                wrong()
+            except (TypeError, OverflowError):
+                found.append(x * 1)
+    return found
+agree(program)
+""")
+
+
+def test_values_are_put_to_points_of_a_matrix() -> None:
+    run_here("""
+def program(n):
+    a, i, j = n.zeros((5, 6)), n.array([0, 4, 2, -1]), n.array([1, 1, -6, 5])
+    c, u, box = n.zeros((3, 4, 2)), n.array([2, 0], dtype="uint8"), n.arange(16.0)
+    box = box.reshape(4, 4)
+    found = []
+    for _ in range(3):
+        a[i, j] = 2.5
+        a[i[:, None], j[None, :3]] += box[:, :3]
+        a[n.arange(4), j] = box[1]
+        a[i, 2 * i[:1]] = i
+        a[i[:2], j[:2]] = a[3, 2:4]
+        a[n.array([1, 1]), n.array([2, 2])] = box[0, 1:3]
+        c[u, u + 1, n.array([[1], [0]])] = box[:2, :2] * 1.5
+        c[u, n.array([0, 3]), u // 2] = True
+        a[i[:0], j[:0]] = 7.0
+        found += [a[i, j], a[i[:, None], j], c[u, u + 1, u[:, None] // 2], a.T[j, i]]
+        found += [c[u, u][:, 1], a[1:, 2:][u, u], a[i[:1], j[:1]], a[i[:0], j[:0]]]
+        for wrong in ((i, i[:3]), (i, j, i)):
+            try:
+                a[wrong] = 3.0
+            except (IndexError, ValueError):
+                found.append(a + 1)
+        found += [a.copy(), c.copy()]
+    return found
+agree(program)
+""")
+
+
+def test_factors_of_different_types() -> None:
+    run_here("""
+def program(n):
+    c, a, i = n.arange(16.0).reshape(4, 4) * (1 - 2j), n.ones((4, 4)), n.arange(4)
+    single = n.ones((4, 3), dtype="float32") * 0.5
+    found = []
+    for _ in range(3):
+        found += [c @ a, a @ c, c @ i, i @ a, a @ i, a @ single, i @ single, c.dot(a)]
+        found += [n.dot(a, i), n.dot(i, single[:, 0]), c[1] @ a[2], single.T @ a]
+        try:
+            a @ single.T
+        except ValueError:
+            found.append(a + 1)
+    return found
+agree(program)
+""")
