@@ -124,7 +124,7 @@ _EXACT: Final = frozenset(
 )
 # Kinds of types that have no operators of their own (complex numbers have a product).
 _REAL_KINDS: Final = "biuf"
-_REFUSED: Final = (complex, str, bytes, type(None))
+_REFUSED: Final = (complex, str, bytes, type(None), type, np.dtype, slice)
 
 
 def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:

@@ -42,3 +42,19 @@ for n in np, cn:
     assert n.transpose(a, n.array([1, 0])).tolist() == a.T.tolist()
 """
     )
+
+
+def test_what_is_no_operand_is_refused() -> None:
+    """NumPy compares with it, as with objects of which it knows nothing."""
+    run_here(
+        """
+a = cn.ones(3) + 1.0
+for other in np.dtype("float64"), int, slice(1):
+    for compare in a.__eq__, a.__ne__, a.__add__:
+        try:
+            compare(other)
+        except TypeError:
+            continue
+        raise AssertionError(other)
+"""
+    )
