@@ -47,9 +47,9 @@ def parse_zones(text: str) -> tuple[Zones, ...]:
         ValueError: a name is not that of a landmark.
     """
     return tuple(
-        ()
+        Zones()
         if part.strip() == "-"
-        else tuple(
+        else Zones(
             tuple(landmark_number(name) for name in zone.split())
             for zone in part.split("<")
         )

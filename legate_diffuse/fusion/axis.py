@@ -67,6 +67,9 @@ class Touched(NamedTuple):
     moves: bool = True
 
 
+_Ends = tuple[Place | None, Place | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Located:
     """Where the rows of a nest are, and what each of them touches.
@@ -85,17 +88,24 @@ class Located:
     end: Place
     distances: tuple[Rows | None, ...]
     axis: Axis | None
+    _touched: dict[int, _Ends] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def nowhere(cls, accesses: int) -> Located:
         """Return what is known of a nest that has no rows."""
         return cls(None, _START, _START, (None,) * accesses, None)
 
-    def touched(self, view: View) -> tuple[Place | None, Place | None]:
+    def touched(self, view: View) -> _Ends:
         """Return the first row that is touched through a view, and the one behind all.
 
         None if it is not known.
         """
+        found = self._touched.get(view.id)
+        if found is None:
+            found = self._touched[view.id] = self._ends(view)
+        return found
+
+    def _ends(self, view: View) -> _Ends:
         interval = rows_of(view)
         if self.axis is None or interval is None:
             return None, None

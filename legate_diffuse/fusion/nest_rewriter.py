@@ -19,7 +19,7 @@ from typing import NamedTuple
 from legate_diffuse.fusion.tile_nests import Divided
 from legate_diffuse.ir import Access, Points, Privilege, Store, View
 from legate_diffuse.ir.nest import Nest, Program, RowsOf, numbered
-from legate_diffuse.ir.region import WHOLE
+from legate_diffuse.ir.region import WHOLE, Zones
 from legate_diffuse.kernel.ir import Argument, Kernel, Load
 from legate_diffuse.kernel.ir import Store as Stored
 from legate_diffuse.kernel.part import part_for
@@ -59,7 +59,7 @@ class NestRewriter:
         """Return a new store that replaces another one, or has the rows of a view."""
         zones = like.zones
         if rows is not None:
-            zones = ((), *zones[1:]) if any(zones[1:]) else ()
+            zones = (Zones(), *zones[1:]) if any(zones[1:]) else ()
         return replace(
             like,
             id=next(self._numbers),

@@ -186,7 +186,7 @@ class _Reader:
         zones = tuple(
             self._landmarks[store.id, dim].zones
             if (store.id, dim) in self._landmarks
-            else ()
+            else Zones()
             for dim in range(dims)
         )
         return zones if any(zones) else ()

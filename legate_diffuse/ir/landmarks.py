@@ -122,7 +122,7 @@ class Landmarks:
             points = [mark for mark, below in self._below.items() if below == rank]
             zones += [tuple(points)] if points else []
             zones += [(mark,) for mark in self._ranges[rank : rank + 1]]
-        return tuple(zones) if len(zones) > 1 else ()
+        return Zones(zones if len(zones) > 1 else ())
 
     def _near(self, value: int) -> int | None:
         """Return the token with the first landmark of a range that is near."""

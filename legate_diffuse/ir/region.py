@@ -22,6 +22,7 @@ What is known of landmarks is what the encoder (``ir/landmarks.py``) promises:
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, NamedTuple
 
 NEAR_END: Final = 2
@@ -64,9 +65,19 @@ class Interval(NamedTuple):
 
 Region = tuple[Interval, ...]
 
-# Along one dimension: landmarks of one zone are only known to be different, and lie
-# before those of the next zone. No zones stand for a single one.
-Zones = tuple[tuple[int, ...], ...]
+
+class Zones(tuple[tuple[int, ...], ...]):
+    """What is known of the order of landmarks along one dimension.
+
+    Those of one zone are only known to be different, and lie before those of the next
+    zone. No zones stand for a single one.
+    """
+
+    @cached_property
+    def ranks(self) -> dict[int, int]:
+        """The numbers of zones by their landmarks."""
+        return {landmark: rank for rank, zone in enumerate(self) for landmark in zone}
+
 
 WHOLE: Final = Interval(Endpoint(BEGIN, 0), Endpoint(END, 0))
 

@@ -23,6 +23,7 @@ from legate_diffuse.ir.store import Points, View
 
 # Pieces to which the rest of a view may fall while parts are taken away from it.
 _MAX_PIECES: Final = 64
+_NO_ZONES: Final = Zones()
 
 
 def may_overlap(one: View, other: View) -> bool:
@@ -31,7 +32,7 @@ def may_overlap(one: View, other: View) -> bool:
         return True
     zones = one.store.zones
     for dim, (a, b) in enumerate(zip(one.region, other.region, strict=True)):
-        if _are_apart(a, b, zones[dim] if zones else ()):
+        if _are_apart(a, b, zones[dim] if zones else _NO_ZONES):
             return False
     return True
 
@@ -105,7 +106,7 @@ def aligned(one: View, other: View) -> bool:
 
 
 def _zones(view: View) -> Sequence[Zones]:
-    return view.store.zones or ((),) * len(view.region or ())
+    return view.store.zones or (_NO_ZONES,) * len(view.region or ())
 
 
 def _covers(one: Region, other: Region, of_store: Sequence[Zones]) -> bool:
@@ -144,10 +145,7 @@ def _at_most(
 
 
 def _rank(landmark: int, zones: Zones) -> int:
-    for rank, zone in enumerate(zones):
-        if landmark in zone:
-            return rank
-    return 0
+    return zones.ranks.get(landmark, 0)
 
 
 def _left(view: View, parts: Iterable[View]) -> Uncovered:

@@ -27,6 +27,7 @@ from legate_diffuse.ir.region import (
     Endpoint,
     Interval,
     Region,
+    Zones,
     point,
 )
 from legate_diffuse.ir.text import render
@@ -52,7 +53,7 @@ ZONES = st.lists(
     st.lists(st.integers(0, 60), min_size=1, max_size=3).map(tuple),
     min_size=2,
     max_size=4,
-).map(tuple)
+).map(Zones)
 
 
 @st.composite
