@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Final
 
 from legate_diffuse.fusion.grouping import Grouping
@@ -127,6 +129,20 @@ class PlannedLaunch:
                 if isinstance(tile, Tile) and tile.view is not None
             )
         return views
+
+    def work(self, shapes: Sequence[Any]) -> int:
+        """Return how many operations on elements its loops have.
+
+        Args:
+            shapes: the window's shapes, by number.
+        """
+        return sum(
+            [
+                prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
+                for nest in self.nests
+                if not nest.nest.whole and nest.nest.rows is None
+            ]
+        )
 
     @property
     def coded(self) -> tuple[PlannedNest | PlannedRun, ...]:

@@ -379,6 +379,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "DeferredArray.where": (0x3DB0348C766F6074, 0x37D060364F983980),
         "_make_deferred_binary_ufunc": (0xF02394D7CE1CFE3B, 0xC372B2627AACE9C9),
         "_make_deferred_unary_ufunc": (0xAC8FFD702407ECF8, 0xE24E6CE9BFA73DF0),
+        "_process_boolean_array_index_set": (0x39930BC7072F62A1, 0x80345F677242A22F),
     },
     "_ufunc.comparison": {
         "_post_resolution_check": (0x766A040075DD4DB7, 0xE9303CD3D99A0F0C),

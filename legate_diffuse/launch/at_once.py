@@ -17,7 +17,7 @@ from legate_diffuse.ir.nest import ConstantSource
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.launch.planner import Planner
 from legate_diffuse.launch.recognition import recognize
-from legate_diffuse.launch.small import MOST_POINTS, SmallArrays
+from legate_diffuse.launch.small import SmallArrays, has_few_points
 from legate_diffuse.launch.state import ALL_SINGLE, WindowState, close
 from legate_diffuse.libraries.kind import Recognizer
 from legate_diffuse.observe.wording import verb
@@ -66,9 +66,8 @@ class AtOnce:
 
     def take(self, operations: Sequence[Any], recognizer: Recognizer) -> bool:
         """Run operations, if they are on small arrays that nothing waits for."""
-        views = [view for each in operations for view in each.views]
         if (
-            any([view.layout.volume > MOST_POINTS for view in views])
+            not all(map(has_few_points, operations))
             or not all([recognize(each, recognizer) for each in operations])
             or not all([each.kind.covered for each in operations])
             or not self.run(operations)

@@ -49,7 +49,7 @@ _MAX_KNOWN: Final = 4096
 _INTERVAL: Final = 64
 # After so many operations in a row that could run as they come a window ends. To end it
 # takes as long as to run that many more.
-_MANY_SHORT: Final = 32
+MANY_SHORT: Final = 32
 # So many operations identify a place in the program.
 _CONTEXT: Final = 16
 
@@ -86,12 +86,12 @@ class WindowPolicy:
             state.ended = state.awaits = True
         elif count >= self.capacity and self.is_full(state.operations):
             state.ended = True
-        elif count % _MANY_SHORT == 0 and self._ends_short(state.operations):
+        elif count % MANY_SHORT == 0 and self._ends_short(state.operations):
             state.ended = state.ended_short = True
 
     def _ends_short(self, operations: list[Any]) -> bool:
         is_short = self._is_short
-        return is_short is not None and all(map(is_short, operations[-_MANY_SHORT:]))
+        return is_short is not None and all(map(is_short, operations[-MANY_SHORT:]))
 
     def ends_at(self, operations: list[Any]) -> bool:
         """Whether a window ends after the operations that were recorded."""

@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir.privilege import WRITE
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch import ranks
 from legate_diffuse.stores.form import form
 from legate_diffuse.stores.layout import whole
@@ -44,6 +44,12 @@ _SMALL_BYTES: Final = 3 * 2**17
 # On more points an operation is worth a place in a window; as in
 # mappers/process/at_once.h.
 MOST_POINTS: Final = 49152
+# But not where it reads up to so many and writes single elements: the program may well
+# wait for these, and all that the window could save is to read the others once more.
+MOST_REDUCED: Final = 2**18
+# With so many operations on elements the loops of a launch take less time than to hand
+# it over to another thread, and let arrays go there.
+_MOST_WORK: Final = 2**20
 # The memory of ours that all arrays here may take, in bytes, where some are large.
 _MOST_IN_ALL: Final = 2**30
 # After so many small launches that ran as tasks, with no other task between them, the
@@ -65,6 +71,16 @@ class Found(NamedTuple):
 
     arrays: tuple[Any, ...]
     first_values: list[tuple[int, Any, bool]]
+
+
+def has_few_points(operation: Any) -> bool:
+    """Whether an operation is on so few points that no window is worth while."""
+    views = operation.views
+    most = MOST_REDUCED
+    for view, privilege in zip(views, operation.privileges, strict=True):
+        if privilege != READ and view.layout.volume > 1:
+            most = MOST_POINTS
+    return all([view.layout.volume <= most for view in views])
 
 
 class SmallArrays:
@@ -134,12 +150,15 @@ class SmallArrays:
 
     def is_short(self, operation: Any) -> bool:
         """Whether an operation could run as it comes if its arrays were here."""
-        return operation.kind.covered and all(
-            [
-                view.layout.volume <= MOST_POINTS
-                and (view.root.is_here or self.may_be_brought(view.root))
-                for view in operation.views
-            ]
+        return (
+            operation.kind.covered
+            and has_few_points(operation)
+            and all(
+                [
+                    view.root.is_here or self.may_be_brought(view.root)
+                    for view in operation.views
+                ]
+            )
         )
 
     def bring_next(self) -> None:
@@ -192,9 +211,9 @@ class SmallArrays:
         ]
         in_legate = any([root.real is not None for _, root in inputs])
         is_wanted = any([root is wanted for root in roots])
-        if self._has_many_points(planned, shapes, roots):
+        if self._is_long(planned, shapes, roots):
             self._kept_out = 0
-            if not self._may_have_many_points(roots, in_legate, is_wanted):
+            if not self._may_be_long(roots, in_legate, is_wanted):
                 return None
         elif in_legate and not is_wanted and self._kept_out < _PATIENCE:
             self._kept_out += 1
@@ -218,10 +237,8 @@ class SmallArrays:
                 values.append((number, self._value(root), root.real is not None))
         return Found(tuple([root.small_array() for root in roots]), values)
 
-    def _may_have_many_points(
-        self, roots: list[Root], in_legate: bool, is_wanted: bool
-    ) -> bool:
-        """Whether a launch of large loops on these arrays may run here."""
+    def _may_be_long(self, roots: list[Root], in_legate: bool, is_wanted: bool) -> bool:
+        """Whether a launch that takes long may run here, on these arrays."""
         if (gone := self._native.num_given_away()) != self._gone:
             self._gone = gone
             self._waited = 0
@@ -247,19 +264,20 @@ class SmallArrays:
         in_all = int(self._native.small_array_bytes()) + sum(sizes)
         return max(sizes) <= self._most and in_all <= _MOST_IN_ALL
 
-    def _has_many_points(
+    def _is_long(
         self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]
     ) -> bool:
-        """Whether a nest has more points than one on small arrays may have."""
+        """Whether to run a launch takes far longer than to hand it over as a task."""
         are_small = all([root.nbytes <= self.limit for root in roots])
         most = self.limit if are_small else MOST_POINTS
-        return any([prod(shape) > most for shape in shapes]) and any(
-            [
-                prod(shapes[nest.nest.shape]) > most
-                for nest in planned.nests
-                if not nest.nest.whole
-            ]
-        )
+        if not any([prod(shape) > most for shape in shapes]):
+            return False
+        points = [
+            prod(shapes[nest.nest.shape])
+            for nest in planned.nests
+            if not nest.nest.whole
+        ]
+        return max(points, default=0) > most and planned.work(shapes) > _MOST_WORK
 
     def may_be_here(self, root: Root) -> bool:
         """Whether a root's elements may lie in memory of ours."""
@@ -284,7 +302,6 @@ class SmallArrays:
         return (
             root.mapped is None
             and root.is_here
-            and root.nbytes <= self.limit
             and self._may_be_used_here(root)
             and (self._does_attach or self._attaches(root))
         )

@@ -8,7 +8,6 @@ the pattern is not tried again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any, Final, Protocol
 
 from legate_diffuse import settings
@@ -264,11 +263,7 @@ class Submitter:
         missing = [nest for nest in launch.nests if nest.kernel is None]
         if not missing:
             return True
-        work = WORK_OF_A_LAUNCH * len(launch.tasks) + sum(
-            prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
-            for nest in launch.nests
-            if not nest.nest.whole and nest.nest.rows is None
-        )
+        work = WORK_OF_A_LAUNCH * len(launch.tasks) + launch.work(shapes)
         kernels = [nest.nest.kernel for nest in missing]
 
         def find() -> None:

@@ -26,7 +26,7 @@ from legate_diffuse.ir.privilege import READ
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.carry import Carry
 from legate_diffuse.launch.failure import insist
-from legate_diffuse.launch.policy import WindowPolicy
+from legate_diffuse.launch.policy import MANY_SHORT, WindowPolicy
 from legate_diffuse.launch.queue import LaunchQueue, chain
 from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.recognition import recognize
@@ -386,13 +386,22 @@ class LaunchWindow:
 
     def _submit_full(self) -> None:
         """Submit a full window; all that waits, if that lets operations run at once."""
-        small = self.submitter.small
+        small, state = self.submitter.small, self.state
         small.all_ran_here = self.runs_at_once
-        if self.state.ended_short:
+        roots: set[Root] = set()
+        if state.ended_short:
             small.bring_next()
+            for operation in state.operations[-MANY_SHORT:]:
+                roots.update([view.root for view in operation.views])
+        del state
         self._submit("full window", may_wait=True)
-        if small.all_ran_here:
+        if small.all_ran_here or roots:
             self.flush("full window")
+        # what was only read, and what others have computed
+        while roots and not self._is_pending():
+            root = roots.pop()
+            if root.alive:
+                small.bring(root)
 
     def _submit(
         self, cause: str, *, may_wait: bool, wanted: Root | None = None

@@ -27,7 +27,7 @@ from legate_diffuse.shortcuts.templates import Templates
 from legate_diffuse.stores.view import over
 
 # Python's numbers.
-_NUMBERS: Final = frozenset((float, int, complex))
+_NUMBERS: Final = frozenset((float, int, complex, bool))
 
 
 def binary_of(submission: Submission) -> Callable[..., Any]:

@@ -76,7 +76,12 @@ _SIDES: Final = {
     if name[0] == "r" and name[1:] in _OPERATORS
     for side in (name.removeprefix("r"), name)
 }
-_UNARY: Final = {"neg": "negative", "abs": "absolute", "pos": "positive"}
+_UNARY: Final = {
+    "neg": "negative",
+    "abs": "absolute",
+    "pos": "positive",
+    "invert": "invert",
+}
 
 # How an operation becomes a task.
 _TASKS: Final[tuple[Source, ...]] = (

@@ -29,8 +29,12 @@ from legate_diffuse.shortcuts.submission import (
     replace,
 )
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import element_templates, new_function
-from legate_diffuse.stores.view import View
+from legate_diffuse.shortcuts.templates import (
+    element_templates,
+    masked_templates,
+    new_function,
+)
+from legate_diffuse.stores.view import View, over
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
     ("_array.array", "ndarray._convert_key"),
@@ -121,6 +125,7 @@ def _replace_set(submission: Submission) -> None:
     warn, selections = submission.client.warn, submission.selections
     written = new_function(submission.client)
     writes = element_templates(submission.client, "WRITE", written)
+    masked = masked_templates(submission.client)
     constant, hosted = submission.constant, submission.hosted
     takes_numbers = submission.client.takes_numbers
 
@@ -133,7 +138,7 @@ def _replace_set(submission: Submission) -> None:
                 target = find_part(self._thunk, key)
                 if target is not None and _put(target, value):
                     return
-            if not hosted.assign(self, key, value):
+            if not (hosted.assign(self, key, value) or _put_at(self, key, value)):
                 original(self, key, value)
             return
         if type(value) is ndarray and self._writeable and not doctor.is_on:
@@ -180,6 +185,29 @@ def _replace_set(submission: Submission) -> None:
         return source is not None and (_copy if target.shape else _write)(
             target, source
         )
+
+    def _put_at(array: Any, key: Any, value: float) -> bool:
+        """Write a number where a mask of the array's shape says; False as above."""
+        target, mask = map(submission.client.view_of, (array, key))
+        if (
+            target is None
+            or mask is None
+            or mask.root.dtype != "bool"
+            or mask.shape != target.shape
+            or mask.root is target.root
+            or target.root.scalar_storage
+            or not target.volume
+            or not array._writeable
+            or doctor.is_on
+            or (warn.is_on and target.root.dtype != _NUMBERS[type(value)])
+        ):
+            return False
+        source, template = constant(target.root, value), masked[target.root.dtype]
+        if source is None or template is None:
+            return False
+        views = [target, mask, over(source, target.shape), target]
+        submit(template, views)
+        return True
 
     def _write(target: View, source: View) -> bool:
         """Write a single element; False if that is left to the original."""
@@ -315,6 +343,7 @@ SHORTCUTS: Final = (
             ("_array.array", "ndarray.__setitem__"),
             ("_thunk.deferred", "DeferredArray.set_item"),
             ("_thunk.deferred", "DeferredArray.putmask"),
+            ("_thunk.deferred", "_process_boolean_array_index_set"),
             ("_array.util", "check_writeable"),
             *_BASIC_INDEX,
             *COPIED,

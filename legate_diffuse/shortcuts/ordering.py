@@ -44,6 +44,11 @@ def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     return found
 
 
+def _are_different(a: Any) -> bool:
+    """Whether most of many elements are, as a sample says."""
+    return bool(np.unique(a[:: a.size // _SAMPLE]).size >= _SAMPLE)
+
+
 def extreme(function: Function) -> Function:
     """Return a function that finds places, and refuses NaN, which it finds first.
 
@@ -97,11 +102,11 @@ def _refuse_nan_in(values: Any) -> None:
 
 
 def unique(a: Any) -> Any:
-    """Find them by a sort, which takes less time than NumPy's table of many.
+    """Find many by a sort, which takes less time than NumPy's table of them.
 
     There is no NaN.
     """
-    if a.size < _MANY_TO_SORT:
+    if a.size < _MANY_TO_SORT or not _are_different(a.reshape(-1)):
         return np.unique(a)
     found = sort(a.reshape(-1))
     is_first = np.empty(found.size, bool)
@@ -113,7 +118,7 @@ def unique(a: Any) -> Any:
 def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Sort as the original does: on processors it is always stable."""
     is_long = a.ndim == 1 and a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
-    if not is_long or np.unique(a[:: a.size // _SAMPLE]).size < _SAMPLE:
+    if not is_long or not _are_different(a):
         return np.argsort(a, axis, kind="stable")
     places = np.argsort(a, axis)
     values = a[places]

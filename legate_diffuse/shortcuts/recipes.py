@@ -361,14 +361,6 @@ METHODS: Final = (
 # The same for methods whose array is no function's first argument.
 OPERATORS: Final = (
     Recipe("compress", "", 3, "axis", function=adjusted.compressed, arrays=2),
-    Recipe(
-        "__invert__",
-        "",
-        kinds="biu",
-        function=np.invert,
-        is_loop=True,
-        is_elementwise=True,
-    ),
     *(
         Recipe(name, "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True)
         for name in ("conj", "conjugate")

@@ -17,6 +17,8 @@ Function = Callable[..., Any]
 
 # Powers of ten up to this one are integers of 64 bits.
 _MOST_DECIMALS: Final = 18
+# Of so many elements BLAS has several processors make a product, and waits for them.
+_MANY_TO_MULTIPLY: Final = 10_000
 _BIT_ORDERS: Final = ("big", "little")
 
 
@@ -41,9 +43,15 @@ def has_nan(values: Any) -> bool:
     if values.dtype.kind not in "fc":
         return False
     flat = values.reshape(-1)
-    # no square is NaN but that of NaN; the least costly pass over the elements
-    total = np.vdot(flat, flat) if values.dtype.kind == "f" else flat.sum()
-    return bool(total != total)
+    # what is NaN if one element is: the least costly pass over the elements
+    if values.dtype.kind == "c":
+        found = flat.sum()
+    elif values.size < _MANY_TO_MULTIPLY:
+        # no square is NaN but that of NaN
+        found = np.vdot(flat, flat)
+    else:
+        found = np.minimum.reduce(flat)
+    return bool(found != found)
 
 
 def ordered(function: Function) -> Function:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.store import LogicalStore
+from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.shortcuts.shortcut import Source, is_known
 from legate_diffuse.shortcuts.task import TaskTemplate
 from legate_diffuse.stores.dtype import dtype_name
@@ -346,6 +347,17 @@ def element_templates(client: Client, task: str, function: Any) -> ByType:
     return ByType(make)
 
 
+def masked_templates(client: Client) -> ByType:
+    """Return the templates of writing where a mask says, to what is read as well."""
+
+    def make(dtype: np.dtype[Any]) -> Template:
+        template = Template(client, client.tasks.PUTMASK, 3, None, dtype)
+        template.privileges = [READ, READ, READ, WRITE]
+        return template
+
+    return ByType(make)
+
+
 def single_element(
     legate: Legate, type_: Any, name: str | None, content: bytes
 ) -> LogicalStore:
@@ -379,7 +391,9 @@ class Constants:
 
     def _make(self, like: Root, value: complex) -> LogicalStore | None:
         name = like.dtype
-        if type(value) is complex:
+        if name == "bool":
+            convertible = type(value) is bool
+        elif type(value) is complex:
             convertible = name in COMPLEX and value == value
         elif type(value) is float:
             convertible = name in _INEXACT and value == value

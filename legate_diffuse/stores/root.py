@@ -185,10 +185,9 @@ class Root:
             lent = self.lent
             if physical is None or lent is None:
                 more = None
-            elif any(each is physical for each in lent):
-                more = lent
             else:
-                more = (*lent, physical)
+                held = [each for each in _held(lent) if each is not physical]
+                more = (*held, physical)
             if self.lent is lent:
                 self.lent = more
                 self.shared = True

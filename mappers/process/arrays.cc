@@ -103,7 +103,11 @@ PyObject* dtype_of(PyObject* array) {
     if (!lazy->view) return array_fields().root_dtype.of(lazy->prototype);
     shown = lazy->view;
   }
-  return array_fields().root_dtype.of(store_fields().view_root.of(shown));
+
+  auto* const dtype = array_fields().root_dtype.of(store_fields().view_root.of(shown));
+
+  // that of an array whose shape Legate does not know yet is none
+  return dtype == Py_None ? nullptr : dtype;
 }
 
 nb::object view_of(PyObject* array) {

@@ -201,10 +201,11 @@ FormWords Form::words() const {
   return words;
 }
 
-Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes) {
+Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,
+                          std::int64_t most) {
   const auto answer = find(fields, view, changes);
 
-  return answer == Answer::DONE && form.volume > MOST_POINTS ? Answer::IMPOSSIBLE : answer;
+  return answer == Answer::DONE && form.volume > most ? Answer::IMPOSSIBLE : answer;
 }
 
 Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool changes) {

@@ -70,11 +70,18 @@ enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 
 using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
+// As in launch/small.py: an operation on more points is worth a place in a window, but for one that
+// reads up to so many and writes single elements.
+constexpr std::int64_t MOST_POINTS = 49152;
+constexpr std::int64_t MOST_REDUCED = 262144;
+
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 struct LocalOperand {
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
-  Answer look(const StoreFields& fields, PyObject* view, bool changes);
+  // Of more than `most` points it answers IMPOSSIBLE.
+  Answer look(const StoreFields& fields, PyObject* view, bool changes,
+              std::int64_t most = MOST_POINTS);
 
   // The same for elements alone; false if they are not here, or it is a number.
   bool is_here(PyObject* view, bool changes);
@@ -120,8 +127,6 @@ struct LocalOperand {
 nanobind::object plain_index(PyObject* key);
 
 constexpr std::size_t MAX_OPERANDS = 16;
-// An operation on more points is worth a place in a window.
-constexpr std::int64_t MOST_POINTS = 49152;
 using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 
 // Where the first element that an operand shows lies.

@@ -179,6 +179,12 @@ struct Function::Given {
   Shape shape;
 };
 
+bool Function::may_be_read(LocalOperand& operand, PyObject* view) const {
+  const auto most = reduces_ ? MOST_REDUCED : MOST_POINTS;
+
+  return operand.look(store_fields(), view, false, most) == Answer::DONE && operand.small;
+}
+
 const Signature* Function::find(PyObject* const* operands, std::size_t count, std::size_t first,
                                 Given& given) const {
   std::array<PyObject*, MAX_OPERANDS> dtypes{};
@@ -195,7 +201,7 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
     auto& view = given.views[index + 1];
 
     view = view_of(operands[index]);
-    if (!view.is_valid() || !one.is_here(view.ptr(), false)) return nullptr;
+    if (!view.is_valid() || !may_be_read(one, view.ptr())) return nullptr;
     dtypes[index] = one.dtype;
   }
 
@@ -265,7 +271,7 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
     auto& one = found[index + first];
 
     if (one.constant) continue;
-    if (!one.is_here(views[index + 1].ptr(), false) || !repeat_over(shape, one)) Py_RETURN_NONE;
+    if (!may_be_read(one, views[index + 1].ptr()) || !repeat_over(shape, one)) Py_RETURN_NONE;
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
       found[0].dtype != array_fields().root_dtype.of(signature->prototype)) {

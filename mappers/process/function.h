@@ -93,6 +93,9 @@ class Function {
 
   struct Given;
 
+  // Lets an operand show the elements of a view, if they are here, and not too many.
+  bool may_be_read(LocalOperand& operand, PyObject* view) const;
+
   // Finds operands in this process, after `first` places; null if there are none, or others.
   const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
                         Given& given) const;

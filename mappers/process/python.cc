@@ -47,11 +47,21 @@ using Nest =
 
 Answer look(const Operation& operation, const nb::list& views, LocalOperands& operands) {
   if (views.size() != operation.num_operands()) throw nb::value_error("another number of views");
-  for (std::size_t number = 0; number < views.size(); ++number) {
-    const auto answer = operands[number].look(store_fields(), PyList_GET_ITEM(views.ptr(), number),
-                                              operation.changes(number));
 
-    if (answer != Answer::DONE) return answer;
+  auto most = MOST_REDUCED;
+
+  // what it writes comes first
+  for (const auto changed : {true, false}) {
+    for (std::size_t number = 0; number < views.size(); ++number) {
+      if (operation.changes(number) != changed) continue;
+
+      auto& one = operands[number];
+      const auto answer =
+          one.look(store_fields(), PyList_GET_ITEM(views.ptr(), number), changed, most);
+
+      if (answer != Answer::DONE) return answer;
+      if (changed && one.form.volume > 1) most = MOST_POINTS;
+    }
   }
   return Answer::DONE;
 }

@@ -59,13 +59,27 @@ bool is_plain(PyObject* view, bool changed) {
          !(changed && fields.initial.of(root) != Py_None);
 }
 
-// Whether an operation on a view cannot run at once (`AtOnce.take` in launch/at_once.py).
-bool has_to_wait(PyObject* view, bool changed) {
-  const auto& fields = store_fields();
-  auto* const volume = array_fields().layout_volume.of(fields.view_layout.of(view));
+std::int64_t volume_of(PyObject* view) {
+  return PyLong_AsLongLong(array_fields().layout_volume.of(store_fields().view_layout.of(view)));
+}
 
-  return PyLong_AsLongLong(volume) > MOST_POINTS ||
-         LocalOperand{}.look(fields, view, changed) == Answer::IMPOSSIBLE;
+// Whether an operation on views cannot run at once (`AtOnce.take` in launch/at_once.py).
+bool has_to_wait(const nb::list& views, PyObject* privileges) {
+  auto most = MOST_REDUCED;
+
+  for (std::size_t index = 0; index < views.size(); ++index) {
+    if (changes(privileges, index) && volume_of(views[index].ptr()) > 1) most = MOST_POINTS;
+  }
+  for (std::size_t index = 0; index < views.size(); ++index) {
+    const auto view = views[index];
+
+    if (volume_of(view.ptr()) > most ||
+        LocalOperand{}.look(store_fields(), view.ptr(), changes(privileges, index), most) ==
+            Answer::IMPOSSIBLE) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -94,9 +108,6 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
   }
 
   const auto has_one_shape = known.pointwise.of(kind) == Py_True;
-  // only what a kernel expresses can run at once
-  auto has_to = known.covered.of(kind) != Py_True;
-
   for (std::size_t index = 0; index < count; ++index) {
     const auto view = views[index].ptr();
     const auto changed = changes(privileges, index);
@@ -104,10 +115,11 @@ bool let_wait(PyObject* task_template, const nb::list& views, PyObject* fill) {
     if (!is_plain(view, changed) || (has_one_shape && !have_one_shape(view, views[0].ptr()))) {
       return false;
     }
-    has_to = has_to || has_to_wait(view, changed);
   }
-  // a finalizer may have come while objects were made
-  if (!has_to || !may_wait()) return false;
+  // only what a kernel expresses can run at once; a finalizer may have come while objects were made
+  if ((known.covered.of(kind) == Py_True && !has_to_wait(views, privileges)) || !may_wait()) {
+    return false;
+  }
 
   const auto task = new_object(reinterpret_cast<PyTypeObject*>(known.classes.task));
 

@@ -48,6 +48,16 @@ def test_arrays_come_and_go(cpus: int) -> None:
     """Legate's tasks and NumPy see what was computed here, and the other way round."""
     run_fresh(
         """
+from legate.core.task import InputStore, OutputStore, task
+@task
+def halve(x: InputStore, y: OutputStore) -> None:
+    np.asarray(y)[...] = np.asarray(x) * 0.5
+def halved(n, x):
+    if n is np:
+        return x * 0.5
+    y = n.empty(x.shape)
+    halve(x, y)
+    return y
 def program(n):
     x = n.arange(90000.0)
     found = [float((x * 2.0).sum() % 7.0)]
@@ -58,6 +68,8 @@ def program(n):
         if k % 6 == 5:
             x = n.sort(x)
             found.append(float(x[4]))
+        if k % 5 == 4:
+            x = halved(n, x)
         if k % 7 == 6:
             found.append(np.asarray(x).copy())
             x[7:80000] -= 1.0
@@ -68,6 +80,64 @@ assert native.num_given_away() > before
 assert legate_diffuse.stats()["ran_in_process"] > 0
 """,
         LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
+def test_arrays_of_a_megabyte_stay_where_they_are() -> None:
+    """What other arrays have been through before does not matter."""
+    run_fresh(
+        """
+def program(n):
+    x = n.arange(90000.0) / 8.0
+    b = x > 9.0
+    a = x.reshape(300, 300) + 1.0
+    found = [float(x.sum()), float(x.max()), x[3] > 2.0, a[3, 4], b.all(), ~b]
+    z = x + 1
+    z[b] = 0
+    z[3] = 9
+    found += [np.asarray(x + 1).copy(), x * True, z, float(z.min()), a[4][5]]
+    z[x > 7] = 5.0
+    return [*found, z, x, a.sum(axis=0), a.mean(axis=1)]
+from legate_diffuse.interpose.window import window
+program(cn)
+window.submitter.small._patience = 1 << 20
+program(cn), program(cn)
+found = counts(lambda: program(cn))
+assert found["tasks_submitted"] == found["failures"] == 0, found
+agree(program)
+"""
+    )
+
+
+def test_elements_that_are_read_bring_their_array() -> None:
+    run_fresh(
+        """
+def program(n):
+    x = n.arange(90000.0) * 0.5
+    for k in range(300):
+        x = x * 0.5 + k
+    for k in range(300):
+        last = x[k] * 2.0
+    return [last, x]
+program(cn)
+found = counts(lambda: program(cn))
+assert found["ran_in_process"] > 500 > 50 > found["tasks_submitted"] > 0, found
+agree(program)
+"""
+    )
+
+
+def test_what_was_lent_is_not_kept() -> None:
+    run_fresh(
+        """
+x = cn.arange(90000.0) * 0.5
+for k in range(300):
+    x = x * 0.5 + k
+for _ in range(50):
+    np.asarray(x)
+root = x._thunk.base._view.root
+assert len(root.lent) <= 2, len(root.lent)
+"""
     )
 
 
