@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which reductions and scalar operations need not run, as nobody uses their results.
+"""Which operations need not run, as nobody uses their results.
 
-They would be nests of their own, and end bands. The passes that follow do not see what
-they read: it may get another name. Of other operations kernels leave out what nobody
-uses (``lowering.py``).
+The passes that follow do not see what they read: it may get another name. What a kernel
+computes and nobody uses later on is left out where kernels are made (``lowering.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> 
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
         used = any(v.store.live or v.store.id in read for v in task.changes)
-        if not used and (task.scalar or task.reductions) and covered(task):
+        if not used and covered(task):
             dead.add(position)
         else:
             # what it reduces to has an initial value

@@ -110,6 +110,7 @@ class _History:
 
     def __init__(self, window: Window, kept: frozenset[int]) -> None:
         self.tasks: Final = window.tasks
+        self.running: Final = window.running
         self.touches: Final[dict[int, list[_Touch]]] = {}
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
@@ -186,7 +187,7 @@ def _choose(history: _History, copies: Callable[[IndexTask], bool]) -> list[_Cop
     """Return the copies to do without, in program order."""
     by_source: dict[int, list[_Copy]] = {}
     targets: set[int] = set()
-    for position, task in enumerate(history.tasks):
+    for position, task in history.running:
         if copies(task) and (copy := _examine(history, position)) is not None:
             source, target = copy.source.id, copy.target.id
             # what is copied on keeps its name
@@ -341,7 +342,8 @@ class _Names:
         tasks = tuple(
             [
                 task
-                if task.stores.isdisjoint(self._families)
+                if position in self._window.dead
+                or task.stores.isdisjoint(self._families)
                 else replace(
                     task,
                     accesses=tuple(

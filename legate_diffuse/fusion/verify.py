@@ -48,6 +48,12 @@ def groups(draft: Draft) -> None:
     _require(
         sorted(grouped) == [n for n, _ in window.running], "a task is not in one group"
     )
+    _verify_dead(draft.window)
+    _verify_order(window, [group.tasks for group in draft.groups])
+
+
+def _verify_dead(window: Window) -> None:
+    """Verify that nobody uses what dead tasks would change, before names are new."""
     used: set[int] = set()
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
@@ -59,7 +65,6 @@ def groups(draft: Draft) -> None:
             not any(v.store.live or v.store.id in used for v in task.changes),
             f"somebody uses what dead task {position} changes",
         )
-    _verify_order(window, [group.tasks for group in draft.groups])
 
 
 def launches(draft: Draft) -> None:

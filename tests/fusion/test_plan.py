@@ -245,15 +245,15 @@ def test_nests_of_which_nothing_is_needed_are_left_out() -> None:
         COPY(int8) -> (int8) shape 1: write %1.21, read %0.20
     """)
     assert [nest.nest.arguments for nest in launch.nests] == [(21, 20)]
-    assert launch.temporaries == (2,)
     assert launch.scratch == ()
 
 
-def test_a_program_of_which_nothing_is_needed_is_empty() -> None:
-    launch = launch_of("COPY(int8) -> (int8) shape 0: write %2.2, read %0.0")
-    assert launch.nests == []
-    assert launch.arguments == ()
-    assert launch.temporaries == (2,)
+def test_a_window_of_which_nothing_is_needed_has_no_launch() -> None:
+    plan = plan_of("""
+        COPY(int8) -> (int8) shape 0: write %2.2, read %0.0
+        COPY(int8) -> (int8) shape 0: write %4.14, read %2.12
+    """)
+    assert plan.launches == ()
 
 
 def test_a_register_in_one_nest_is_no_argument() -> None:
