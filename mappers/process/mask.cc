@@ -5,8 +5,12 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -85,32 +89,76 @@ std::int64_t count_of(const Row& row) {
   return found;
 }
 
-// Whether none of the flags from one on is set, as many as a word has, which follow each other.
-bool are_unset(const Row& row, std::int64_t from) {
-  std::uint64_t word = 1;
+// Which of as many flags as a word has, from one on, are set.
+enum class Flags { NONE, ALL, SOME };
 
-  if (row.flag_step == 1 && from + static_cast<std::int64_t>(sizeof(word)) <= row.count) {
-    std::memcpy(&word, row.flag + from, sizeof(word));
-  }
-  return word == 0;
+Flags flags_at(const Row& row, std::int64_t from) {
+  std::uint64_t word = 0;
+
+  if (row.flag_step != 1 || from + FLAGS > row.count) return Flags::SOME;
+  std::memcpy(&word, row.flag + from, sizeof(word));
+  if (word == 0) return Flags::NONE;
+  return word == ONE_IN_EACH_BYTE ? Flags::ALL : Flags::SOME;
 }
 
-// Copies what is selected one after the other, without a branch for each: flags are hard to
-// predict. Nothing is written past the last element, of `left`.
-template <typename T>
-void copy_selected(const Row& row, char*& to, std::int64_t& left) {
+// Calls `copy(i, is_selected)` for elements of a row, until `left` of them were selected: for all
+// of which some neighbours are selected and others not, without a branch for each, as flags are
+// hard to predict, and else only for those that are.
+template <typename Copy>
+void visit_selected(const Row& row, std::int64_t& left, const Copy& copy) {
   for (std::int64_t i = 0; i < row.count && left > 0; ++i) {
-    if (i % FLAGS == 0 && are_unset(row, i)) {
-      i += FLAGS - 1;
+    const auto flags = i % FLAGS == 0 ? flags_at(row, i) : Flags::SOME;
+
+    if (flags == Flags::SOME || (flags == Flags::ALL && left < FLAGS)) {
+      const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
+
+      copy(i, is_selected);
+      left -= is_selected;
       continue;
     }
-
-    const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
-
-    std::memcpy(to, row.element + i * row.step, sizeof(T));
-    to += is_selected * static_cast<std::int64_t>(sizeof(T));
-    left -= is_selected;
+    if (flags == Flags::ALL) {
+      for (std::int64_t j = 0; j < FLAGS; ++j) copy(i + j, std::int64_t{1});
+      left -= FLAGS;
+    }
+    i += FLAGS - 1;
   }
+}
+
+// Copies what is selected one after the other. Nothing is written past the last element, of `left`.
+template <std::size_t SIZE>
+void copy_selected(const Row& row, char*& to, std::int64_t& left) {
+  visit_selected(row, left, [&](std::int64_t i, std::int64_t is_selected) {
+    std::memcpy(to, row.element + i * row.step, SIZE);
+    to += is_selected * static_cast<std::int64_t>(SIZE);
+  });
+}
+
+// Copies elements at equal distances, as many as are left, to those that are selected.
+template <std::size_t SIZE>
+void put_to_selected(const Row& row, const char*& from, std::int64_t step, std::int64_t& left) {
+  visit_selected(row, left, [&](std::int64_t i, std::int64_t is_selected) {
+    std::array<char, SIZE> value;
+    auto* const element = row.element + i * row.step;
+
+    std::memcpy(value.data(), is_selected ? from : element, SIZE);
+    std::memcpy(element, value.data(), SIZE);
+    from += is_selected * step;
+  });
+}
+
+// Calls a function with the size of an element as a constant; false for sizes that no type has.
+template <typename Call>
+bool with_size(std::int64_t itemsize, const Call& call) {
+  const auto fits = [&](auto size) {
+    if (itemsize == static_cast<std::int64_t>(size.value)) call(size);
+    return itemsize == static_cast<std::int64_t>(size.value);
+  };
+
+  return (fits(std::integral_constant<std::size_t, 1>{}) ||
+          fits(std::integral_constant<std::size_t, 2>{}) ||
+          fits(std::integral_constant<std::size_t, 4>{}) ||
+          fits(std::integral_constant<std::size_t, 8>{}) ||
+          fits(std::integral_constant<std::size_t, 16>{}));
 }
 
 // An array and a mask of the same shape.
@@ -130,16 +178,6 @@ class Selection {
   template <typename Visit>
   void visit_rows(const Visit& visit) const {
     for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
-  }
-
-  // Calls `visit` with the place of each element that is selected, in row-major order.
-  template <typename Visit>
-  void visit(const Visit& visit) const {
-    visit_rows([&](const Row& row) {
-      for (std::int64_t i = 0; i < row.count; ++i) {
-        if (row.flag[i * row.flag_step]) visit(row.element + i * row.step);
-      }
-    });
   }
 
   [[nodiscard]] std::int64_t count() const {
@@ -177,23 +215,17 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
     Py_RETURN_NONE;
   }
 
-  const auto itemsize = target.small->shape().itemsize;
   Run run{"select"};
 
   target.small->reserve();
 
   auto* to = target.small->elements();
+  auto left = count;
+  const auto is_done = with_size(target.small->shape().itemsize, [&](auto size) {
+    selection.visit_rows([&](const Row& row) { copy_selected<size.value>(row, to, left); });
+  });
 
-  if (itemsize == sizeof(std::int64_t)) {
-    auto left = count;
-
-    selection.visit_rows([&](const Row& row) { copy_selected<std::int64_t>(row, to, left); });
-  } else {
-    selection.visit([&](const char* element) {
-      std::memcpy(to, element, itemsize);
-      to += itemsize;
-    });
-  }
+  if (!is_done) Py_RETURN_NONE;
   return made.done(target, run);
 }
 
@@ -204,7 +236,7 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   LocalOperand source;
   ScalarBlock number{};
   const char* from = number.bytes.data();
-  std::int64_t step = 0;
+  std::int64_t step = 0, left = std::numeric_limits<std::int64_t>::max();
 
   if (!selection.look(true) || selection.array.repeats) return false;
 
@@ -220,16 +252,19 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
         source.form.volume != selection.count()) {
       return false;
     }
+    left = source.form.volume;
     from = first_element(source);
     step = source.repeats ? 0 : source.form.strides[0] * itemsize;
   }
 
   Run run{"masked write"};
 
-  selection.visit([&](char* element) {
-    std::memcpy(element, from, itemsize);
-    from += step;
+  const auto is_done = with_size(itemsize, [&](auto size) {
+    selection.visit_rows(
+        [&](const Row& row) { put_to_selected<size.value>(row, from, step, left); });
   });
+
+  if (!is_done) return false;
   note_change(store_fields(), target);
   run.done();
   return true;
