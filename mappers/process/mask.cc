@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -101,48 +100,64 @@ Flags flags_at(const Row& row, std::int64_t from) {
   return word == ONE_IN_EACH_BYTE ? Flags::ALL : Flags::SOME;
 }
 
-// Calls `copy(i, is_selected)` for elements of a row, until `left` of them were selected: for all
-// of which some neighbours are selected and others not, without a branch for each, as flags are
-// hard to predict, and else only for those that are.
+// Calls `copy(i, count, is_selected)` for elements of a row from one on, until `left` of them were
+// selected: for several that are, and for single ones with neighbours of both kinds, selected or
+// not, as flags are hard to predict.
 template <typename Copy>
 void visit_selected(const Row& row, std::int64_t& left, const Copy& copy) {
-  for (std::int64_t i = 0; i < row.count && left > 0; ++i) {
+  for (std::int64_t i = 0, count = 1; i < row.count && left > 0; i += count) {
     const auto flags = i % FLAGS == 0 ? flags_at(row, i) : Flags::SOME;
 
-    if (flags == Flags::SOME || (flags == Flags::ALL && left < FLAGS)) {
+    count = flags == Flags::SOME || left < FLAGS ? 1 : FLAGS;
+    if (flags == Flags::NONE) continue;
+    if (count == 1) {
       const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
 
-      copy(i, is_selected);
+      copy(i, count, is_selected);
       left -= is_selected;
       continue;
     }
-    if (flags == Flags::ALL) {
-      for (std::int64_t j = 0; j < FLAGS; ++j) copy(i + j, std::int64_t{1});
-      left -= FLAGS;
-    }
-    i += FLAGS - 1;
+    while (count + FLAGS <= left && flags_at(row, i + count) == Flags::ALL) count += FLAGS;
+    copy(i, count, std::int64_t{1});
+    left -= count;
   }
 }
 
 // Copies what is selected one after the other. Nothing is written past the last element, of `left`.
-template <std::size_t SIZE>
+template <std::int64_t SIZE>
 void copy_selected(const Row& row, char*& to, std::int64_t& left) {
-  visit_selected(row, left, [&](std::int64_t i, std::int64_t is_selected) {
-    std::memcpy(to, row.element + i * row.step, SIZE);
-    to += is_selected * static_cast<std::int64_t>(SIZE);
+  visit_selected(row, left, [&](std::int64_t first, std::int64_t count, std::int64_t is_selected) {
+    const auto* const from = row.element + first * row.step;
+
+    if (count == 1) {
+      std::memcpy(to, from, SIZE);
+    } else if (row.step == SIZE) {
+      std::memcpy(to, from, count * SIZE);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(to + i * SIZE, from + i * row.step, SIZE);
+    }
+    to += count * is_selected * SIZE;
   });
 }
 
 // Copies elements at equal distances, as many as are left, to those that are selected.
-template <std::size_t SIZE>
+template <std::int64_t SIZE>
 void put_to_selected(const Row& row, const char*& from, std::int64_t step, std::int64_t& left) {
-  visit_selected(row, left, [&](std::int64_t i, std::int64_t is_selected) {
+  visit_selected(row, left, [&](std::int64_t first, std::int64_t count, std::int64_t is_selected) {
+    auto* const to = row.element + first * row.step;
     std::array<char, SIZE> value;
-    auto* const element = row.element + i * row.step;
 
-    std::memcpy(value.data(), is_selected ? from : element, SIZE);
-    std::memcpy(element, value.data(), SIZE);
-    from += is_selected * step;
+    if (count == 1) {
+      std::memcpy(value.data(), is_selected ? from : to, SIZE);
+      std::memcpy(to, value.data(), SIZE);
+    } else if (row.step == SIZE && step == SIZE) {
+      std::memcpy(to, from, count * SIZE);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(to + i * row.step, from + i * step, SIZE);
+    }
+    from += count * is_selected * step;
   });
 }
 
@@ -150,15 +165,15 @@ void put_to_selected(const Row& row, const char*& from, std::int64_t step, std::
 template <typename Call>
 bool with_size(std::int64_t itemsize, const Call& call) {
   const auto fits = [&](auto size) {
-    if (itemsize == static_cast<std::int64_t>(size.value)) call(size);
-    return itemsize == static_cast<std::int64_t>(size.value);
+    if (itemsize == size.value) call(size);
+    return itemsize == size.value;
   };
 
-  return (fits(std::integral_constant<std::size_t, 1>{}) ||
-          fits(std::integral_constant<std::size_t, 2>{}) ||
-          fits(std::integral_constant<std::size_t, 4>{}) ||
-          fits(std::integral_constant<std::size_t, 8>{}) ||
-          fits(std::integral_constant<std::size_t, 16>{}));
+  return (fits(std::integral_constant<std::int64_t, 1>{}) ||
+          fits(std::integral_constant<std::int64_t, 2>{}) ||
+          fits(std::integral_constant<std::int64_t, 4>{}) ||
+          fits(std::integral_constant<std::int64_t, 8>{}) ||
+          fits(std::integral_constant<std::int64_t, 16>{}));
 }
 
 // An array and a mask of the same shape.
