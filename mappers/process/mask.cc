@@ -8,7 +8,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "process/arrays.h"
@@ -55,17 +57,18 @@ constexpr std::uint64_t ONE_IN_EACH_BYTE = 0x0101010101010101;
 
 // How many of the flags in some words are set. Each byte of `found` counts those in its place.
 std::int64_t count_in_words(const char* flags, std::int64_t words) {
-  std::uint64_t found = 0;
+  std::uint64_t found = 0, others = 0;
 
   for (std::int64_t i = 0; i < words; ++i) {
     std::uint64_t word;
 
     std::memcpy(&word, flags + i * FLAGS, sizeof(word));
-    // the lowest bit of each byte is set if any of its bits is
-    word |= word >> 4;
-    word |= word >> 2;
-    word |= word >> 1;
     found += word & ONE_IN_EACH_BYTE;
+    others |= word;
+  }
+  // all bits count
+  if ((others & ~ONE_IN_EACH_BYTE) != 0) {
+    return std::count_if(flags, flags + words * FLAGS, [](char flag) { return flag != 0; });
   }
 
   std::int64_t sum = 0;
@@ -100,65 +103,98 @@ Flags flags_at(const Row& row, std::int64_t from) {
   return word == ONE_IN_EACH_BYTE ? Flags::ALL : Flags::SOME;
 }
 
-// Calls `copy(i, count, is_selected)` for elements of a row from one on, until `left` of them were
-// selected: for several that are, and for single ones with neighbours of both kinds, selected or
-// not, as flags are hard to predict.
-template <typename Copy>
-void visit_selected(const Row& row, std::int64_t& left, const Copy& copy) {
-  for (std::int64_t i = 0, count = 1; i < row.count && left > 0; i += count) {
-    const auto flags = i % FLAGS == 0 ? flags_at(row, i) : Flags::SOME;
+// How many flags from one on are not set, in multiples of several words'.
+std::int64_t num_unset(const Row& row, std::int64_t from) {
+  std::array<std::uint64_t, 8> words;
+  auto i = from;
 
-    count = flags == Flags::SOME || left < FLAGS ? 1 : FLAGS;
-    if (flags == Flags::NONE) continue;
-    if (count == 1) {
-      const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
+  for (; i + static_cast<std::int64_t>(sizeof(words)) <= row.count; i += sizeof(words)) {
+    std::memcpy(words.data(), row.flag + i, sizeof(words));
+    if (std::accumulate(words.begin(), words.end(), std::uint64_t{0}, std::bit_or<>{}) != 0) break;
+  }
+  return i - from;
+}
 
-      copy(i, count, is_selected);
-      left -= is_selected;
+// Calls `several(first, count)` for elements of a row that follow each other and are selected, and
+// `one(i, is_selected)` for those with neighbours of both kinds, as flags are hard to predict,
+// until `left` elements were selected.
+template <typename One, typename Several>
+void visit_selected(const Row& row, std::int64_t& left, const One& one, const Several& several) {
+  for (std::int64_t i = 0; i < row.count && left > 0;) {
+    const auto flags = flags_at(row, i);
+
+    if (flags == Flags::NONE) {
+      i += std::max(FLAGS, num_unset(row, i));
       continue;
     }
-    while (count + FLAGS <= left && flags_at(row, i + count) == Flags::ALL) count += FLAGS;
-    copy(i, count, std::int64_t{1});
-    left -= count;
+    if (flags == Flags::ALL && left >= FLAGS) {
+      auto count = FLAGS;
+
+      while (count + FLAGS <= left && flags_at(row, i + count) == Flags::ALL) count += FLAGS;
+      several(i, count);
+      i += count;
+      left -= count;
+      continue;
+    }
+    for (const auto end = std::min(row.count, i + FLAGS); i < end && left > 0; ++i) {
+      const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
+
+      one(i, is_selected);
+      left -= is_selected;
+    }
   }
+}
+
+// Copies elements of a size in bytes, at equal distances that may be the size.
+template <std::int64_t SIZE>
+void copy_elements(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,
+                   std::int64_t count) {
+  if (to_step == SIZE && from_step == SIZE) {
+    std::memcpy(to, from, count * SIZE);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * to_step, from + i * from_step, SIZE);
 }
 
 // Copies what is selected one after the other. Nothing is written past the last element, of `left`.
 template <std::int64_t SIZE>
-void copy_selected(const Row& row, char*& to, std::int64_t& left) {
-  visit_selected(row, left, [&](std::int64_t first, std::int64_t count, std::int64_t is_selected) {
-    const auto* const from = row.element + first * row.step;
+void copy_selected(const Row& row, char*& result, std::int64_t& left) {
+  auto* to = result;
 
-    if (count == 1) {
-      std::memcpy(to, from, SIZE);
-    } else if (row.step == SIZE) {
-      std::memcpy(to, from, count * SIZE);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(to + i * SIZE, from + i * row.step, SIZE);
-    }
-    to += count * is_selected * SIZE;
-  });
+  visit_selected(
+      row, left,
+      [&](std::int64_t i, std::int64_t is_selected) {
+        std::memcpy(to, row.element + i * row.step, SIZE);
+        to += is_selected * SIZE;
+      },
+      [&](std::int64_t first, std::int64_t count) {
+        copy_elements<SIZE>(to, SIZE, row.element + first * row.step, row.step, count);
+        to += count * SIZE;
+      });
+  result = to;
 }
 
 // Copies elements at equal distances, as many as are left, to those that are selected.
 template <std::int64_t SIZE>
-void put_to_selected(const Row& row, const char*& from, std::int64_t step, std::int64_t& left) {
-  visit_selected(row, left, [&](std::int64_t first, std::int64_t count, std::int64_t is_selected) {
-    auto* const to = row.element + first * row.step;
-    std::array<char, SIZE> value;
+void put_to_selected(const Row& row, const char*& source, std::int64_t step, std::int64_t& left) {
+  const auto* from = source;
 
-    if (count == 1) {
-      std::memcpy(value.data(), is_selected ? from : to, SIZE);
-      std::memcpy(to, value.data(), SIZE);
-    } else if (row.step == SIZE && step == SIZE) {
-      std::memcpy(to, from, count * SIZE);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(to + i * row.step, from + i * step, SIZE);
-    }
-    from += count * is_selected * step;
-  });
+  visit_selected(
+      row, left,
+      [&](std::int64_t i, std::int64_t is_selected) {
+        std::array<char, SIZE> value;
+        auto* const to = row.element + i * row.step;
+
+        std::memcpy(value.data(), is_selected ? from : to, SIZE);
+        std::memcpy(to, value.data(), SIZE);
+        from += is_selected * step;
+      },
+      [&](std::int64_t first, std::int64_t count) {
+        copy_elements<SIZE>(row.element + first * row.step, row.step, from, step, count);
+        from += count * step;
+      });
+  source = from;
 }
 
 // Calls a function with the size of an element as a constant; false for sizes that no type has.
