@@ -117,9 +117,10 @@ std::int64_t num_unset(const Row& row, std::int64_t from) {
 
 // Calls `several(first, count)` for elements of a row that follow each other and are selected, and
 // `one(i, is_selected)` for those with neighbours of both kinds, as flags are hard to predict,
-// until `left` elements were selected.
+// until `left` elements were selected. Returns how many are left then.
 template <typename One, typename Several>
-void visit_selected(const Row& row, std::int64_t& left, const One& one, const Several& several) {
+std::int64_t visit_selected(const Row& row, std::int64_t left, const One& one,
+                            const Several& several) {
   for (std::int64_t i = 0; i < row.count && left > 0;) {
     const auto flags = flags_at(row, i);
 
@@ -143,6 +144,7 @@ void visit_selected(const Row& row, std::int64_t& left, const One& one, const Se
       left -= is_selected;
     }
   }
+  return left;
 }
 
 // Copies elements of a size in bytes, at equal distances that may be the size.
@@ -159,10 +161,10 @@ void copy_elements(char* to, std::int64_t to_step, const char* from, std::int64_
 
 // Copies what is selected one after the other. Nothing is written past the last element, of `left`.
 template <std::int64_t SIZE>
-void copy_selected(const Row& row, char*& result, std::int64_t& left) {
+void copy_selected(const Row row, char*& result, std::int64_t& left) {
   auto* to = result;
 
-  visit_selected(
+  left = visit_selected(
       row, left,
       [&](std::int64_t i, std::int64_t is_selected) {
         std::memcpy(to, row.element + i * row.step, SIZE);
@@ -177,10 +179,10 @@ void copy_selected(const Row& row, char*& result, std::int64_t& left) {
 
 // Copies elements at equal distances, as many as are left, to those that are selected.
 template <std::int64_t SIZE>
-void put_to_selected(const Row& row, const char*& source, std::int64_t step, std::int64_t& left) {
+void put_to_selected(const Row row, const char*& source, std::int64_t step, std::int64_t& left) {
   const auto* from = source;
 
-  visit_selected(
+  left = visit_selected(
       row, left,
       [&](std::int64_t i, std::int64_t is_selected) {
         std::array<char, SIZE> value;
