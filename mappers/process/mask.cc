@@ -17,6 +17,7 @@
 #include "process/at_once.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "program/elements.h"
 
 namespace nb = nanobind;
 
@@ -33,6 +34,14 @@ struct Row {
   const char* flag;
   std::int64_t count, step, flag_step;
 };
+
+// Whether elements come one after the other in memory.
+bool are_in_order(const LocalOperand& operand) {
+  const auto strides = row_major_strides(operand.form.dim, operand.form.extents, 1);
+
+  return !operand.repeats &&
+         std::equal(strides.begin(), strides.begin() + operand.form.dim, operand.form.strides);
+}
 
 // Calls `visit` with each row of elements and of a mask of the same shape.
 template <typename Visit>
@@ -230,6 +239,11 @@ class Selection {
 
   template <typename Visit>
   void visit_rows(const Visit& visit) const {
+    if (are_in_order(array) && are_in_order(mask_)) {
+      visit(Row{first_element(array), first_element(mask_), array.form.volume,
+                array.small->shape().itemsize, 1});
+      return;
+    }
     for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
   }
 
