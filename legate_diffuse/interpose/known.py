@@ -32,6 +32,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "ndarray.__int__": (0x3D425552344468B8, 0xF4F6388AF0998B3C),
         "ndarray.__invert__": (0xD68C40BF4DF9D993, 0xE34343BA7FD0C7FB),
         "ndarray.__ior__": (0x3CA68E0DCDE4C2EF, 0xD85DF136158324DF),
+        "ndarray.__ipow__": (0x7BE87A54F61AD75D, 0xB6BC534BB5F46F57),
         "ndarray.__irshift__": (0xFE60615386DCA2E9, 0xB21DA2B5DE8C3BE0),
         "ndarray.__isub__": (0xDB6F31B54C91B033, 0x4898D931772DA8B6),
         "ndarray.__itruediv__": (0xDD237EB92DDFEFE4, 0x224EC9346CA606F7),

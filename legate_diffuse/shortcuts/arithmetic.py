@@ -23,7 +23,7 @@ from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.conversions import TARGETS, common_type
 from legate_diffuse.shortcuts.submission import Submission
-from legate_diffuse.shortcuts.templates import Templates
+from legate_diffuse.shortcuts.templates import COMPLEX, PRODUCTS, Templates
 from legate_diffuse.stores.view import over
 
 # Python's numbers.
@@ -118,6 +118,10 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
                 shape = over_both
                 a, b = repeated(a, shape), repeated(b, shape)
         elif templates.takes_numbers and kind in _NUMBERS:
+            if templates.products is not None and root.dtype in COMPLEX and not swapped:
+                made = power(templates.products, x, y, out)
+                if made is not None:
+                    return made
             common = common_type(root.dtype, kind)
             if common is not None and (template is None or common != root.dtype):
                 return mixed(templates, x, y, swapped, out, common)
@@ -139,6 +143,17 @@ def binary_of(submission: Submission) -> Callable[..., Any]:
             made = write(template, shape, out, a, b)
         template.learn_once(root.dtype, root.dtype)
         return made
+
+    def power(products: Templates, x: Any, exponent: complex, out: Any) -> Any:
+        """Submit the products that a power is; None if it is none."""
+        if type(exponent) is complex or exponent not in PRODUCTS:
+            return None
+        if exponent == 2:
+            return binary(products, x, x, False, out)
+        square = binary(products, x, x, False)
+        if square is None:
+            return None
+        return binary(products, x if exponent == 3 else square, square, False, out)
 
     return binary
 

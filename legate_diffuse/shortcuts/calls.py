@@ -63,6 +63,7 @@ _IN_PLACE: Final = {
     "itruediv": "true_divide",
     "ifloordiv": "floor_divide",
     "imod": "remainder",
+    "ipow": "power",
     "iand": "bitwise_and",
     "ior": "bitwise_or",
     "ixor": "bitwise_xor",

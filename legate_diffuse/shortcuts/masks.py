@@ -255,20 +255,25 @@ class Selections:
         """Compact the elements, when the store of a selection is wanted."""
         if name != "base":
             raise AttributeError(f"no attribute {name}")
-        mask, origin = thunk.mask, thunk.origin
+        origin, moment = thunk.origin, thunk.mask.moment
         # what is as it was need not be stored a second time
-        places = self._show(mask.moment.view) if mask.moment.lasts() else mask.array
+        is_mask, is_origin = moment.lasts(), origin is not None and origin.lasts()
+        places = self._show(moment.view) if is_mask else thunk.mask.array
+        values = self._show(origin.view) if is_origin else thunk.values
+        if is_mask:
+            thunk.mask = None
+        if is_origin:
+            thunk.values = None
         # the program has asked for it where it has made the selection
         with window.scope(thunk.place):
-            if origin is not None and origin.lasts():
-                thunk.values = None
-                try:
-                    base = self.compact(self._show(origin.view), places)._thunk.base
-                except BaseException:
+            try:
+                base = self.compact(values, places)._thunk.base
+            except BaseException:
+                if is_mask:
+                    thunk.mask = Mask(self._copy(moment.view), moment)
+                if is_origin:
                     thunk.values = self._copy(origin.view)
-                    raise
-            else:
-                base = self.compact(thunk.values, places)._thunk.base
+                raise
         thunk.__class__ = self._thunk_type
         thunk.base = base
         del thunk.values, thunk.mask, thunk.origin, thunk.place

@@ -12,6 +12,7 @@ from functools import cache, update_wrapper
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from legate_diffuse import settings
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
@@ -74,6 +75,8 @@ class Submission:
             ufunc: Templates(client, ufunc) for ufunc in client.ufuncs.values()
         }
         self.copies = copy_templates(client)
+        if settings.maths() == settings.MATHS[0] and "power" in client.ufuncs:
+            self.templates_of("power").use_products(self.templates_of("multiply"))
         self.selections = Selections(client, self.show, self.make, self.copies)
         # numbers beside arrays, and what of them is for operands
         self.number = Constants().find

@@ -244,6 +244,10 @@ class NewArrays:
         self._known.add(template.name)
 
 
+PRODUCTS: Final = (2, 3, 4)
+"""Exponents of powers of complex numbers that NumPy makes by multiplication."""
+
+
 class ByType(dict[str | None, Template | None]):
     """Templates by the type of the elements of operands; None for one without.
 
@@ -280,7 +284,14 @@ class Templates(ByType):
         # whether a Python number takes the type of the array
         self.takes_numbers = self.common_type and client.takes_numbers
         self.function = new_function(client, takes_numbers=self.common_type)
+        # of products, where powers with some exponents are such
+        self.products: Templates | None = None
         self.takes_integers = "l" in self._results or self.name in _IDENTITY
+
+    def use_products(self, multiply: Templates) -> None:
+        """Let powers of complex numbers with `PRODUCTS` be products, as NumPy's are."""
+        self.products = multiply
+        self.function.use_products(multiply.function)
 
     def resolved(self, name: str | None) -> str | None:
         """Return the type to which operands of a type are converted, itself if none is.

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from struct import pack
-from typing import Any
+from struct import Struct, pack
+from typing import Any, Final
 
 import numpy as np
 
 from legate_diffuse.stores.layout import Layout, whole
+
+# Five words and two for each dimension; NumPy's arrays have at most 64 of these.
+_WORDS: Final = tuple(Struct(f"={5 + 2 * dim}q") for dim in range(65))
 
 
 def form(layout: Layout, extents: tuple[int, ...]) -> bytes:
@@ -61,21 +64,16 @@ def _form(layout: Layout, extents: tuple[int, ...]) -> bytes:
     if not layout.affine:
         return pack("=5q", False, layout.volume, 0, 0, 0)
     steps = [1] * len(extents)
-    for dim in reversed(range(len(extents) - 1)):
-        steps[dim] = steps[dim + 1] * extents[dim + 1]
-    offset = sum(low * step for low, step in zip(layout.low, steps, strict=True))
+    offset, step = 0, 1
+    for dim in range(len(extents) - 1, -1, -1):
+        steps[dim] = step
+        offset += layout.low[dim] * step
+        step *= extents[dim]
     strides = [steps[dim] if dim >= 0 else 0 for dim in layout.dims]
     end = 0
     if layout.volume:
-        last = zip(shape, strides, strict=True)
-        end = offset + 1 + sum((extent - 1) * stride for extent, stride in last)
-    return pack(
-        f"={5 + 2 * len(shape)}q",
-        True,
-        layout.volume,
-        end,
-        len(shape),
-        offset,
-        *shape,
-        *strides,
-    )
+        end = offset + 1
+        for extent, stride in zip(shape, strides, strict=True):
+            end += (extent - 1) * stride
+    words = _WORDS[len(shape)]
+    return words.pack(True, layout.volume, end, len(shape), offset, *shape, *strides)

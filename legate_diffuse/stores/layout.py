@@ -20,6 +20,8 @@ T = TypeVar("T")
 # walks through an array element by element derives one for each.
 _MAX_DERIVED: Final = 4096
 _MAX_IN_ALL: Final = 1 << 16
+# So many shapes of new stores are remembered: a loop may have another one each time.
+_MAX_SHAPES: Final = 1 << 15
 
 
 class Shape(tuple[int, ...]):
@@ -304,7 +306,7 @@ def whole(shape: tuple[int, ...]) -> Layout:
     if found is None:
         dims = tuple(range(len(shape)))
         found = Layout(shape, dims, (0,) * len(shape), tuple(shape))
-        found = remember(_whole, found.shape, found)
+        found = remember(_whole, found.shape, found, _MAX_SHAPES)
     return found
 
 

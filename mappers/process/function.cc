@@ -107,6 +107,8 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
   }
 
   const auto run = [&](PyObject* const* given) {
+    if (multiply_ && are_products(given)) return apply_products(out, given[0], given[1]);
+
     auto* const made =
         made_or(apply_at_once(out, given, count), [&] { return apply_mixed(out, given, count); });
 
@@ -114,6 +116,31 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
   };
 
   return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
+}
+
+bool Function::are_products(PyObject* const* operands) const {
+  auto* const dtype = is_number(operands[1]) ? dtype_of(operands[0]) : nullptr;
+
+  if (!dtype || text_of(dtype).substr(0, 7) != "complex") return false;
+
+  const auto exponent = PyFloat_AsDouble(operands[1]);
+
+  // of a large integer
+  PyErr_Clear();
+  return exponent == 2 || exponent == 3 || exponent == 4;
+}
+
+PyObject* Function::apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const {
+  const auto number = PyFloat_AsDouble(exponent);
+  std::array<PyObject*, 2> factors{factor, factor};
+  nb::object square;
+
+  if (number > 2) {
+    square = nb::steal(multiply_->apply(Py_None, factors.data(), factors.size()));
+    if (!square.is_valid() || square.is_none()) return square.release().ptr();
+    factors = {number > 3 ? square.ptr() : factor, square.ptr()};
+  }
+  return multiply_->apply(out, factors.data(), factors.size());
 }
 
 void Function::mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter) {

@@ -43,6 +43,10 @@ class Function {
   // that of a number its class.
   void mix(const std::vector<PyObject*>& kinds, PyObject* dtype, Function* converter);
 
+  // Lets powers of complex numbers with the exponents 2, 3 and 4 be products, as NumPy's are.
+  // `multiply` is the function that makes these.
+  void use_products(Function* multiply) { multiply_ = multiply; }
+
   // An array that becomes one of the type to which operands of these kinds are converted. Empty if
   // it is of that type, or that is not known, or left to Python.
   nanobind::object converted(const std::array<PyObject*, MAX_OPERANDS>& kinds,
@@ -100,6 +104,8 @@ class Function {
   const Signature* find(PyObject* const* operands, std::size_t count, std::size_t first,
                         Given& given) const;
   [[nodiscard]] const Mixture* find_mixture(const std::array<PyObject*, MAX_OPERANDS>& kinds) const;
+  [[nodiscard]] bool are_products(PyObject* const* operands) const;
+  PyObject* apply_products(PyObject* out, PyObject* factor, PyObject* exponent) const;
   PyObject* apply_mixed(PyObject* out, PyObject* const* operands, std::size_t count);
   PyObject* apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count);
   [[nodiscard]] PyObject* apply_jointly(PyObject* const* operands, std::size_t count) const;
@@ -113,6 +119,7 @@ class Function {
   bool takes_numbers_;
   bool reduces_;
   bool is_joint_{};
+  Function* multiply_{};
   // where one is stays the same when more are added, as other code of the program may at any time
   // that objects are made
   std::deque<Signature> signatures_;

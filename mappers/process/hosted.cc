@@ -26,6 +26,8 @@ namespace {
 
 // The kinds of all types, where halves are only moved.
 constexpr std::string_view ALL_KINDS{"biufc"};
+// Where Legate has several processors, its tasks may have more elements.
+constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
 // To copy so many takes longer than to lend them.
 constexpr std::int64_t MANY_BYTES = 1 << 15;
 
@@ -142,13 +144,15 @@ class Given {
     const auto view = view_of(array);
     LocalOperand operand;
 
-    if (!view.is_valid() || !operand.is_here(view.ptr(), false)) return {};
+    if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
 
+    const auto is_many = operand.form.volume > MOST_POINTS;
     const auto itemsize = operand.small->shape().itemsize;
     const auto owner = nb::find(operand.small);
     auto* const dtype = dtype_of(operand.dtype);
 
     if (operand.form.volume * itemsize < MANY_BYTES || !owner.is_valid() || !dtype) return {};
+    if (is_many && (given_ == Recipe::Given::FEW || operand.form.volume > MOST_ALONE)) return {};
 
     const auto offset = operand.repeats ? 0 : operand.form.offset * itemsize;
     const auto strides = operand.byte_strides();
@@ -163,6 +167,7 @@ class Given {
         nb::tuple{extents}, nb::handle{dtype}, owner.attr("lend")(), offset, nb::tuple{steps});
 
     made.attr("flags").attr("writeable") = false;
+    has_many_ = has_many_ || is_many;
     return made;
   }
 

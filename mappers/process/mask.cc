@@ -5,13 +5,19 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <type_traits>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/numbers.h"
 #include "process/runs.h"
+#include "program/elements.h"
 
 namespace nb = nanobind;
 
@@ -28,6 +34,14 @@ struct Row {
   const char* flag;
   std::int64_t count, step, flag_step;
 };
+
+// Whether elements come one after the other in memory.
+bool are_in_order(const LocalOperand& operand) {
+  const auto strides = row_major_strides(operand.form.dim, operand.form.extents, 1);
+
+  return !operand.repeats &&
+         std::equal(strides.begin(), strides.begin() + operand.form.dim, operand.form.strides);
+}
 
 // Calls `visit` with each row of elements and of a mask of the same shape.
 template <typename Visit>
@@ -52,17 +66,18 @@ constexpr std::uint64_t ONE_IN_EACH_BYTE = 0x0101010101010101;
 
 // How many of the flags in some words are set. Each byte of `found` counts those in its place.
 std::int64_t count_in_words(const char* flags, std::int64_t words) {
-  std::uint64_t found = 0;
+  std::uint64_t found = 0, others = 0;
 
   for (std::int64_t i = 0; i < words; ++i) {
     std::uint64_t word;
 
     std::memcpy(&word, flags + i * FLAGS, sizeof(word));
-    // the lowest bit of each byte is set if any of its bits is
-    word |= word >> 4;
-    word |= word >> 2;
-    word |= word >> 1;
     found += word & ONE_IN_EACH_BYTE;
+    others |= word;
+  }
+  // all bits count
+  if ((others & ~ONE_IN_EACH_BYTE) != 0) {
+    return std::count_if(flags, flags + words * FLAGS, [](char flag) { return flag != 0; });
   }
 
   std::int64_t sum = 0;
@@ -85,32 +100,127 @@ std::int64_t count_of(const Row& row) {
   return found;
 }
 
-// Whether none of the flags from one on is set, as many as a word has, which follow each other.
-bool are_unset(const Row& row, std::int64_t from) {
-  std::uint64_t word = 1;
+// Which of as many flags as a word has, from one on, are set.
+enum class Flags { NONE, ALL, SOME };
 
-  if (row.flag_step == 1 && from + static_cast<std::int64_t>(sizeof(word)) <= row.count) {
-    std::memcpy(&word, row.flag + from, sizeof(word));
-  }
-  return word == 0;
+Flags flags_at(const Row& row, std::int64_t from) {
+  std::uint64_t word = 0;
+
+  if (row.flag_step != 1 || from + FLAGS > row.count) return Flags::SOME;
+  std::memcpy(&word, row.flag + from, sizeof(word));
+  if (word == 0) return Flags::NONE;
+  return word == ONE_IN_EACH_BYTE ? Flags::ALL : Flags::SOME;
 }
 
-// Copies what is selected one after the other, without a branch for each: flags are hard to
-// predict. Nothing is written past the last element, of `left`.
-template <typename T>
-void copy_selected(const Row& row, char*& to, std::int64_t& left) {
-  for (std::int64_t i = 0; i < row.count && left > 0; ++i) {
-    if (i % FLAGS == 0 && are_unset(row, i)) {
-      i += FLAGS - 1;
+// How many flags from one on are not set, in multiples of several words'.
+std::int64_t num_unset(const Row& row, std::int64_t from) {
+  std::array<std::uint64_t, 8> words;
+  auto i = from;
+
+  for (; i + static_cast<std::int64_t>(sizeof(words)) <= row.count; i += sizeof(words)) {
+    std::memcpy(words.data(), row.flag + i, sizeof(words));
+    if (std::accumulate(words.begin(), words.end(), std::uint64_t{0}, std::bit_or<>{}) != 0) break;
+  }
+  return i - from;
+}
+
+// Calls `several(first, count)` for elements of a row that follow each other and are selected, and
+// `one(i, is_selected)` for those with neighbours of both kinds, as flags are hard to predict,
+// until `left` elements were selected. Returns how many are left then.
+template <typename One, typename Several>
+std::int64_t visit_selected(const Row& row, std::int64_t left, const One& one,
+                            const Several& several) {
+  for (std::int64_t i = 0; i < row.count && left > 0;) {
+    const auto flags = flags_at(row, i);
+
+    if (flags == Flags::NONE) {
+      i += std::max(FLAGS, num_unset(row, i));
       continue;
     }
+    if (flags == Flags::ALL && left >= FLAGS) {
+      auto count = FLAGS;
 
-    const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
+      while (count + FLAGS <= left && flags_at(row, i + count) == Flags::ALL) count += FLAGS;
+      several(i, count);
+      i += count;
+      left -= count;
+      continue;
+    }
+    for (const auto end = std::min(row.count, i + FLAGS); i < end && left > 0; ++i) {
+      const std::int64_t is_selected = row.flag[i * row.flag_step] != 0;
 
-    std::memcpy(to, row.element + i * row.step, sizeof(T));
-    to += is_selected * static_cast<std::int64_t>(sizeof(T));
-    left -= is_selected;
+      one(i, is_selected);
+      left -= is_selected;
+    }
   }
+  return left;
+}
+
+// Copies elements of a size in bytes, at equal distances that may be the size.
+template <std::int64_t SIZE>
+void copy_elements(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,
+                   std::int64_t count) {
+  if (to_step == SIZE && from_step == SIZE) {
+    std::memcpy(to, from, count * SIZE);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * to_step, from + i * from_step, SIZE);
+}
+
+// Copies what is selected one after the other. Nothing is written past the last element, of `left`.
+template <std::int64_t SIZE>
+void copy_selected(const Row row, char*& result, std::int64_t& left) {
+  auto* to = result;
+
+  left = visit_selected(
+      row, left,
+      [&](std::int64_t i, std::int64_t is_selected) {
+        std::memcpy(to, row.element + i * row.step, SIZE);
+        to += is_selected * SIZE;
+      },
+      [&](std::int64_t first, std::int64_t count) {
+        copy_elements<SIZE>(to, SIZE, row.element + first * row.step, row.step, count);
+        to += count * SIZE;
+      });
+  result = to;
+}
+
+// Copies elements at equal distances, as many as are left, to those that are selected.
+template <std::int64_t SIZE>
+void put_to_selected(const Row row, const char*& source, std::int64_t step, std::int64_t& left) {
+  const auto* from = source;
+
+  left = visit_selected(
+      row, left,
+      [&](std::int64_t i, std::int64_t is_selected) {
+        std::array<char, SIZE> value;
+        auto* const to = row.element + i * row.step;
+
+        std::memcpy(value.data(), is_selected ? from : to, SIZE);
+        std::memcpy(to, value.data(), SIZE);
+        from += is_selected * step;
+      },
+      [&](std::int64_t first, std::int64_t count) {
+        copy_elements<SIZE>(row.element + first * row.step, row.step, from, step, count);
+        from += count * step;
+      });
+  source = from;
+}
+
+// Calls a function with the size of an element as a constant; false for sizes that no type has.
+template <typename Call>
+bool with_size(std::int64_t itemsize, const Call& call) {
+  const auto fits = [&](auto size) {
+    if (itemsize == size.value) call(size);
+    return itemsize == size.value;
+  };
+
+  return (fits(std::integral_constant<std::int64_t, 1>{}) ||
+          fits(std::integral_constant<std::int64_t, 2>{}) ||
+          fits(std::integral_constant<std::int64_t, 4>{}) ||
+          fits(std::integral_constant<std::int64_t, 8>{}) ||
+          fits(std::integral_constant<std::int64_t, 16>{}));
 }
 
 // An array and a mask of the same shape.
@@ -129,17 +239,12 @@ class Selection {
 
   template <typename Visit>
   void visit_rows(const Visit& visit) const {
+    if (are_in_order(array) && are_in_order(mask_)) {
+      visit(Row{first_element(array), first_element(mask_), array.form.volume,
+                array.small->shape().itemsize, 1});
+      return;
+    }
     for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
-  }
-
-  // Calls `visit` with the place of each element that is selected, in row-major order.
-  template <typename Visit>
-  void visit(const Visit& visit) const {
-    visit_rows([&](const Row& row) {
-      for (std::int64_t i = 0; i < row.count; ++i) {
-        if (row.flag[i * row.flag_step]) visit(row.element + i * row.step);
-      }
-    });
   }
 
   [[nodiscard]] std::int64_t count() const {
@@ -177,23 +282,17 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
     Py_RETURN_NONE;
   }
 
-  const auto itemsize = target.small->shape().itemsize;
   Run run{"select"};
 
   target.small->reserve();
 
   auto* to = target.small->elements();
+  auto left = count;
+  const auto is_done = with_size(target.small->shape().itemsize, [&](auto size) {
+    selection.visit_rows([&](const Row& row) { copy_selected<size.value>(row, to, left); });
+  });
 
-  if (itemsize == sizeof(std::int64_t)) {
-    auto left = count;
-
-    selection.visit_rows([&](const Row& row) { copy_selected<std::int64_t>(row, to, left); });
-  } else {
-    selection.visit([&](const char* element) {
-      std::memcpy(to, element, itemsize);
-      to += itemsize;
-    });
-  }
+  if (!is_done) Py_RETURN_NONE;
   return made.done(target, run);
 }
 
@@ -204,7 +303,7 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   LocalOperand source;
   ScalarBlock number{};
   const char* from = number.bytes.data();
-  std::int64_t step = 0;
+  std::int64_t step = 0, left = std::numeric_limits<std::int64_t>::max();
 
   if (!selection.look(true) || selection.array.repeats) return false;
 
@@ -220,16 +319,19 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
         source.form.volume != selection.count()) {
       return false;
     }
+    left = source.form.volume;
     from = first_element(source);
     step = source.repeats ? 0 : source.form.strides[0] * itemsize;
   }
 
   Run run{"masked write"};
 
-  selection.visit([&](char* element) {
-    std::memcpy(element, from, itemsize);
-    from += step;
+  const auto is_done = with_size(itemsize, [&](auto size) {
+    selection.visit_rows(
+        [&](const Row& row) { put_to_selected<size.value>(row, from, step, left); });
   });
+
+  if (!is_done) return false;
   note_change(store_fields(), target);
   run.done();
   return true;

@@ -218,6 +218,13 @@ void add_operations(nb::module_& module) {
             function.mix(known, dtype.ptr(), nb::inst_ptr<Function>(converter.inc_ref()));
           },
           nb::arg("kinds"), nb::arg("dtype"), nb::arg("converter"))
+      .def(
+          "use_products",
+          [](Function& function, nb::handle multiply) {
+            // it is kept
+            function.use_products(nb::inst_ptr<Function>(multiply.inc_ref()));
+          },
+          nb::arg("multiply"))
       .def("join", &join_functions, nb::arg("dtypes"), nb::arg("operation"), nb::arg("functions"));
   for (auto& each : fast_functions) {
     module.attr(each.ml_name) = nb::steal(PyCFunction_New(&each, nullptr));

@@ -113,6 +113,23 @@ struct InPlace {
   }
 };
 
+struct PowerInPlace {
+  static inline Function* function;
+  static inline ternaryfunc own;
+
+  static PyObject* call(PyObject* a, PyObject* b, PyObject* modulus) {
+    const std::array<PyObject*, 2> operands{a, b};
+
+    return first_of([&] { return function->apply(a, operands.data(), operands.size()); },
+                    [&] { return own(a, b, modulus); });
+  }
+
+  static void take(std::string_view, Function* known) {
+    function = known;
+    own = std::exchange(numbers().nb_inplace_power, &call);
+  }
+};
+
 template <unaryfunc PyNumberMethods::* SLOT>
 struct Unary {
   static inline Function* function;
@@ -286,6 +303,7 @@ constexpr std::array OPERATORS{
     Operator{"__itruediv__", InPlace<&PyNumberMethods::nb_inplace_true_divide>::take},
     Operator{"__ifloordiv__", InPlace<&PyNumberMethods::nb_inplace_floor_divide>::take},
     Operator{"__imod__", InPlace<&PyNumberMethods::nb_inplace_remainder>::take},
+    Operator{"__ipow__", PowerInPlace::take},
     Operator{"__iand__", InPlace<&PyNumberMethods::nb_inplace_and>::take},
     Operator{"__ilshift__", InPlace<&PyNumberMethods::nb_inplace_lshift>::take},
     Operator{"__irshift__", InPlace<&PyNumberMethods::nb_inplace_rshift>::take},

@@ -12,6 +12,7 @@ import pytest
 from comparison import N, counts, differential, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_small_arrays import run_here
 from tiers import examples
 
 from legate_diffuse.interpose.window import window
@@ -372,3 +373,26 @@ def test_places_are_fused_once_their_number_is_known() -> None:
     done = counts(lambda: found.append(places * 2 + places))
     assert (done["tasks_submitted"], done["groups"]) == (1, 1)
     np.testing.assert_array_equal(np.asarray(found[0]), expected * 3)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_runs_of_selected_elements(dtype: str) -> None:
+    run_here(f"""
+def program(n):
+    numbers = (np.arange(6 * 67) % 251).reshape(6, 67).astype({dtype!r})
+    results = []
+    for run in (1, 3, 8, 20, 1000):
+        flags = (np.arange(6 * 67) // run % 2 == 0).reshape(6, 67)
+        for part in (np.s_[:], np.s_[1:], np.s_[:, 3:-1], np.s_[2, :], np.s_[:, 5]):
+            x, mask = n.array(numbers), n.array(flags)[part]
+            own, other = x[part], x[part].copy()
+            found = own[mask]
+            own[mask] = other[mask] * 0 + found[::1]
+            other[mask] = 1
+            twice = n.zeros((len(found), 2), found.dtype)
+            twice[:, 1] = found
+            x[part][mask] = twice[:, 1]
+            results += [found, x, other]
+    return results
+here(program)
+""")

@@ -27,6 +27,7 @@ CHANGES = [
     "z[:] = i", "z[1:] = A[0, 1:]", "z[0] = 1", "z[1] = 1j", "z += 1", "z *= 2.5",
     "z *= 1j", "A *= np.float64(2.5)", "A[1] += np.int64(2)", "z[1:3] = True",
     "z[z == 3.0] = 2j", "z[n.array([0, 2])] = 1 - 1j", "z[2] = complex(-0.0, -0.0)",
+    "A **= 2", "A **= 0.5", "A[1:] **= 3", "i **= 2", "z **= 2", "A **= A[0]",
     "z[:2] = complex('nan')", "z[1:] = complex(float('inf'), -1.0)", "z[3] = 2**60 + 1",
 ]
 def outcome(n, statement, dtype):

@@ -462,6 +462,9 @@ def test_universal_functions_do_what_the_originals_do(data: st.DataObject) -> No
         )
         if data.draw(st.booleans()):
             operands.reverse()
+    # products, which the original has not
+    is_product = name == "power" and type(operands[-1]) is int
+    assume(not (is_product and dtype == "complex128"))
     options: Any = lambda: {}  # noqa: E731
     if data.draw(st.booleans()):
         out_dtype = data.draw(st.sampled_from((dtype, *DTYPES)))
