@@ -118,9 +118,7 @@ def windows(found: Iterator[Case]) -> Iterator[tuple[list[View], list[Case]]]:
 
 
 @cache
-def windows_of_cases(
-    largest: int, samples: int
-) -> list[tuple[list[View], list[Case]]]:
+def windows_of_cases(largest: int, samples: int) -> list[tuple[list[View], list[Case]]]:
     """Return the windows of cases, which no relation decides."""
     return list(windows(cases(largest, samples)))
 
