@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large arrays live in the process where the program waits for results, and only there.
 
-Programs run in workers, see ``test_small_arrays.py``, but for those that need a new one.
+Programs run in workers, see ``test_small_arrays.py``; some need a new one.
 """
 
 from __future__ import annotations
