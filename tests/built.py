@@ -16,10 +16,13 @@ def built(name: str, command: Sequence[str], sources: Iterable[Path]) -> Path:
     """Return a file of this name that a compiler makes, ``-o`` apart, of sources.
 
     It is in a folder of its own. What the sources include is to be among them, and may
-    be elsewhere if it has another path when it is another version.
+    be elsewhere if it has another path when it is another version. Copies of sources
+    are the same.
     """
-    text = hashlib.sha256(repr((name, *command)).encode())
-    for source in sources:
+    given = {str(source): source for source in sources}
+    own = [given[each].name if each in given else each for each in command]
+    text = hashlib.sha256(repr((name, *own)).encode())
+    for source in given.values():
         text.update(source.read_bytes())
     common = Path(tempfile.gettempdir()) / f"legate_diffuse_tests_{os.getuid()}"
     folder = common / text.hexdigest()[:16]

@@ -27,25 +27,33 @@ import legate_diffuse
 
 # What programs are not to change: their functions and classes, as they are.
 KEPT: Final = ("legate_diffuse", "cupynumeric", "legate")
+DEFINED: Final = "what is defined in "
 MAIN: Final = "__main__"
 _stats: Final = legate_diffuse.stats
 
 
 def definitions() -> Iterator[tuple[str, object]]:
     """Yield the functions and classes of packages, and what functions classes have."""
+    kinds, members = (FunctionType, type), (FunctionType, property)
     for module_name, module in [*sys.modules.items()]:
         if module_name.partition(".")[0] not in KEPT:
             continue
-        for name, value in [*vars(module).items()]:
-            if isinstance(value, FunctionType | type):
-                yield f"{module_name}.{name}", id(value)
+        found = [
+            (name, value)
+            for name, value in [*vars(module).items()]
+            if isinstance(value, kinds)
+        ]
+        yield f"{DEFINED}{module_name}", {name: id(value) for name, value in found}
+        for name, value in found:
             if isinstance(value, type) and value.__module__ == module_name:
-                members = {
-                    member: id(defined)
-                    for member, defined in vars(value).items()
-                    if isinstance(defined, FunctionType | property)
-                }
-                yield f"what {module_name}.{name} defines", members
+                yield (
+                    f"what {module_name}.{name} defines",
+                    {
+                        member: id(defined)
+                        for member, defined in vars(value).items()
+                        if isinstance(defined, members)
+                    },
+                )
 
 
 def own_functions(part: object) -> list[str]:
@@ -77,7 +85,8 @@ def arrays() -> int:
     """
     from cupynumeric import ndarray
 
-    found = [each for each in gc.get_objects() if type(each) is ndarray]
+    # objects refer to their class
+    found = [each for each in gc.get_referrers(ndarray) if type(each) is ndarray]
     numbers = set(map(id, found))
     held = set()
     for each in gc.get_referrers(*found):
@@ -116,15 +125,20 @@ def state() -> dict[str, Any]:
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Return what is not as it was; modules may have been imported."""
     added = [name for name in after.keys() - before.keys() if name.startswith("$")]
-    changed = [
-        name
-        for name, value in before.items()
-        if name not in after or after[name] != value
-    ]
+    changed = []
+    for name, value in before.items():
+        if name in after and after[name] == value:
+            continue
+        if name.startswith(DEFINED):
+            # others may have been added
+            now, module = after.get(name, {}), name.removeprefix(DEFINED)
+            changed += [
+                f"{module}.{each}" for each in value if now.get(each) != value[each]
+            ]
+        else:
+            changed.append(name)
     told = [
-        f"{name}: {before[name]} became {after.get(name)}"
-        if isinstance(before[name], int | str | list) and name == "arrays"
-        else name
+        f"{name}: {before[name]} became {after.get(name)}" if name == "arrays" else name
         for name in changed
     ]
     return sorted(told + added)

@@ -21,7 +21,7 @@ from legate_diffuse.ir.nest import Band, Program
 from legate_diffuse.stores.layout import Layout
 
 POISON = 2**40
-_FACTOR = np.array(31, dtype=np.uint64)
+_FACTOR = 31
 
 
 @dataclass
@@ -57,13 +57,27 @@ class Span:
 class _Ready:
     """A step for some sizes.
 
-    ``factors`` has the factor of each operand that is read. They are arrays, as NumPy
-    combines these faster with a few elements than its scalars.
+    What it computes is ``number``, and each operand that is read times its factor of
+    ``factors``. They are arrays, as NumPy combines these faster with a few elements
+    than its scalars.
     """
 
     number: np.ndarray
-    ranges: tuple[tuple[int, int], ...]
+    extents: tuple[int, ...]
     factors: tuple[tuple[int, np.ndarray], ...]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A step in some memory, row by row along one of its loops.
+
+    ``places`` has a view of each operand, whose first axis is that of the rows, and of
+    row r the one at (first + r) % count. ``extents`` are those of the other loops.
+    """
+
+    memory: Memory
+    extents: tuple[int, ...]
+    places: tuple[tuple[np.ndarray, int, int], ...]
 
 
 @dataclass
@@ -82,6 +96,8 @@ class Executor:
     _views: dict[tuple[int, int, int], tuple[Array, np.ndarray, int]] = field(
         default_factory=dict
     )
+    # by memory, nest and loop
+    _rows: dict[tuple[int, int, int], _Rows] = field(default_factory=dict)
     # by the number of the step, which is held as well
     _ready: dict[int, _Ready] = field(default_factory=dict)
 
@@ -122,7 +138,7 @@ class Executor:
         """Run nest after nest."""
         memory = self.memory()
         for step in self.steps.steps:
-            self._run(step, memory, {})
+            self._run(step, memory)
         return self.seen(memory)
 
     # -- by blocks of rows -------------------------------------------------------
@@ -152,8 +168,7 @@ class Executor:
                     min(span.high, time + block - turn.shift),
                 )
                 # the rows of a nest do not depend on one another
-                for row in self.rng.sample(rows, len(rows)):
-                    self._run_row(step, memory, span, row)
+                self._run_span(step, memory, span, self.rng.sample(rows, len(rows)))
 
     # -- in parts ----------------------------------------------------------------
     def in_split_parts(self, block: int, count: int) -> list[list[int]] | None:
@@ -188,8 +203,7 @@ class Executor:
                     for a, b, s in zip(before, after, spans, strict=True)
                 ]
                 for step, span in zip(self._steps(band), between, strict=True):
-                    for row in range(span.low, span.high):
-                        self._run_row(step, memory, span, row)
+                    self._run_span(step, memory, span, range(span.low, span.high))
         return self.seen(memory) if divided else None
 
     # -- positions ---------------------------------------------------------------
@@ -243,14 +257,17 @@ class Executor:
     def _made_ready(self, step: Step) -> _Ready:
         if id(step) not in self._ready:
             number = next(n for n, own in enumerate(self.steps.steps) if own is step)
+            factors = []
+            # as if each operand were added to 31 times what there is
+            for n, privilege in enumerate(step.privileges):
+                if privilege is Privilege.READ:
+                    number *= _FACTOR
+                    factors = [(k, factor * _FACTOR) for k, factor in factors]
+                    factors.append((n, 2 * n + 1))
             self._ready[id(step)] = _Ready(
                 np.array(number, dtype=np.uint64),
-                tuple((0, extent.at(self.sizes)) for extent in step.loops),
-                tuple(
-                    (n, np.array(2 * n + 1, dtype=np.uint64))
-                    for n, privilege in enumerate(step.privileges)
-                    if privilege is Privilege.READ
-                ),
+                tuple(extent.at(self.sizes) for extent in step.loops),
+                tuple((n, np.array(k, dtype=np.uint64)) for n, k in factors),
             )
         return self._ready[id(step)]
 
@@ -263,54 +280,96 @@ class Executor:
             found[store] = Array(buffer, block + spread)
         return found
 
-    def _run_row(self, step: Step, memory: Memory, span: Span, row: int) -> None:
-        index = row - span.start
+    def _run_span(
+        self, step: Step, memory: Memory, span: Span, rows: Sequence[int]
+    ) -> None:
+        """Run a nest at some of its rows, in this order."""
         if span.loop is not None:
-            self._run(step, memory, {span.loop: (index, index + 1)})
-        elif step.loops:
+            indices = [row - span.start for row in rows]
+            self._run_rows(step, memory, span.loop, indices)
+            return
+        for _ in rows:
+            if not step.loops:
+                self._run(step, memory)
+                continue
             # threads share the rows of a nest that takes no turns
             count = step.loops[0].at(self.sizes)
-            for row in self.rng.sample(range(count), count):
-                self._run(step, memory, {0: (row, row + 1)})
-        else:
-            self._run(step, memory, {})
+            self._run_rows(step, memory, 0, self.rng.sample(range(count), count))
 
-    def _run(
-        self, step: Step, memory: Memory, where: dict[int, tuple[int, int]]
-    ) -> None:
-        """Run a nest, along some loops from a position up to another one."""
+    def _run(self, step: Step, memory: Memory) -> None:
+        """Run a nest, all of it at once."""
         ready = self._made_ready(step)
-        loops = list(ready.ranges)
-        for loop, part in where.items():
-            loops[loop] = part
-        shape = [end - begin for begin, end in loops]
-        if min(shape, default=1) <= 0:
+        if min(ready.extents, default=1) <= 0:
             return
         views = [
-            self._part(memory[operand.array], step, number, loops)
+            self._view(memory[operand.array], step, number)[0]
             for number, operand in enumerate(step.operands)
         ]
-        value = np.empty(shape, dtype=np.uint64)
+        self._compute(step, ready.extents, views, range(len(ready.extents)))
+
+    def _run_rows(
+        self, step: Step, memory: Memory, loop: int, indices: Sequence[int]
+    ) -> None:
+        """Run a nest at some positions of a loop, one after the other."""
+        key = id(memory), id(step), loop
+        if key not in self._rows:
+            self._rows[key] = self._by_rows(step, memory, loop)
+        rows = self._rows[key]
+        if min(rows.extents, default=1) <= 0:
+            return
+        loops = [n for n in range(len(step.loops)) if n != loop]
+        for index in indices:
+            views = [
+                view[(first + index) % count, ...] for view, first, count in rows.places
+            ]
+            self._compute(step, rows.extents, views, loops)
+
+    def _by_rows(self, step: Step, memory: Memory, loop: int) -> _Rows:
+        extents = self._made_ready(step).extents
+        others = [n for n in range(len(extents)) if n != loop]
+        places = []
+        for number, operand in enumerate(step.operands):
+            array = memory[operand.array]
+            view, low = self._view(array, step, number)
+            view = view.transpose((loop, *others))
+            dim = operand.dims[loop]
+            ring = array.rows and 0 in operand.dims
+            assert not ring or dim == 0, "circular buffers are used row by row"
+            if dim < 0:
+                places.append((view, 0, 1))
+            else:
+                places.append((view, low if ring else 0, view.shape[0]))
+        return _Rows(memory, tuple(extents[n] for n in others), tuple(places))
+
+    def _compute(
+        self,
+        step: Step,
+        extents: Sequence[int],
+        views: Sequence[np.ndarray],
+        loops: Sequence[int],
+    ) -> None:
+        """Compute points of a nest along these loops of it."""
+        ready = self._made_ready(step)
+        value = np.empty(extents, dtype=np.uint64)
         value[...] = ready.number
         for n, factor in ready.factors:
-            value *= _FACTOR
             value += views[n] * factor
         for n, (privilege, view) in enumerate(zip(step.privileges, views, strict=True)):
             if privilege is Privilege.WRITE:
-                view[...] = value + np.uint64(n)
+                np.add(value, n, out=view)
             elif privilege is Privilege.REDUCE:
                 dims = step.operands[n].dims
-                repeated = tuple(loop for loop, dim in enumerate(dims) if dim < 0)
+                repeated = tuple(k for k, loop in enumerate(loops) if dims[loop] < 0)
                 view += value.sum(axis=repeated, keepdims=True)
 
-    def _part(
-        self, array: Array, step: Step, number: int, loops: Sequence[tuple[int, int]]
-    ) -> np.ndarray:
-        """Return what is behind a part of the loops of a nest."""
+    def _view(self, array: Array, step: Step, number: int) -> tuple[np.ndarray, int]:
+        """Return what is behind the loops of a nest, and where the first row of it is.
+
+        Of a circular buffer that are all of its rows.
+        """
         key = id(array.elements), id(step), number
-        operand = step.operands[number]
         if key not in self._views:
-            layout = layout_of(step, operand, self.sizes)
+            layout = layout_of(step, step.operands[number], self.sizes)
             low = layout.low[0] if layout.low else 0
             if array.rows:
                 ring = low % array.rows if 0 not in layout.dims else 0
@@ -323,17 +382,7 @@ class Executor:
                 )
             self._views[key] = array, numpy_view(array.elements, layout), low
         _, view, low = self._views[key]
-        index = []
-        for dim, (begin, end) in zip(operand.dims, loops, strict=True):
-            if dim < 0:
-                index.append(slice(None))
-            elif dim == 0 and array.rows:
-                assert end - begin == 1, "circular buffers are used row by row"
-                place = (low + begin) % array.rows
-                index.append(slice(place, place + 1))
-            else:
-                index.append(slice(begin, end))
-        return view[(..., *index)]
+        return view, low
 
 
 def _width(margins: Sequence[object]) -> int:

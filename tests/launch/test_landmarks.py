@@ -95,6 +95,9 @@ def cases(largest: int, samples: int) -> Iterator[Case]:
         yield Case(extent, rng.choice((0, 1)), chosen)
 
 
+WindowsOf = Callable[[int, int], list[tuple[list[View], list[Case]]]]
+
+
 def windows(found: Iterator[Case]) -> Iterator[tuple[list[View], list[Case]]]:
     """Yield the views that each key describes, with all cases that have this key."""
     by_key: dict[Any, tuple[list[View], list[Case]]] = {}
@@ -114,9 +117,17 @@ def windows(found: Iterator[Case]) -> Iterator[tuple[list[View], list[Case]]]:
     yield from by_key.values()
 
 
-def wrong_claims(largest: int, samples: int) -> Iterator[str]:
+@cache
+def windows_of_cases(largest: int, samples: int) -> list[tuple[list[View], list[Case]]]:
+    """Return the windows of cases, which no relation decides."""
+    return list(windows(cases(largest, samples)))
+
+
+def wrong_claims(
+    largest: int, samples: int, windows_of: WindowsOf = windows_of_cases
+) -> Iterator[str]:
     """Yield what the IR claims of views although it does not hold in all arrays."""
-    for views, members in windows(cases(largest, samples)):
+    for views, members in windows_of(largest, samples):
         dim = members[0].dim
         for (i, a), (j, b) in itertools.permutations(enumerate(views), 2):
             pairs = [(case.parts[i], case.parts[j]) for case in members]
@@ -152,7 +163,7 @@ def test_claims_hold_in_every_array() -> None:
 @pytest.mark.usefixtures("small_numbers")
 def test_most_of_what_holds_is_known() -> None:
     holds = known = 0
-    for views, members in windows(cases(largest=10, samples=0)):
+    for views, members in windows_of_cases(largest=10, samples=0):
         if len(members) < 3:
             continue  # nearly anything holds in a single array
         a, b = views
@@ -288,7 +299,11 @@ def test_a_broken_rule_is_noticed(
     monkeypatch.setattr(*broken)
     try:
         # most are noticed in small arrays
-        claims = chain(wrong_claims(6, 2_000), wrong_claims(9, 20_000))
+        how = windows_of_cases
+        if broken[0] is Landmarks:
+            # what makes keys is broken
+            how = windows_of_cases.__wrapped__
+        claims = chain(wrong_claims(6, 2_000, how), wrong_claims(9, 20_000, how))
         found = next(claims, None)
     except (LookupError, RuntimeError, AssertionError) as error:
         found = repr(error)  # a key that cannot be read is noticed as well

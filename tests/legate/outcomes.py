@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +15,7 @@ import cupynumeric as cn
 import numpy as np
 from hosted_statements import CACHED, CHANGES, CRASHING, ROUNDED, arrays
 
+FUSED = os.environ["LEGATE_DIFFUSE"] != "0"
 FUNCTIONS = {name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}
 
 
@@ -29,14 +32,28 @@ def _runs(statement: str, dtype: str) -> bool:
     return dtype != "bool" or "argm" not in statement
 
 
+def names_of(statement: str, dtype: str) -> dict[str, Any]:
+    """Return the functions and arrays that a statement finds.
+
+    Unfused, arrays that it does not mention are NumPy's, as each takes as long as
+    another statement. They are as they were; fused it may have changed what it has not
+    mentioned.
+    """
+    found = arrays(cn if FUSED else np, dtype)
+    if not FUSED:
+        for name in {*re.findall(r"\w+", statement)} & found.keys():
+            found[name] = cn.array(found[name])
+    return FUNCTIONS | found
+
+
 def outcome(statement: str, dtype: str) -> Any:
     """Return what a statement gives, shows, changes or raises, as arrays of NumPy's."""
-    names = {**FUNCTIONS, **arrays(cn, dtype)}
+    names = names_of(statement, dtype)
     try:
         with warnings.catch_warnings(action="ignore"):
             if statement in CHANGES:
                 exec(statement, names)
-                return _plain([names[name] for name in "xAT"])
+                return "list", [_elements(names[name]) for name in "xAT"]
             found = eval(statement, names)
             # whether it shows the elements of another array, and changes them
             for name in "xATP":
@@ -44,16 +61,20 @@ def outcome(statement: str, dtype: str) -> Any:
             shown = _plain(found)
             if isinstance(found, cn.ndarray) and not statement.startswith(CACHED):
                 found[...] = 1
-            return "tuple", [shown, *[_plain(names[name]) for name in "xATPoz"]]
+            return "tuple", [shown, *[_elements(names[name]) for name in "xATPoz"]]
     except Exception as error:
         # what Legate says of itself has addresses
         text, _, _ = str(error).partition("LEGATE ERROR")
         return "error", f"{type(error).__name__}: {text}"
 
 
+def _elements(array: Any) -> Any:
+    return "array", np.array(array.__array__())
+
+
 def _plain(found: Any) -> Any:
     if isinstance(found, cn.ndarray):
-        return "array", np.array(found.__array__())
+        return _elements(found)
     if isinstance(found, (list, tuple)):
         return type(found).__name__, [_plain(each) for each in found]
     return type(found).__name__, found

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Large arrays live in the process where the program waits for results, and only there.
 
-Each test runs in a process of its own, see ``test_small_arrays.py``.
+Programs run in workers, see ``test_small_arrays.py``; some need a new one.
 """
 
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_begun, run_fresh
+from test_small_arrays import run_begun, run_fresh, run_here
 
 SOLVE = """
 def solve(n, reads=12, size=300):
@@ -28,7 +28,7 @@ def solve(n, reads=12, size=300):
 
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_loop_that_waits_is_no_task(cpus: int) -> None:
-    run_fresh(
+    run_here(
         SOLVE
         + """
 def program(n):
@@ -46,7 +46,7 @@ agree(program)
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_arrays_come_and_go(cpus: int) -> None:
     """Legate's tasks and NumPy see what was computed here, and the other way round."""
-    run_fresh(
+    run_here(
         """
 from legate.core.task import InputStore, OutputStore, task
 @task
@@ -142,7 +142,7 @@ assert len(root.lent) <= 2, len(root.lent)
 
 
 def test_arrays_that_go_again_and_again_stay() -> None:
-    run_fresh(
+    run_here(
         """
 def program(n):
     x = n.arange(90000.0)
@@ -161,7 +161,7 @@ assert native.num_given_away() - before <= 1, native.num_given_away() - before
 
 
 def test_nothing_is_large_without_a_read() -> None:
-    run_fresh(
+    run_here(
         """
 def program(n):
     x = n.arange(90000.0)
@@ -224,7 +224,7 @@ assert legate_diffuse.stats()["failures"] > 0
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
 def test_narrow_results_are_computed_once(dtype: str) -> None:
     """More elements than operations at once have, in fewer bytes than small arrays."""
-    run_fresh(
+    run_here(
         f"""
 def program(n):
     x = n.array((np.arange(60000) % 251).reshape(240, 250).astype({dtype!r}))
@@ -254,7 +254,7 @@ LOOPS = (
 @pytest.mark.parametrize("statement", LOOPS)
 def test_loops_on_many_elements_are_fused(statement: str) -> None:
     """Where one more operation follows, what they make is never stored."""
-    run_fresh(
+    run_here(
         f"""
 def program(n):
     A = n.array(np.arange(90000.0).reshape(300, 300) / 90000)
@@ -299,7 +299,7 @@ for one, other in zip(program(cn), program(np), strict=True):
 
 
 def test_products_let_what_is_pending_wait() -> None:
-    run_fresh(
+    run_here(
         """
 def program(n):
     x, y = (n.array(np.arange(90000.0).reshape(300, 300) % k) for k in (5, 7))
@@ -323,7 +323,7 @@ agree(program)
 
 
 def test_contractions_are_those_of_numpy() -> None:
-    run_fresh(
+    run_here(
         """
 EXPRESSIONS = [
     "ijk,kl->ijl", "ijk,kl", "ijk,lk->lij", "bij,bjk->bik", "bhqd,bhkd->bhqk",
@@ -359,7 +359,7 @@ assert legate_diffuse.stats()["ran_in_process"] - before >= agreeing
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_places_of_equal_elements_are_in_order(dtype: str) -> None:
-    run_fresh(
+    run_here(
         f"""
 many = np.random.default_rng(7)
 def differs(x):
@@ -380,7 +380,7 @@ assert after["tasks_submitted"] == before["tasks_submitted"]
 
 
 def test_masks_of_rows_need_no_task() -> None:
-    run_fresh(
+    run_here(
         """
 def program(n):
     x, y = n.array(np.arange(90000.0).reshape(300, 300) % 83), n.arange(300.0) % 7

@@ -7,7 +7,7 @@ Legate maps the memory of such arrays for this process, and has it back for its 
 from __future__ import annotations
 
 import pytest
-from test_small_arrays import run_fresh, run_here
+from test_small_arrays import run_here
 
 # Tasks are submitted until a few loops over parts of large arrays have come in a row.
 SETTLED = """
@@ -21,7 +21,7 @@ def settled(program):
 
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_rows_and_elements(cpus: int) -> None:
-    run_fresh(
+    run_here(
         SETTLED
         + """
 base = np.random.default_rng(1).integers(-9, 9, (400, 500)).astype(float)
@@ -42,7 +42,7 @@ assert settled(program) == 0
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_parts_that_change_between_tasks(cpus: int) -> None:
     """Loops over all elements, tasks of Legate's and NumPy see what parts have got."""
-    run_fresh(
+    run_here(
         SETTLED
         + """
 def program(n):
@@ -68,7 +68,7 @@ agree(program)
 
 
 def test_new_large_arrays_that_are_written_in_parts() -> None:
-    run_fresh(
+    run_here(
         SETTLED
         + """
 x = cn.arange(40.0)
@@ -89,7 +89,7 @@ assert found["tasks_submitted"] <= 6 and found["groups"] > 1600, found
 
 def test_many_short_operations_end_a_window() -> None:
     """Rows of an array that a task has written are asked for once 32 of them wait."""
-    run_fresh(
+    run_here(
         SETTLED
         + """
 base = np.random.default_rng(1).integers(-9, 9, (400, 500)).astype(float)
@@ -192,7 +192,7 @@ assert found["tasks_submitted"] > 0, found
 
 
 def test_arrays_in_tiles_are_not_mapped() -> None:
-    run_fresh(
+    run_here(
         """
 base = np.arange(90000.0).reshape(300, 300)
 x = cn.array(base) * 1.0
@@ -211,7 +211,7 @@ np.testing.assert_array_equal(np.asarray(x), base)
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_products_for_which_something_waits(cpus: int) -> None:
     """What waits for a factor runs before NumPy multiplies; sums are exact."""
-    run_fresh(
+    run_here(
         SETTLED
         + """
 def outcome(call):

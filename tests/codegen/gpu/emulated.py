@@ -64,8 +64,19 @@ def host_assembly(text: str, triple: str) -> str:
     return text + _tables(text, list(functions), shared)
 
 
+_LAUNCH: Final = """
+declare ptr @emulated_launch(ptr, ptr, ptr, i32, i32, i32, i32, i32, i32, i32)
+define ptr @legate_diffuse_emulated_launch(
+    ptr %f, ptr %p, i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %g, i32 %seed) {
+  %error = call ptr @emulated_launch(ptr @emulated_tables, ptr %f, ptr %p,
+      i32 %a, i32 %b, i32 %c, i32 %d, i32 %e, i32 %g, i32 %seed)
+  ret ptr %error
+}
+"""
+
+
 def _tables(text: str, functions: list[str], shared: dict[str, str]) -> str:
-    """Return the tables that grid.cc reads."""
+    """Return the tables that grid.cc reads, and what calls it with them."""
     lines, entries = [], []
     for name in functions:
         body = text[text.index(f"define void @{name}(") :]
@@ -80,26 +91,32 @@ def _tables(text: str, functions: list[str], shared: dict[str, str]) -> str:
         count = int(found[0]) if (found := re.findall(r"\[(\d+) x", kind)) else 1
         size = 8 * count if found else 4
         places.append(f"{{ ptr, i64 }} {{ ptr @{name}, i64 {size} }}")
+    counts = len(entries), len(places)
     return "\n".join(
         [
             "",
             *lines,
-            f"@emulated_functions = constant [{len(entries)} x {{ ptr, ptr, i64 }}] "
-            f"[{', '.join(entries)}]",
-            f"@emulated_function_count = constant i64 {len(entries)}",
-            f"@emulated_shared = constant [{len(places)} x {{ ptr, i64 }}] "
+            f"@emulated.functions = internal constant [{counts[0]} x "
+            f"{{ ptr, ptr, i64 }}] [{', '.join(entries)}]",
+            f"@emulated.shared = internal constant [{counts[1]} x {{ ptr, i64 }}] "
             + (f"[{', '.join(places)}]" if places else "zeroinitializer"),
-            f"@emulated_shared_count = constant i64 {len(places)}",
-            "",
+            "@emulated_tables = internal constant { ptr, i64, ptr, i64 } "
+            f"{{ ptr @emulated.functions, i64 {counts[0]}, "
+            f"ptr @emulated.shared, i64 {counts[1]} }}",
+            _LAUNCH,
         ]
     )
 
 
 @functools.cache
-def _grid_object() -> str:
-    """Return the path of grid.cc, compiled."""
+def _grid_library() -> str:
+    """Return the path of grid.cc as a library, which images are linked to.
+
+    To link each of them to what C++ needs takes eight times as long.
+    """
     flags = ["-std=c++17", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror"]
-    return str(built("grid.o", ["g++", *flags, "-c", str(_GRID)], [_GRID]))
+    linked = ["-shared", "-Wl,-z,defs"]
+    return str(built("grid.so", ["g++", *flags, *linked, str(_GRID)], [_GRID]))
 
 
 @functools.cache
@@ -109,11 +126,12 @@ def _host() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    # registers of the CPU, but no multiply-add that the module does not ask for
+    # registers of the CPU, but no multiply-add that the module does not ask for; to
+    # select good instructions takes longer than what tests run
     return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=1,
+        opt=0,
         reloc="pic",
     )
 
@@ -127,7 +145,8 @@ class EmulatedAssembler:
         self._passes = passes
 
     def salt(self) -> str:
-        return f"emulated {self._passes} {_GRID.read_text()}"
+        # an image names the library, which is there when the image is found on disk
+        return f"emulated {self._passes} {_grid_library()}"
 
     def ptx(self, assembly: str) -> str:
         return self._device.ptx(assembly)
@@ -145,8 +164,9 @@ class EmulatedAssembler:
             place = Path(folder)
             (place / "kernel.o").write_bytes(content)
             made = place / "image.so"
-            inputs = [str(place / "kernel.o"), _grid_object()]
-            command = ["g++", "-shared", "-Wl,-z,defs", *inputs, "-lm", "-o", str(made)]
+            inputs = [str(place / "kernel.o"), _grid_library(), "-lm", "-lc"]
+            link = ["g++", "-shared", "-nostdlib", "-Wl,-z,defs"]
+            command = [*link, *inputs, "-o", str(made)]
             subprocess.run(command, check=True)
             return made.read_bytes()
 

@@ -32,6 +32,14 @@ struct SharedMemory {
   std::int64_t size;
 };
 
+// What an image passes: see emulated.py.
+struct Image {
+  const Function* functions;
+  std::int64_t function_count;
+  const SharedMemory* shared;
+  std::int64_t shared_count;
+};
+
 constexpr unsigned WARP = 32;
 constexpr std::size_t STACK_BYTES = 64 * 1024;
 constexpr int ROUNDS_AHEAD = 64;
@@ -203,12 +211,6 @@ void run_fibres(std::vector<unsigned>& order, bool shuffles, Random& random) {
 
 extern "C" {
 
-// The tables of the image.
-extern const Function emulated_functions[];
-extern const std::int64_t emulated_function_count;
-extern const SharedMemory emulated_shared[];
-extern const std::int64_t emulated_shared_count;
-
 std::uint32_t emulated_tid_x() {
   return grid.current % grid.threads.x;
 }
@@ -261,12 +263,12 @@ std::uint32_t emulated_shuffle_down(std::uint32_t mask, std::uint32_t value, std
 }
 
 // Runs a grid; null, or what went wrong. With a seed of 0 nothing is shuffled.
-const char* legate_diffuse_emulated_launch(const char* function, const void* parameter, unsigned gx,
-                                           unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                           unsigned bz, unsigned seed) {
+const char* emulated_launch(const Image* image, const char* function, const void* parameter,
+                            unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                            unsigned bz, unsigned seed) {
   const std::lock_guard<std::mutex> lock{one_at_a_time};
-  const auto* end = emulated_functions + emulated_function_count;
-  const auto* found = std::find_if(emulated_functions, end, [&](const Function& each) {
+  const auto* end = image->functions + image->function_count;
+  const auto* found = std::find_if(image->functions, end, [&](const Function& each) {
     return std::strcmp(each.name, function) == 0;
   });
   grid.error.clear();
@@ -288,8 +290,8 @@ const char* legate_diffuse_emulated_launch(const char* function, const void* par
   }
   for (const auto block : blocks) {
     grid.block = {block % gx, block / gx % gy, block / gx / gy};
-    for (std::int64_t number = 0; number < emulated_shared_count; ++number) {
-      const auto& shared = emulated_shared[number];
+    for (std::int64_t number = 0; number < image->shared_count; ++number) {
+      const auto& shared = image->shared[number];
       std::memset(shared.bytes, GARBAGE, static_cast<std::size_t>(shared.size));
     }
     if (found->waits != 0) {
