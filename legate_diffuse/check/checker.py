@@ -49,7 +49,8 @@ class Checker:
 
         A difference ends the program.
         """
-        if not any(launch.fused for launch in plan.launches):
+        run = set().union(*[launch.tasks for launch in plan.launches])
+        if len(run) == plan.length and not any(one.fused for one in plan.launches):
             steps, _ = submitter.steps(
                 plan, window.operations, window.views, window.shapes, may_wait=False
             )
@@ -202,6 +203,8 @@ def _compare(
     """Return how the twin differs from a root where the window wrote it, or ''."""
     if not root.volume:
         return ""
+    if twin.undefined and twin.initial is None and not root.undefined:
+        return "the fused run does not write it"
     original, fused = read(root), read(twin)
     allowed = tolerances.of(root)
     written = np.zeros(root.shape, bool)
@@ -244,7 +247,10 @@ def _report(
     for other in found:
         if other is not root:
             yield f"  also {names.root(other)} ({other.dtype}): {found[other]}"
-    yield f"  The fused task runs {positions(launch.tasks)} of the window:"
+    if launch.tasks:
+        yield f"  The fused task runs {positions(launch.tasks)} of the window:"
+    else:
+        yield "  No operation of the window was run."
     for position in launch.tasks:
         operation = window.operations[position]
         yield (

@@ -31,3 +31,15 @@ def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> 
             # what it reduces to has an initial value
             read |= task.stores
     return replace(window, dead=frozenset(dead))
+
+
+def never_made(window: Window) -> tuple[int, ...]:
+    """Return the id of a view of each array that only dead tasks use."""
+    used = set().union(*[task.stores for _, task in window.running])
+    views = {
+        view.store.id: view.id
+        for position in sorted(window.dead)
+        for view in window.tasks[position].changes
+        if not view.store.replicated
+    }
+    return tuple([view for store, view in views.items() if store not in used])

@@ -11,7 +11,7 @@ from typing import Final
 
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
-from legate_diffuse.fusion.dead_tasks import without_dead_tasks
+from legate_diffuse.fusion.dead_tasks import never_made, without_dead_tasks
 from legate_diffuse.fusion.division import divide_temporaries
 from legate_diffuse.fusion.draft import Draft, LaunchDraft
 from legate_diffuse.fusion.grouping import group_window, with_refusals
@@ -227,7 +227,8 @@ def make_plan(
     (``runs_rows``).
     """
     draft = Draft(window, meanings, Renaming(window), runs_rows)
-    return Plan(run_passes(draft, watch).planned, len(window.tasks))
+    made = run_passes(draft, watch)
+    return Plan(made.planned, len(window.tasks), never_made(made.window))
 
 
 def run_passes(draft: Draft, watch: Watch | None = None) -> Draft:

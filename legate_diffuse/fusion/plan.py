@@ -160,10 +160,12 @@ class Plan:
         last_use: when the plan was used last, in windows.
         knows_last_uses: whether the launches say which views none needs after them.
         proven: whether somebody has looked if it is right.
+        never_made: a view of each array that only operations in no launch use.
     """
 
     launches: tuple[PlannedLaunch, ...]
     length: int
+    never_made: tuple[int, ...] = ()
     last_use: int = 0
     knows_last_uses: bool = False
     proven: bool = False

@@ -2,9 +2,9 @@
 """Which launches run in the program's thread, on arrays that live in this process.
 
 A task on a few thousand elements takes longer to launch than to run, and a program
-that reads its result waits for all of it. So a launch whose arguments are all small
-runs at once, on memory of ours (``mappers/process``). An array's elements are there
-while ``Root.is_here``. Whatever passes the real store to Legate stores them first
+that reads its result waits for all of it. So a launch whose arguments are all small, or
+that has few operations on elements, runs at once, on memory of ours
+(``mappers/process``). An array's elements are there while ``Root.is_here``. Whatever passes the real store to Legate stores them first
 (``Root.materialize``).
 
 Elements that Legate has are brought in only where the program would not wait for them
@@ -15,7 +15,7 @@ Large arrays stay Legate's, who maps their memory for this process: until one of
 tasks wants it back, nothing is copied. So loops over a few of their elements (a row, a
 column, a single one) run here as others do, once a few have come in a row.
 
-A loop over many elements runs in the program's thread, and those that help it, where
+A launch of many operations runs in the program's thread, and those that help it, where
 the program waits for its result, time after time, and nothing is gained by a task that
 runs beside the program. To hand arrays over takes time as well, so the program has to
 wait the longer, the more often they have gone.

@@ -73,6 +73,25 @@ class OriginalStep(Step):
         counters.fills_submitted += type(self._operation) is Fill
 
 
+class NeverMade(Step):
+    """Arrays are not made, as the operations that would have written them do not run."""
+
+    __slots__ = ("_counters", "_roots")
+
+    def __init__(self, counters: Counters, roots: Sequence[Root]) -> None:
+        super().__init__()
+        self._counters = counters
+        self._roots = roots
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Do nothing."""
+
+    def count(self) -> None:
+        """Count the arrays."""
+        for root in self._roots:
+            self._counters.count_removed(root)
+
+
 class Waiting:
     """Operations that go on waiting when a window is submitted."""
 
@@ -239,10 +258,7 @@ class FusedStep(Step):
             counters.ran_in_process += self._is_here
             counters.tasks_submitted += not self._is_here
         for number in self._launch.temporaries:
-            root = self._views[number].root
-            if root.undefined:
-                counters.temporaries_removed += 1
-                counters.temporaries_removed_bytes += root.nbytes
+            counters.count_removed(self._views[number].root)
 
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Let the original tasks run instead, now and from now on."""

@@ -27,7 +27,7 @@ from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.spares import Spares
 from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
-from legate_diffuse.launch.steps import FusedStep, OriginalStep, Waiting
+from legate_diffuse.launch.steps import FusedStep, NeverMade, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
 from legate_diffuse.launch.trapping import Trapping, fills
 from legate_diffuse.messages import note, say, say_once
@@ -175,6 +175,9 @@ class Submitter:
             steps, waiting = self.steps(
                 plan, window.operations, window.views, window.shapes, may_wait, wanted
             )
+        if plan.never_made:
+            roots = [window.views[number].root for number in plan.never_made]
+            steps.append(NeverMade(self.counters, roots))
         if self.explanation is not None:
             steps.append(Tell(self.explanation, plan, window))
         if self._prints_decisions:
