@@ -49,8 +49,8 @@ class Checker:
 
         A difference ends the program.
         """
-        run = set().union(*[launch.tasks for launch in plan.launches])
-        if len(run) == plan.length and not any(one.fused for one in plan.launches):
+        tasks = {position for launch in plan.launches for position in launch.tasks}
+        if len(tasks) == plan.length and not any(one.fused for one in plan.launches):
             steps, _ = submitter.steps(
                 plan, window.operations, window.views, window.shapes, may_wait=False
             )

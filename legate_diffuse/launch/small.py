@@ -4,8 +4,8 @@
 A task on a few thousand elements takes longer to launch than to run, and a program
 that reads its result waits for all of it. So a launch whose arguments are all small, or
 that has few operations on elements, runs at once, on memory of ours
-(``mappers/process``). An array's elements are there while ``Root.is_here``. Whatever passes the real store to Legate stores them first
-(``Root.materialize``).
+(``mappers/process``). An array's elements are there while ``Root.is_here``. Whatever
+passes the real store to Legate stores them first (``Root.materialize``).
 
 Elements that Legate has are brought in only where the program would not wait for them
 otherwise: it waits for the launch's result, or has submitted nothing but small launches

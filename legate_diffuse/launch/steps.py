@@ -74,7 +74,7 @@ class OriginalStep(Step):
 
 
 class NeverMade(Step):
-    """Arrays are not made, as the operations that would have written them do not run."""
+    """Arrays are not made, as the operations that would write them do not run."""
 
     __slots__ = ("_counters", "_roots")
 

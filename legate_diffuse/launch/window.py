@@ -247,7 +247,7 @@ class LaunchWindow:
         for privilege, view in zip(operation.privileges, operation.views, strict=True):
             root = view.root
             if root.shared and self._is_shared(root):
-                if privilege != READ:
+                if privilege != READ and not root.is_here:
                     return None
                 shared = True
             if privilege != READ:

@@ -396,3 +396,41 @@ assert found["tasks_submitted"] == found["failures"] == 0, found
 agree(program)
 """
     )
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_what_numpy_has_is_written_here(cpus: int) -> None:
+    """NumPy sees what operations write, and they see what NumPy writes."""
+    run_fresh(
+        """
+x = cn.arange(200000.0) * 0.5
+y = cn.ones(200000)
+for k in range(8):
+    x = x * 0.5 + y
+    float(x.max())
+seen = np.asarray(x)
+wanted = seen.copy()
+def step():
+    global wanted
+    x[1:] += y[1:] * 2.0
+    cn.multiply(x, 0.5, out=x)
+    x[3] = 7
+    x[x > 5.0] = 4
+    wanted[1:] += 2.0
+    wanted *= 0.5
+    wanted[3] = 7.0
+    wanted[wanted > 5.0] = 4.0
+    np.testing.assert_array_equal(seen, wanted)
+    seen[5:9] = wanted[5:9] = -1.0
+    assert float(x[6]) == -1.0 and float((x + y).min()) == wanted.min() + 1.0
+step(), step()
+found = counts(lambda: [step() for _ in range(5)])
+assert found["tasks_submitted"] == found["failures"] == 0 < found["groups"], found
+del seen
+z = x * 2.0
+x += 1.0
+np.testing.assert_array_equal(z, wanted * 2.0)
+np.testing.assert_array_equal(x, wanted + 1.0)
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
