@@ -47,8 +47,8 @@ MOST_POINTS: Final = 49152
 # But not where it reads up to so many and writes single elements: the program may well
 # wait for these, and all that the window could save is to read the others once more.
 MOST_REDUCED: Final = 2**18
-# The loops of a launch with at most so many operations on elements take about as long as
-# to hand it over to another thread, and its arrays there and back.
+# The loops of a launch with at most so many operations on elements take about as long
+# as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20
 # The memory of ours that all arrays here may take, in bytes, where some are large.
 _MOST_IN_ALL: Final = 2**30
