@@ -247,7 +247,7 @@ class LaunchWindow:
         for privilege, view in zip(operation.privileges, operation.views, strict=True):
             root = view.root
             if root.shared and self._is_shared(root):
-                if privilege != READ and not root.is_here:
+                if privilege != READ and not self._keeps_memory(root):
                     return None
                 shared = True
             if privilege != READ:
@@ -257,6 +257,15 @@ class LaunchWindow:
         if self.submitter.track_provenance:
             operation.provenance_ = self.submitter.provenance(operation.kind.id)
         return shared
+
+    def _keeps_memory(self, root: Root) -> bool:
+        """Whether a root has the same memory after an operation that is recorded now.
+
+        It may move where several nests on tiles write it.
+        """
+        state = self.state
+        is_whole = not state.count or state.single_below == ALL_SINGLE
+        return is_whole and root.is_here
 
     def _is_shared(self, root: Root) -> bool:
         """Whether a rank's application may hold the memory of a root that was lent.
