@@ -115,7 +115,7 @@ class _History:
         # a view of all of a store, by its id
         self.plain: Final[dict[int, View]] = {}
         excluded = set(kept)
-        for position, task in window.running:
+        for position, task in self.running:
             accesses: dict[int, list[Access]] = {}
             for access in task.accesses:
                 view, store = access.view, access.view.store

@@ -156,18 +156,6 @@ std::int64_t visit_selected(const Row& row, std::int64_t left, const One& one,
   return left;
 }
 
-// Copies elements of a size in bytes, at equal distances that may be the size.
-template <std::int64_t SIZE>
-void copy_elements(char* to, std::int64_t to_step, const char* from, std::int64_t from_step,
-                   std::int64_t count) {
-  if (to_step == SIZE && from_step == SIZE) {
-    std::memcpy(to, from, count * SIZE);
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * to_step, from + i * from_step, SIZE);
-}
-
 // Copies what is selected one after the other. Nothing is written past the last element, of `left`.
 template <std::int64_t SIZE>
 void copy_selected(const Row row, char*& result, std::int64_t& left) {
@@ -180,7 +168,9 @@ void copy_selected(const Row row, char*& result, std::int64_t& left) {
         to += is_selected * SIZE;
       },
       [&](std::int64_t first, std::int64_t count) {
-        copy_elements<SIZE>(to, SIZE, row.element + first * row.step, row.step, count);
+        const auto step = SIZE;
+
+        copy_elements(to, &step, row.element + first * row.step, &row.step, 1, &count, SIZE);
         to += count * SIZE;
       });
   result = to;
@@ -202,7 +192,7 @@ void put_to_selected(const Row row, const char*& source, std::int64_t step, std:
         from += is_selected * step;
       },
       [&](std::int64_t first, std::int64_t count) {
-        copy_elements<SIZE>(row.element + first * row.step, row.step, from, step, count);
+        copy_elements(row.element + first * row.step, &row.step, from, &step, 1, &count, SIZE);
         from += count * step;
       });
   source = from;
