@@ -584,8 +584,16 @@ def store_array(array: SmallArray, handle: int, keep: bool) -> None:
         RuntimeError: Legate refused; nothing was changed.
     """
 
-def scratch_bytes(stores: tuple[int, ...], privileges: bytes, program: bytes) -> int:
-    """Return the memory for the scratch buffers of a program that is submitted now."""
+def scratch_bytes(roots: Sequence[tuple[Sequence[int], int]], program: bytes) -> int:
+    """Return the bytes of the scratch buffers of a program that is submitted now.
+
+    Args:
+        roots: extents and bytes of an element of each argument.
+        program: its words; it is not divided.
+    """
+
+def memory_of_kernels() -> int:
+    """Return the bytes that Legate has for arrays where kernels run."""
 
 def submit_original(
     launch: int, method: Callable[..., object], *arguments: object

@@ -69,6 +69,10 @@ class Machine:
         """Return what Legate's scope says."""
         return self.pieces, self.threshold
 
+    def memory_of_kernels(self) -> int:
+        """Return how many bytes Legate has."""
+        return 2**30
+
     def num_threads(self) -> int:
         """Return how many threads share the loops of a task."""
         return 1

@@ -50,8 +50,12 @@ MOST_REDUCED: Final = 2**18
 # The loops of a launch with at most so many operations on elements take about as long
 # as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20
-# The memory of ours that all arrays here may take, in bytes, where some are large.
+# The memory of ours that all arrays here may take, in bytes, where some are large, and
+# the share of what Legate has.
 _MOST_IN_ALL: Final = 2**30
+# The same for large arrays that only what is pending still uses.
+_MOST_KEPT: Final = 2**26
+_SHARE: Final = 8
 # After so many small launches that ran as tasks, with no other task between them, the
 # arrays that kept them out are brought in. The same for large launches whose results
 # the program waited for.
@@ -90,6 +94,8 @@ class SmallArrays:
         legate: the real Legate.
         most: the bytes of an array that may be here; with 0 all launches are tasks.
         divides: whether arrays are divided now. Such arrays are not mapped.
+        release: submits what is pending where that keeps the memory of arrays that are
+            dead otherwise.
 
     Attributes:
         limit: the bytes of a small array.
@@ -99,11 +105,23 @@ class SmallArrays:
             operations that run as they come.
     """
 
-    def __init__(self, legate: Legate, most: int, divides: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        legate: Legate,
+        most: int,
+        divides: Callable[[], bool],
+        release: Callable[[int], None],
+    ) -> None:
         self._legate = legate
         self._native = legate.native
         self._does_attach: bool | None = None
         self._divides = divides
+        self._release = release
+        in_legate = int(legate.native.memory_of_kernels())
+        self._most_in_all = min(_MOST_IN_ALL, in_legate // _SHARE)
+        self._most_kept = min(_MOST_KEPT, in_legate // _SHARE)
+        # large arrays since somebody has looked whether some can be released
+        self._taken = 0
         # every rank would have to compute and read all of them
         self._most = 0 if ranks.are_several(legate.runtime) else most
         self.limit = min(self._most, _SMALL_BYTES)
@@ -132,9 +150,13 @@ class SmallArrays:
         is_large = size > self.limit
         if not root.fusable or not size or not (self.maps if is_large else self.limit):
             return False
-        in_all = int(self._native.small_array_bytes()) + size
+        if is_large:
+            self._taken += size
+            if self._taken > self._most_kept:
+                self._taken = 0
+                self._release(self._most_kept)
         # the memory is there already, however large it is
-        stays = not is_large or (in_all <= _MOST_IN_ALL and not self._divides())
+        stays = not is_large or (self._has_memory(size) and not self._divides())
         form(whole(root.shape), root.shape)
         small = root.small_array()
         if not small.adopt(elements):
@@ -209,7 +231,7 @@ class SmallArrays:
             )
             if privilege != WRITE and not root.is_here
         ]
-        in_legate = any([root.real is not None for _, root in inputs])
+        in_legate = sum([root.nbytes for _, root in inputs if root.real is not None])
         is_wanted = any([root is wanted for root in roots])
         if self._is_long(planned, shapes, roots):
             self._kept_out = 0
@@ -237,15 +259,20 @@ class SmallArrays:
                 values.append((number, self._value(root), root.real is not None))
         return Found(tuple([root.small_array() for root in roots]), values)
 
-    def _may_be_long(self, roots: list[Root], in_legate: bool, is_wanted: bool) -> bool:
-        """Whether a launch that takes long may run here, on these arrays."""
+    def _may_be_long(self, roots: list[Root], in_legate: int, is_wanted: bool) -> bool:
+        """Whether a launch that takes long may run here, on these arrays.
+
+        ``in_legate`` is how many bytes of them would have to come.
+        """
         if (gone := self._native.num_given_away()) != self._gone:
             self._gone = gone
             self._waited = 0
             self._patience *= 2
-        is_here = any([root.is_here and root.nbytes > self.limit for root in roots])
+        here = [root for root in roots if root.is_here and root.nbytes > self.limit]
+        # what Legate maps need not be copied, neither way
+        copied = sum([root.nbytes for root in here if root.mapped is None])
         must_wait = not is_wanted or self._waited < self._patience
-        if (in_legate or not is_here) and must_wait:
+        if must_wait and (in_legate > copied or not here):
             self._waited = self._waited + 1 if is_wanted else 0
             return False
         return True
@@ -261,8 +288,10 @@ class SmallArrays:
         """Whether large arrays of these bytes may take memory of ours."""
         if not sizes:
             return True
-        in_all = int(self._native.small_array_bytes()) + sum(sizes)
-        return max(sizes) <= self._most and in_all <= _MOST_IN_ALL
+        return max(sizes) <= self._most and self._has_memory(sum(sizes))
+
+    def _has_memory(self, size: int) -> bool:
+        return int(self._native.small_array_bytes()) + size <= self._most_in_all
 
     def _is_long(
         self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]
@@ -272,12 +301,9 @@ class SmallArrays:
         most = self.limit if are_small else MOST_POINTS
         if not any([prod(shape) > most for shape in shapes]):
             return False
-        points = [
-            prod(shapes[nest.nest.shape])
-            for nest in planned.nests
-            if not nest.nest.whole
-        ]
-        return max(points, default=0) > most and planned.work(shapes) > _MOST_WORK
+        nests = [nest.nest for nest in planned.nests if not nest.nest.whole]
+        points = max([prod(shapes[nest.shape]) for nest in nests], default=0)
+        return points > most and planned.work(shapes) > _MOST_WORK
 
     def may_be_here(self, root: Root) -> bool:
         """Whether a root's elements may lie in memory of ours."""

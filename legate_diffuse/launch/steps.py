@@ -10,6 +10,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
+from legate_diffuse.launch.dividing import halves, may_take_much, takes_too_much
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -43,6 +44,11 @@ class StepOwner(Protocol):
 
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""
+
+    def steps_of_part(
+        self, operations: Sequence[Any], kept: frozenset[Root]
+    ) -> list[Step]:
+        """Return what is to be done to submit operations by themselves."""
 
 
 class OriginalStep(Step):
@@ -164,6 +170,8 @@ class FusedStep(Step):
         if not planned.nests:
             return
         views, shapes = self._views, self._shapes
+        if may_take_much(planned, views, queue.native) and self._is_divided(queue):
+            return
         choice = self._submitter.choice
         if choice.is_open:
             roots = [views[n].root for n in planned.arguments]
@@ -262,16 +270,7 @@ class FusedStep(Step):
 
     def give_up(self, queue: LaunchQueue, error: Exception) -> None:
         """Let the original tasks run instead, now and from now on."""
-        own = [self._operations[n] for n in self._launch.tasks if n not in self._done]
-        waiting = [
-            operation
-            for operation in self._waiting.operations
-            if not any(operation is each for each in own)
-        ]
-        after = self.next
-        for _ in range(self._late):
-            assert after is not None, "what is late was chained behind"
-            after = after.next
+        own, waiting, after = self._left()
         first = chain([OriginalStep(self._submitter, one) for one in own], after)
         number = queue.number
         following = number + 1
@@ -282,6 +281,40 @@ class FusedStep(Step):
             queue.native.give_up_launch(number)
         self.error = None
         self._submitter.give_up(self._launch, "submission", error)
+
+    def _left(self) -> tuple[list[Any], list[Any], Step | None]:
+        """Return what is left if this is not done.
+
+        The operations of the launch that have not run, in program order, what waits
+        without them, and the step after them.
+        """
+        own = [self._operations[n] for n in self._launch.tasks if n not in self._done]
+        waiting = [
+            operation
+            for operation in self._waiting.operations
+            if not any(operation is each for each in own)
+        ]
+        after = self.next
+        for _ in range(self._late):
+            assert after is not None, "what is late was chained behind"
+            after = after.next
+        return own, waiting, after
+
+    def _is_divided(self, queue: LaunchQueue) -> bool:
+        """Put halves of the launch in its place if it takes too much memory."""
+        planned, views = self._launch, self._views
+        program = write_program(planned, views, self._shapes, self._scalars)
+        operations, native = self._operations, queue.native
+        if not takes_too_much(planned, operations, views, program, native):
+            return False
+        own, waiting, after = self._left()
+        kept = frozenset(views[n].root for n in planned.arguments)
+        first = chain(halves(self._submitter, own, kept), after)
+        if queue.head is self:
+            self._waiting.operations = waiting
+            queue.head = first
+            self._submitter.counters.launches_divided += 1
+        return True
 
     def _scalars(self, nest: Nest) -> bytes:
         """Return the scalar block of a kernel."""

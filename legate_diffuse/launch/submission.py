@@ -26,7 +26,13 @@ from legate_diffuse.launch.ranks import Agreement
 from legate_diffuse.launch.release import LetGo, knows_last_uses
 from legate_diffuse.launch.small import SmallArrays
 from legate_diffuse.launch.spares import Spares
-from legate_diffuse.launch.state import ALL_SINGLE, ClosedWindow, WindowState, close
+from legate_diffuse.launch.state import (
+    ALL_SINGLE,
+    ClosedWindow,
+    WindowState,
+    close,
+    record,
+)
 from legate_diffuse.launch.steps import FusedStep, NeverMade, OriginalStep, Waiting
 from legate_diffuse.launch.telling import Print, Tell
 from legate_diffuse.launch.trapping import Trapping, fills
@@ -64,6 +70,7 @@ class Submitter:
         counters: Counters,
         checker: Checker | None,
         agreement: Agreement | None,
+        release: Callable[[int], None],
     ) -> None:
         self.legate = legate
         self.native = native = legate.native
@@ -109,6 +116,7 @@ class Submitter:
             legate,
             0 if tasks_only else settings.process_bytes(),
             lambda: self.choice.single_below() != ALL_SINGLE,
+            release,
         )
         self._locates = self.explanation is not None or checker is not None
         self.at_once = AtOnce(legate, self.small, self.planner, self.has_kernels)
@@ -235,6 +243,21 @@ class Submitter:
             if lets_go:
                 steps.append(LetGo(launch, operations, views))
         return steps, waiting
+
+    def steps_of_part(
+        self, operations: Sequence[Any], kept: frozenset[Root]
+    ) -> list[Step]:
+        """Return what is to be done to submit operations by themselves.
+
+        ``kept`` are the roots that are used later.
+        """
+        part = record(operations, self.single_below(), 0)
+        part.kept = kept
+        window = close(part, "")
+        steps, _ = self.steps(
+            self._plan(window), window.operations, window.views, window.shapes, False
+        )
+        return steps
 
     def _steps_of_original(self, operation: Any) -> list[Step]:
         """Return what is to be done to run an operation by itself."""

@@ -78,7 +78,12 @@ class LaunchWindow:
             self._agreement = Agreement(self._counters)
             self._liveness = self._agreement.liveness
         self.submitter = Submitter(
-            legate, meanings, self._counters, checker, self._agreement
+            legate,
+            meanings,
+            self._counters,
+            checker,
+            self._agreement,
+            self._release,
         )
         self._scope = legate.Scope
         self._ledger = self.submitter.ledger
@@ -339,6 +344,16 @@ class LaunchWindow:
             self.restore(state)
         if root in self.state.roots or root in self.state.kept:
             self.flush("read of shared memory")
+
+    def _release(self, most: int) -> None:
+        """Submit what is pending if it keeps more than ``most`` bytes.
+
+        That is the memory of arrays that the program has let go of.
+        """
+        roots = [] if self.state.recording else list(self.state.roots)
+        kept = [root.nbytes for root in roots if not (root.undefined or root.alive)]
+        if sum(kept) > most:
+            self.flush("memory of dead arrays")
 
     def may_show(self, root: Root) -> bool:
         """Whether the application may get hold of a root's elements in this process.

@@ -35,6 +35,8 @@ class Counters:
     temporaries_removed_bytes: int = 0
     failures: int = 0
     launches_checked: int = 0
+    # as they would have taken far more memory than the original tasks
+    launches_divided: int = 0
     # what several ranks have agreed on, and how often they had to wait for it
     matches: int = 0
     matches_awaited: int = 0

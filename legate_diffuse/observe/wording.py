@@ -26,6 +26,7 @@ _ENDINGS: Final = {
     "task that cannot be fused": "a task comes that cannot wait",
     "read of shared memory": "it reads an array that NumPy holds as well",
     "write to a constant": "a constant is overwritten",
+    "memory of dead arrays": "it keeps the memory of many arrays that are gone",
 }
 
 

@@ -3,6 +3,7 @@
 #include <legate.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -23,6 +25,7 @@
 #include "interposition/net.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
+#include "mapper/scratch.h"
 #include "mapper/store_task.h"
 #include "process/numpy_memory.h"
 #include "process/small_array.h"
@@ -207,7 +210,12 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
     // what nobody reads first is written in full
     if (!reads(privilege_of(index))) arguments[index]->reserve();
   }
-  run_here(checked, arguments, current_sharing());
+  try {
+    run_here(checked, arguments, current_sharing());
+  } catch (const std::bad_alloc& error) {
+    // the original tasks, which run instead, may need less
+    throw std::runtime_error{error.what()};
+  }
   for (std::size_t index = 0; index < count; ++index) {
     if (writes(privilege_of(index))) arguments[index]->set_changed();
   }
@@ -239,9 +247,14 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> bytes_of(nb::handle self) {
   return {elements, {array->num_bytes()}, owner};
 }
 
-std::int64_t scratch_bytes_of(const nb::tuple& stores, const nb::bytes& privileges,
-                              const nb::bytes& program) {
-  return scratch_bytes(parse_arguments(stores, privileges, READ_WRITE), parse_program(program));
+// Extents and bytes of an element of each argument.
+using Shapes = std::vector<std::pair<std::vector<std::int64_t>, std::int64_t>>;
+
+std::int64_t scratch_bytes_of(const Shapes& roots, const nb::bytes& program) {
+  std::vector<RootShape> shapes;
+
+  for (const auto& [extents, itemsize] : roots) shapes.push_back({extents, itemsize});
+  return scratch_bytes(shapes, parse_program(program));
 }
 
 // Collects no garbage while it lives, so that no finalizer runs.
@@ -330,8 +343,8 @@ void bind_submission(nb::module_& module) {
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
-  module.def("scratch_bytes", &scratch_bytes_of, nb::arg("stores"), nb::arg("privileges"),
-             nb::arg("program"));
+  module.def("scratch_bytes", &scratch_bytes_of, nb::arg("roots"), nb::arg("program"));
+  module.def("memory_of_kernels", &memory_of_kernels);
   module.def("submit_original", &submit_original);
   module.def("call", &call_legate_method);
   module.def("last_launch", [] { return last_launch; });

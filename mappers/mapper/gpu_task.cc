@@ -9,6 +9,7 @@
 #include "gpu/driver.h"
 #include "gpu/nest_launcher.h"
 #include "mapper/arguments.h"
+#include "mapper/scratch.h"
 #include "mapper/tile_task.h"
 #include "program/bases.h"
 #include "program/scratch_plan.h"
@@ -75,7 +76,7 @@ void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Strea
 void launch_whole(const legate::TaskContext& context, const Launch& launch,
                   const Arguments& arguments, Driver::Stream stream) {
   const auto& header = launch.header;
-  const auto is_in_pool = header.scratch_place == ScratchPlace::BUFFER;
+  const auto is_in_pool = header.scratch_in_store == 0;
   Words words{launch.words.data(), launch.words.size()};
   const auto* const offsets = launch.take_offsets(words);
   const Program program{words};
@@ -84,10 +85,7 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
 
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  add_buffers(program, offsets,
-              is_in_pool ? memory.scratch()
-                         : find_scratch(context, header.scratch_place, header.scratch_size),
-              bases);
+  add_buffers(program, offsets, is_in_pool ? memory.scratch() : scratch_in_store(context), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
   if (header.partitioned != 0) {
     ParsedNest nest{words};
@@ -164,8 +162,8 @@ std::optional<std::size_t> gpu_pool_size(const Launch& launch, const legate::map
   if (launch.is_tiled()) {
     return PoolMemory::size(header.fold_size, tile_scratch_bytes(launch, task));
   }
-  if (header.scratch_place != ScratchPlace::BUFFER) return PoolMemory::size(header.fold_size, 0);
-  if (header.scratch_size > MAX_KEPT_SCRATCH) return std::nullopt;
+  if (header.scratch_in_store != 0) return PoolMemory::size(header.fold_size, 0);
+  if (header.scratch_size > MAX_SCRATCH_IN_POOL) return std::nullopt;
   return PoolMemory::size(header.fold_size, header.scratch_size);
 }
 

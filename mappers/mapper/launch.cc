@@ -57,7 +57,7 @@ Schedule unpack_schedule(Words& words, std::int64_t num_bands, std::int64_t num_
 legate::Scalar pack_launch(const std::vector<Access>& arguments,
                            const std::vector<std::int64_t>& program, bool partitioned,
                            const Execution& execution, std::int64_t fold_size) {
-  const auto& [schedule, plan, place, sharing] = execution;
+  const auto& [schedule, plan, in_store, sharing] = execution;
   auto words = plan.offsets;
   const auto schedule_words = pack_schedule(schedule);
 
@@ -71,7 +71,7 @@ legate::Scalar pack_launch(const std::vector<Access>& arguments,
                             static_cast<std::int64_t>(words.size()),
                             plan.size,
                             fold_size,
-                            place,
+                            in_store,
                             sharing};
   const auto privileges_offset = sizeof(header) + words.size() * sizeof(std::int64_t);
   std::vector<std::uint8_t> buffer(privileges_offset + arguments.size());

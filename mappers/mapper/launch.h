@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "mapper/arguments.h"
-#include "mapper/scratch.h"
 #include "program/program.h"
 #include "program/schedule.h"
 #include "program/scratch_plan.h"
@@ -26,7 +25,7 @@ struct LaunchHeader {
   std::int64_t scratch_size;
   // Of memory for reductions on a GPU.
   std::int64_t fold_size;
-  ScratchPlace scratch_place;
+  std::int64_t scratch_in_store;  // on a GPU: not in its pool
   Sharing sharing;
 };
 
@@ -34,7 +33,7 @@ struct LaunchHeader {
 struct Execution {
   Schedule schedule;
   ScratchPlan plan;
-  ScratchPlace place{ScratchPlace::THREAD};
+  bool scratch_in_store{};
   Sharing sharing{1, 0};
 };
 

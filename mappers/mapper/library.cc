@@ -13,7 +13,7 @@
 #include "mapper/mapper.h"
 #include "mapper/program_task.h"
 #include "mapper/store_task.h"
-#include "process/huge_pages.h"
+#include "memory/huge_pages.h"
 #include "threads/team.h"
 
 namespace legate_diffuse {

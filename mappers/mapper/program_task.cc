@@ -51,7 +51,7 @@ void run_launch(const legate::TaskContext& context) {
   const auto arguments = find_arguments(
       context, launch.privileges, header.num_arguments,
       [](char* to, const char* from, std::size_t size) { std::memcpy(to, from, size); });
-  auto* const scratch = find_scratch(context, header.scratch_place, header.scratch_size);
+  const ThreadScratch scratch{header.scratch_size};
   Words words{launch.words.data(), launch.words.size()};
 
   if (launch.is_tiled()) {
@@ -65,7 +65,7 @@ void run_launch(const legate::TaskContext& context) {
 
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  add_scratch(program, schedule, offsets, scratch, bases);
+  add_scratch(program, schedule, offsets, scratch.get(), bases);
   TeamRunner runner{bases, arguments.size(), header.sharing};
   if (header.partitioned) {
     ParsedNest nest{words};
@@ -81,15 +81,10 @@ void run_launch(const legate::TaskContext& context) {
 
 // Nothing in here may throw: an exception in a task body ends the process.
 void run_program_task(const legate::TaskContext& context) noexcept {
-  constexpr std::int64_t MIB = 1024 * 1024;
-
   try {
     run_launch(context);
   } catch (const NoScratch& error) {
-    std::fprintf(stderr,
-                 "legate_diffuse: the system has no %lld MiB for the temporaries of a fused task, "
-                 "which lie beside Legate's memory; leave it more with a smaller --sysmem\n",
-                 static_cast<long long>((error.size + MIB - 1) / MIB));
+    std::fprintf(stderr, "legate_diffuse: %s\n", error.what());
     std::fflush(stderr);
     std::_Exit(EXIT_FAILURE);
   }
@@ -216,10 +211,15 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
     if (writes(privilege)) task.add_output(*store);
   }
 
-  const auto scratch = choose_scratch(execution.plan.size);
+  // throws where there is none, while the original tasks can still be run
+  if (!kernels_run_on_gpus() && execution.plan.size > MAX_KEPT_SCRATCH) {
+    const ThreadScratch first{execution.plan.size};
+  }
 
-  execution.place = scratch.place;
-  if (scratch.store) task.add_output(*scratch.store);
+  const auto* const scratch = find_scratch_store(execution.plan.size);
+
+  execution.scratch_in_store = scratch != nullptr;
+  if (scratch) task.add_output(*scratch);
   task.add_scalar_arg(pack_launch(arguments, program, false, execution, folds_of(checked)));
   runtime->submit(std::move(task));
 }
@@ -237,19 +237,15 @@ void register_program_task(legate::Library library, legate::LocalTaskID id, std:
 
 std::optional<std::size_t> program_pool_size(const legate::mapping::Task& task,
                                              legate::mapping::StoreTarget memory) {
-  const auto packed = task.scalar(0);
-  const Launch launch{packed};
+  if (!kernels_run_on_gpus() || memory != legate::mapping::StoreTarget::FBMEM) return 0;
 
-  if (kernels_run_on_gpus()) {
-    return memory == legate::mapping::StoreTarget::FBMEM ? gpu_pool_size(launch, task) : 0;
-  }
-  if (launch.header.scratch_place == ScratchPlace::BUFFER) return std::nullopt;
-  return 0;
+  const auto packed = task.scalar(0);
+
+  return gpu_pool_size(Launch{packed}, task);
 }
 
-std::int64_t scratch_bytes(const std::vector<Access>& arguments,
+std::int64_t scratch_bytes(const std::vector<RootShape>& shapes,
                            const std::vector<std::int64_t>& program) {
-  const auto shapes = shapes_of(arguments);
   const auto checked = check_program({program.data(), program.size()}, shapes);
 
   return place_scratch(checked.buffers, schedule_of(checked, shapes, current_sharing())).size;

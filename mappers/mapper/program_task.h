@@ -28,9 +28,9 @@ std::optional<std::size_t> program_pool_size(const legate::mapping::Task& task,
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,
                          const std::vector<std::int64_t>& program, bool partitioned);
 
-// The memory that the scratch buffers of a program take when it is submitted now. Throws
-// InvalidProgram.
-std::int64_t scratch_bytes(const std::vector<Access>& arguments,
+// The memory that the scratch buffers of a program take when it is submitted now, on arguments of
+// these shapes, undivided. Throws InvalidProgram.
+std::int64_t scratch_bytes(const std::vector<RootShape>& shapes,
                            const std::vector<std::int64_t>& program);
 
 }  // namespace legate_diffuse

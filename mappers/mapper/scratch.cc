@@ -2,10 +2,9 @@
 
 #include "mapper/scratch.h"
 
-#include <realm.h>
-
 #include <optional>
 
+#include "memory/capacity.h"
 #include "program/elements.h"
 #include "program/kernel_table.h"
 #include "program/scratch_plan.h"
@@ -27,7 +26,7 @@ class ScratchStore {
 
   // Returns a store of at least `size` bytes, or null if a buffer should be made.
   const legate::LogicalStore* find(std::int64_t size) {
-    if (size > largest_) return nullptr;
+    if (size > memory_of_kernels() / SHARE) return nullptr;
     if (size > size_ || is_idle(size)) {
       const auto extent = static_cast<std::uint64_t>(size);
 
@@ -52,13 +51,6 @@ class ScratchStore {
   static constexpr std::int64_t SHARE = 8;  // of the memory, which a store may take
 
   ScratchStore() {
-    const auto memories = Realm::Machine::MemoryQuery{Realm::Machine::get_machine()}
-                              .only_kind(kernels_run_on_gpus() ? Realm::Memory::GPU_FB_MEM
-                                                               : Realm::Memory::SYSTEM_MEM)
-                              .local_address_space();
-    if (const auto memory = memories.first(); memory.exists()) {
-      largest_ = static_cast<std::int64_t>(memory.capacity()) / SHARE;
-    }
     legate::register_shutdown_callback([]() noexcept { instance().drop(); });
   }
 
@@ -71,7 +63,6 @@ class ScratchStore {
 
   std::optional<legate::LogicalStore> store_;
   std::int64_t size_{};
-  std::int64_t largest_{};
   int idle_{};
 };
 
@@ -84,26 +75,23 @@ char* aligned(void* pointer) {
   return static_cast<char*>(pointer) + (over > 0 ? SCRATCH_ALIGNMENT - over : 0);
 }
 
-ScratchChoice choose_scratch(std::int64_t size) {
-  if (size <= MAX_KEPT_SCRATCH) {
+const legate::LogicalStore* find_scratch_store(std::int64_t size) {
+  if (!kernels_run_on_gpus()) return nullptr;
+  if (size <= MAX_SCRATCH_IN_POOL) {
     ScratchStore::instance().skip();
-    return {kernels_run_on_gpus() ? ScratchPlace::BUFFER : ScratchPlace::THREAD, nullptr};
+    return nullptr;
   }
-  const auto* const store = ScratchStore::instance().find(size + SCRATCH_ALIGNMENT);
-  return {store ? ScratchPlace::STORE : ScratchPlace::BUFFER, store};
+  return ScratchStore::instance().find(size + SCRATCH_ALIGNMENT);
 }
 
-char* find_scratch(const legate::TaskContext& context, ScratchPlace place, std::int64_t size) {
-  switch (place) {
-    case ScratchPlace::THREAD:
-      return ThreadScratch{size}.get();  // it is kept
-    case ScratchPlace::STORE:
-      return aligned(find_elements(context.output(context.num_outputs() - 1).data())->pointer);
-    // Legate's buffers have its default alignment.
-    case ScratchPlace::BUFFER:
-      break;
-  }
-  return aligned(legate::create_buffer<char>(size + SCRATCH_ALIGNMENT).ptr(0));
+char* scratch_in_store(const legate::TaskContext& context) {
+  return aligned(find_elements(context.output(context.num_outputs() - 1).data())->pointer);
+}
+
+std::int64_t memory_of_kernels() {
+  static const auto bytes =
+      capacity_of(kernels_run_on_gpus() ? Realm::Memory::GPU_FB_MEM : Realm::Memory::SYSTEM_MEM);
+  return bytes;
 }
 
 }  // namespace legate_diffuse

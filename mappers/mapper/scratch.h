@@ -8,23 +8,21 @@
 
 namespace legate_diffuse {
 
-// Where the scratch buffers of a task lie: in memory that each thread keeps, in a store that is the
-// task's last output, or in a buffer that Legate makes for the task. No thread keeps memory of a
-// GPU.
-enum class ScratchPlace : std::int64_t { THREAD, STORE, BUFFER };
+// A task on a GPU has scratch memory up to this size in its pool.
+constexpr std::int64_t MAX_SCRATCH_IN_POOL = 4 * 1024 * 1024;
 
-// Chosen when a task is submitted; `store` is null unless the place is a store.
-struct ScratchChoice {
-  ScratchPlace place;
-  const legate::LogicalStore* store;
-};
-
-ScratchChoice choose_scratch(std::int64_t size);
+// The store in which a task on a GPU that is submitted next has its scratch memory: its last
+// output. Null if it needs none, or has a buffer that Legate makes for it. Tasks on CPUs have
+// memory of the process.
+const legate::LogicalStore* find_scratch_store(std::int64_t size);
 
 // The first place from an address on where scratch memory may begin.
 char* aligned(void* pointer);
 
-// In a task on a CPU: the first byte of its scratch memory.
-char* find_scratch(const legate::TaskContext& context, ScratchPlace place, std::int64_t size);
+// In a task that has such a store: the first byte.
+char* scratch_in_store(const legate::TaskContext& context);
+
+// The memory that Legate has for arrays where kernels run, in bytes.
+std::int64_t memory_of_kernels();
 
 }  // namespace legate_diffuse

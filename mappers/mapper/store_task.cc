@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "mapper/library.h"
-#include "process/spare_memory.h"
+#include "memory/spare_memory.h"
 #include "program/elements.h"
 #include "versions.h"
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "process/spare_memory.h"
+#include "memory/spare_memory.h"
 
 namespace nb = nanobind;
 

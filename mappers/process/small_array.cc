@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "process/spare_memory.h"
+#include "memory/spare_memory.h"
 #include "threads/program_runner.h"
 
 namespace legate_diffuse {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "memory/spare_memory.h"
 #include "program/scratch_plan.h"
 
 namespace legate_diffuse {
@@ -21,14 +22,16 @@ Memory allocate(std::int64_t size) {
 }
 
 char* kept_scratch(std::int64_t size) {
+  constexpr std::int64_t LEAST = 4 * 1024 * 1024;
   thread_local Memory memory{nullptr, &std::free};
   thread_local std::int64_t kept = 0;
 
   if (size > kept) {
     memory.reset();
     kept = 0;
-    memory = allocate(std::max(size, MAX_KEPT_SCRATCH));
-    kept = std::max(size, MAX_KEPT_SCRATCH);
+    size = std::max(size, LEAST);
+    memory = allocate(size);
+    kept = size;
   }
   return memory.get();
 }
@@ -54,14 +57,26 @@ void run_band(Words& words, const Schedule& schedule, const Band& band, std::int
 
 }  // namespace
 
-ThreadScratch::ThreadScratch(std::int64_t size) : own_{nullptr, &std::free} {
-  constexpr std::int64_t MOST = 128 * 1024 * 1024;
+NoScratch::NoScratch(std::int64_t num_bytes) {
+  constexpr std::int64_t MIB = 1024 * 1024;
 
-  if (size > MOST) {
-    own_ = allocate(size);
+  sentence_ = "the system has no " + std::to_string((num_bytes + MIB - 1) / MIB) +
+              " MiB for the temporaries of a fused task, which lie beside Legate's memory; leave "
+              "it more with a smaller --sysmem";
+}
+
+ThreadScratch::ThreadScratch(std::int64_t size) {
+  if (size > MAX_KEPT_SCRATCH) {
+    memory_ = static_cast<char*>(SpareMemory::instance().allocate(size));
+    if (!memory_) throw NoScratch{size};
+    given_back_ = size;
   } else if (size > 0) {
-    kept_ = kept_scratch(size);
+    memory_ = kept_scratch(size);
   }
+}
+
+ThreadScratch::~ThreadScratch() {
+  if (given_back_ > 0) SpareMemory::instance().free(memory_, given_back_);
 }
 
 void add_scratch(const Program& program, const Schedule& schedule, const std::int64_t* offsets,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "program/program.h"
@@ -15,27 +16,34 @@
 namespace legate_diffuse {
 
 // There is no memory for the scratch buffers of a task.
-struct NoScratch : std::bad_alloc {
-  explicit NoScratch(std::int64_t size) : size{size} {}
+class NoScratch : public std::bad_alloc {
+ public:
+  explicit NoScratch(std::int64_t num_bytes);
 
-  std::int64_t size;  // in bytes
+  [[nodiscard]] const char* what() const noexcept override { return sentence_.c_str(); }
+
+ private:
+  std::string sentence_;
 };
 
 // A task's scratch memory up to this size is kept by each thread.
-constexpr std::int64_t MAX_KEPT_SCRATCH = 4 * 1024 * 1024;
+constexpr std::int64_t MAX_KEPT_SCRATCH = 128 * 1024 * 1024;
 
-// Scratch memory of the calling thread: what it keeps, as much as it has needed so far, or, beyond
-// 128 MiB, memory that lives as long as this.
+// Scratch memory of the calling thread: what it keeps, as much as it has needed so far, or, if it
+// is too much to be kept, memory that any thread may have after this.
 class ThreadScratch {
  public:
   // Throws NoScratch.
   explicit ThreadScratch(std::int64_t size);
+  ~ThreadScratch();
+  ThreadScratch(const ThreadScratch&) = delete;
+  ThreadScratch& operator=(const ThreadScratch&) = delete;
 
-  [[nodiscard]] char* get() const { return own_ ? own_.get() : kept_; }
+  [[nodiscard]] char* get() const { return memory_; }
 
  private:
-  char* kept_{};
-  std::unique_ptr<char, void (*)(void*)> own_;
+  char* memory_{};
+  std::int64_t given_back_{};  // so many bytes
 };
 
 // Adds the memory of a program's scratch buffers, which lie in `scratch` at these offsets.

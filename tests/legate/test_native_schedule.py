@@ -308,13 +308,8 @@ def bytes_of_a_sweep(sweeps_before: int) -> int:
     ]
     buffers = (scratch(sweeps_before, sweeps_before + 1, shape),)
     program = scheduled_program([shape, shape], *nests, buffers=buffers)
-    stores = [filled(shape, 0.0) for _ in range(2)]
     with cache_of(500, threads=2):
-        return _native.scratch_bytes(
-            tuple(store.raw_handle for store in stores),
-            bytes([READ_WRITE] * 2),
-            program,
-        )
+        return _native.scratch_bytes([(shape, 8)] * 2, program)
 
 
 def test_bands_have_as_many_tiles_as_if_none_came_before() -> None:
@@ -430,12 +425,10 @@ def test_the_bands_of_threads_fit_into_the_cache_of_one(cache_bytes: int) -> Non
 
 def buffer_between_walls(cache_bytes: int, threads: int) -> int:
     """Return the bytes of the other name of an array that is swept over."""
-    store = filled((3001, 8), 0.0)
     nests, buffers = sweeps_between_walls(3001, 6)
     with cache_of(cache_bytes, threads):
         return _native.scratch_bytes(
-            (store.raw_handle,),
-            bytes([READ_WRITE]),
+            [((3001, 8), 8)],
             scheduled_program([(3001, 8)], *nests, buffers=buffers),
         )
 

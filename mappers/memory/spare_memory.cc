@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "process/spare_memory.h"
+#include "memory/spare_memory.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <new>
 
-#include "process/huge_pages.h"
+#include "memory/capacity.h"
+#include "memory/huge_pages.h"
 
 namespace legate_diffuse {
 
@@ -16,6 +17,10 @@ namespace {
 constexpr std::size_t LINE = 64;
 
 }  // namespace
+
+SpareMemory::SpareMemory()
+    : most_{std::max(LEAST_KEPT, static_cast<std::size_t>(capacity_of(Realm::Memory::SYSTEM_MEM) /
+                                                          SHARE_KEPT))} {}
 
 SpareMemory& SpareMemory::instance() {
   static auto* const spare = new SpareMemory;
@@ -44,7 +49,7 @@ void SpareMemory::free(void* memory, std::size_t num_bytes) {
     return std::free(memory);
   }
   total_ += num_bytes;
-  while (total_ > MOST) {
+  while (total_ > most_) {
     total_ -= memories_.front().first;
     std::free(memories_.front().second);
     memories_.erase(memories_.begin());

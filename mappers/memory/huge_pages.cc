@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "process/huge_pages.h"
+#include "memory/huge_pages.h"
 
-#include <legion.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "memory/capacity.h"
 
 namespace legate_diffuse {
 
@@ -18,17 +18,6 @@ namespace {
 // As in NumPy (numpy/_core/src/multiarray/alloc.c).
 constexpr std::size_t LEAST = std::size_t{1} << 22;
 constexpr std::size_t PAGE = 4096;
-
-// The size of the memory in which Realm makes instances on CPUs, 0 without any.
-std::size_t capacity() {
-  Realm::Machine::MemoryQuery memories{Realm::Machine::get_machine()};
-  std::size_t largest = 0;
-
-  for (const auto memory : memories.only_kind(Realm::Memory::SYSTEM_MEM)) {
-    largest = std::max(largest, memory.capacity());
-  }
-  return largest;
-}
 
 }  // namespace
 
@@ -43,7 +32,7 @@ void prefer_huge_pages(void* memory, std::size_t num_bytes) {
 }
 
 void prefer_huge_pages_in_legate() {
-  const auto least = capacity();
+  const auto least = static_cast<std::size_t>(capacity_of(Realm::Memory::SYSTEM_MEM));
 
   if (least < LEAST) return;
 

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divides launches that would take far more memory than their operations one by one.
+
+A launch may do the same work for many arrays, in one loop after another, so that it has
+many temporaries at once, where the program frees one before it makes the next. Most of
+what that saves is saved with a few at a time already. Memory that is used for the first
+time has to be cleared, and what Legate has memory for must not fail fused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.launch.queue import LaunchQueue, Step, chain
+from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.view import View
+
+# Temporaries may always take so many bytes, or that share of the memory if it is less.
+_LEAST: Final = 2**26
+_SHARE: Final = 8
+# So many times the memory of the operations one by one, within that share.
+_TIMES: Final = 4
+
+
+class Planner(Protocol):
+    """What plans the parts of a launch: the ``Submitter``."""
+
+    native: Any
+
+    def steps_of_part(
+        self, operations: Sequence[Any], kept: frozenset[Root]
+    ) -> list[Step]:
+        """Return what is to be done to submit operations by themselves."""
+
+
+class PartStep(Step):
+    """Operations of a launch that was divided are planned by themselves.
+
+    Args:
+        planner: what plans them.
+        operations: the operations, in program order.
+        kept: the roots that later operations use.
+    """
+
+    __slots__ = ("_kept", "_operations", "_planner")
+
+    def __init__(
+        self, planner: Planner, operations: Sequence[Any], kept: frozenset[Root]
+    ) -> None:
+        super().__init__()
+        self._planner = planner
+        self._operations = operations
+        self._kept = kept
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Put the steps of a plan in its place."""
+        steps = self._planner.steps_of_part(self._operations, self._kept)
+        first = chain(steps, self.next)
+        if queue.head is self:
+            queue.head = first
+
+
+def halves(
+    planner: Planner, operations: Sequence[Any], kept: frozenset[Root]
+) -> list[Step]:
+    """Return the steps of both halves of a launch's operations.
+
+    ``kept`` are the roots that are used later.
+    """
+    middle = len(operations) // 2
+    first, second = operations[:middle], operations[middle:]
+    used = kept.union(view.root for each in second for view in each.views)
+    return [PartStep(planner, first, used), PartStep(planner, second, kept)]
+
+
+def takes_too_much(
+    planned: PlannedLaunch,
+    operations: Sequence[Any],
+    views: Sequence[View],
+    program: bytes,
+    native: Any,
+) -> bool:
+    """Whether a launch has far more temporaries than its operations one by one.
+
+    Args:
+        planned: the launch, which is not partitioned.
+        operations: the window's operations, by position.
+        views: the window's views, by number.
+        program: the launch's words.
+        native: the native part.
+    """
+    roots = [views[n].root for n in planned.arguments]
+    shapes = [(root.shape, int(root.type.size)) for root in roots]
+    taken = int(native.scratch_bytes(shapes, program))
+    share = _share(native)
+    if taken <= min(share, _LEAST):
+        return False
+    temporaries = {views[n].root for n in planned.temporaries}
+    needed = _bytes_at_once([operations[n] for n in planned.tasks], temporaries)
+    return taken > max(needed, min(_TIMES * needed, share))
+
+
+def may_take_much(planned: PlannedLaunch, views: Sequence[View], native: Any) -> bool:
+    """Whether to ask ``takes_too_much``: it takes as long as to submit the launch."""
+    if planned.partitioned or len(planned.tasks) < 2:
+        return False
+    sizes = [views[buffer.view].root.nbytes for buffer in planned.scratch]
+    return sum(sizes) > min(_share(native), _LEAST)
+
+
+def _share(native: Any) -> int:
+    return int(native.memory_of_kernels()) // _SHARE
+
+
+def _bytes_at_once(operations: Sequence[Any], temporaries: set[Root]) -> int:
+    """Return how many bytes temporaries take if operations run in their order."""
+    last: dict[Root, int] = {}
+    for position, operation in enumerate(operations):
+        last |= {view.root: position for view in operation.views}
+    in_use: set[Root] = set()
+    most = 0
+    for position, operation in enumerate(operations):
+        used = {view.root for view in operation.views}
+        in_use |= used & temporaries
+        most = max(most, sum(root.nbytes for root in in_use))
+        in_use -= {root for root in used if last[root] == position}
+    return most
