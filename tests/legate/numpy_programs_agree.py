@@ -24,13 +24,19 @@ from numpy_writes import WRITES
 
 import legate_diffuse
 from legate_diffuse.interpose.window import window
-from legate_diffuse.launch import choice
+from legate_diffuse.launch import choice, steps
 
 PROGRAMS = int(os.environ.get("PROGRAMS", "100"))
 if not os.environ.get("LEGATE_DIFFUSE_THREADS"):
     # whatever tasks want, which is noted nevertheless
     turns = itertools.cycle((True, False, False))
     vars(choice)["ThreadsOrPoints"]._is_to_change = lambda _: next(turns)
+# Some launches are divided, whatever memory they take.
+divided = itertools.cycle((True, False, False, False))
+vars(steps)["may_take_much"] = lambda planned, *_: (
+    not planned.partitioned and len(planned.tasks) > 1 and next(divided)
+)
+vars(steps)["takes_too_much"] = lambda *_: True
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # Bytes; some arrays of the programs are larger than a limit below that.
 LARGEST = 4096
