@@ -15,6 +15,7 @@ import pytest
 from fork_server import UNFUSED
 
 import legate_diffuse
+from legate_diffuse.launch import small
 
 os.environ.setdefault("LEGATE_CONFIG", "--cpus 2 --gpus 0 --sysmem 2000 --utility 1")
 os.environ.setdefault("LEGATE_TEST", "1")
@@ -23,6 +24,9 @@ os.environ.setdefault("LEGATE_DIFFUSE_THREADS", "1")
 os.environ.setdefault("LEGATE_DIFFUSE_SYNC_COMPILE", "1")
 # tests count Legate's tasks; see test_small_arrays.py
 os.environ.setdefault("LEGATE_DIFFUSE_SMALL_BYTES", "0")
+if "TESTS_LARGE_FROM" in os.environ:
+    # arrays of so few bytes live where large ones do
+    vars(small)["_SMALL_BYTES"] = int(os.environ["TESTS_LARGE_FROM"])
 legate_diffuse.enable()
 
 import cupynumeric  # noqa: E402, F401

@@ -26,9 +26,10 @@ _ALL = 2**30
 MACHINES = {
     "one processor": (1, 1, False, "libm", _ALL, 0.15),
     "one processor, arrays in Legate": (1, 1, False, "libm", 0, 0.1),
+    "one processor, large arrays": (1, 1, False, "vector", _ALL, 0.1),
     "three threads": (3, 3, True, "vector", _ALL, 0.1),
-    "three threads, few arrays here": (3, 3, True, "vector", 8, 0.15),
-    "two processors": (2, 1, True, "vector", _ALL, 0.2),
+    "three threads, few arrays here": (3, 3, True, "vector", 8, 0.1),
+    "two processors": (2, 1, True, "vector", _ALL, 0.15),
     "three processors": (3, 1, True, "libm", 0, 0.1),
     # single elements
     "two processors, few arrays here": (2, 1, False, "vector", 8, 0.1),
@@ -49,6 +50,8 @@ def test_random_programs_agree(machine: str) -> None:
         "LEGATE_DIFFUSE_SMALL_BYTES": str(small_bytes),
         "PROGRAMS": str(round(PROGRAMS * share)),
     }
+    if "large arrays" in machine:
+        settings["TESTS_LARGE_FROM"] = "64"
     if "PROGRAMS" not in os.environ:
         # which hypothesis takes as a wish for the same examples every time
         settings["CI"] = "1"
