@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from legate_diffuse.fusion.plan import PlannedLaunch
+from legate_diffuse.launch.policy import length_of_body
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
@@ -62,27 +63,36 @@ class PartStep(Step):
             queue.head = first
 
 
-def halves(
-    planner: Planner, operations: Sequence[Any], kept: frozenset[Root]
+def parts(
+    planner: Planner, operations: Sequence[Any], kept: frozenset[Root], count: int
 ) -> list[Step]:
-    """Return the steps of both halves of a launch's operations.
+    """Return the steps of about so many parts of a launch's operations.
 
-    ``kept`` are the roots that are used later.
+    If these repeat, so do the parts, which have one plan then. ``kept`` are the roots
+    that are used later.
     """
-    middle = len(operations) // 2
-    first, second = operations[:middle], operations[middle:]
-    used = kept.union(view.root for each in second for view in each.views)
-    return [PartStep(planner, first, used), PartStep(planner, second, kept)]
+    length = -(-len(operations) // count)
+    repeats = length_of_body(operations)
+    if 0 < repeats < length:
+        length -= length % repeats
+    steps: list[Step] = []
+    for start in reversed(range(0, len(operations), length)):
+        part = operations[start : start + length]
+        steps.append(PartStep(planner, part, kept))
+        kept = kept.union(view.root for each in part for view in each.views)
+    return steps[::-1]
 
 
-def takes_too_much(
+def num_parts(
     planned: PlannedLaunch,
     operations: Sequence[Any],
     views: Sequence[View],
     program: bytes,
     native: Any,
-) -> bool:
-    """Whether a launch has far more temporaries than its operations one by one.
+) -> int:
+    """Return into how many parts a launch is to be divided, 1 if it is not.
+
+    That is if it has far more temporaries than its operations one by one.
 
     Args:
         planned: the launch, which is not partitioned.
@@ -96,14 +106,16 @@ def takes_too_much(
     taken = int(native.scratch_bytes(shapes, program))
     share = _share(native)
     if taken <= min(share, _LEAST):
-        return False
+        return 1
     temporaries = {views[n].root for n in planned.temporaries}
     needed = _bytes_at_once([operations[n] for n in planned.tasks], temporaries)
-    return taken > max(needed, min(_TIMES * needed, share))
+    most = max(needed, min(_TIMES * needed, share), 1)
+    # scalars and rows that are computed again do not count
+    return min(-(-taken // (most + most // 8)), len(planned.tasks))
 
 
 def may_take_much(planned: PlannedLaunch, views: Sequence[View], native: Any) -> bool:
-    """Whether to ask ``takes_too_much``: it takes as long as to submit the launch."""
+    """Whether to ask for ``num_parts``, which takes as long as to submit the launch."""
     if planned.partitioned or len(planned.tasks) < 2:
         return False
     sizes = [views[buffer.view].root.nbytes for buffer in planned.scratch]

@@ -181,6 +181,11 @@ class WindowPolicy:
         self._count = 0
 
 
+def length_of_body(operations: Sequence[Any]) -> int:
+    """Return how many of the last operations a loop repeats, 0 if none does."""
+    return _body(_kinds(operations))
+
+
 def _body(kinds: tuple[int, ...]) -> int:
     """Return the length of the body of the loop at a window's end, 0 without one.
 
@@ -214,7 +219,7 @@ def _step(last: Sequence[tuple[int, ...]], summing: int) -> int:
     return 0
 
 
-def _kinds(operations: list[Any]) -> tuple[int, ...]:
+def _kinds(operations: Sequence[Any]) -> tuple[int, ...]:
     return tuple([operation.kind.id for operation in operations])
 
 

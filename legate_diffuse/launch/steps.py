@@ -10,7 +10,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
-from legate_diffuse.launch.dividing import halves, may_take_much, takes_too_much
+from legate_diffuse.launch.dividing import may_take_much, num_parts, parts
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -301,15 +301,16 @@ class FusedStep(Step):
         return own, waiting, after
 
     def _is_divided(self, queue: LaunchQueue) -> bool:
-        """Put halves of the launch in its place if it takes too much memory."""
+        """Put parts of the launch in its place if it takes too much memory."""
         planned, views = self._launch, self._views
         program = write_program(planned, views, self._shapes, self._scalars)
         operations, native = self._operations, queue.native
-        if not takes_too_much(planned, operations, views, program, native):
+        count = num_parts(planned, operations, views, program, native)
+        if count < 2:
             return False
         own, waiting, after = self._left()
         kept = frozenset(views[n].root for n in planned.arguments)
-        first = chain(halves(self._submitter, own, kept), after)
+        first = chain(parts(self._submitter, own, kept, count), after)
         if queue.head is self:
             self._waiting.operations = waiting
             queue.head = first

@@ -36,7 +36,7 @@ divided = itertools.cycle((True, False, False, False))
 vars(steps)["may_take_much"] = lambda planned, *_: (
     not planned.partitioned and len(planned.tasks) > 1 and next(divided)
 )
-vars(steps)["takes_too_much"] = lambda *_: True
+vars(steps)["num_parts"] = lambda planned, *_: min(len(planned.tasks), 3)
 ALL = STATEMENTS | WRITES | REDUCTIONS
 # Bytes; some arrays of the programs are larger than a limit below that.
 LARGEST = 4096
