@@ -104,6 +104,8 @@ class LaunchWindow:
             )
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
+        # launches, when the last window ended
+        self._divided = 0
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
@@ -451,7 +453,7 @@ class LaunchWindow:
                 self.state = empty
                 queue.head = first
                 self._counters.flushes[cause] += 1
-                self._policy.ended(state.operations, partitioned=self._divides())
+                self._note_end(state.operations)
                 # from here on only steps keep arrays
                 state.forget()
                 del state, closed, steps, first
@@ -459,6 +461,12 @@ class LaunchWindow:
                 break
         if not self.state.count and queue.head is None:
             self._native.set_pending(False)
+
+    def _note_end(self, operations: list[Any]) -> None:
+        before, self._divided = self._divided, self._counters.launches_divided
+        divided = self._divided > before
+        partitioned = self._divides()
+        self._policy.ended(operations, partitioned=partitioned, divided=divided)
 
     def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""

@@ -277,6 +277,14 @@ def test_windows_with_sums_of_partitioned_arrays_do_not_grow(
     assert policy.capacity == (4 * 270 // 3 + 16 if grows else CAPACITY)
 
 
+@pytest.mark.parametrize("place", range(7))
+def test_windows_whose_launches_were_divided_do_not_grow(place: int) -> None:
+    policy = WindowPolicy()
+    for position, length in enumerate([100, 90, 80] * 2):
+        policy.ended(body(length), divided=position == place)
+    assert policy.capacity == (CAPACITY if place < 6 else 4 * 270 // 3 + 16)
+
+
 def test_all_ranks_cut_alike() -> None:
     stream = loop(77, iterations=20)
     lengths = [[len(w) for w in run(WindowPolicy(), stream)] for _ in range(2)]
