@@ -79,8 +79,8 @@ class WindowPolicy:
         self._last: deque[tuple[int, ...]] = deque(maxlen=2 * _MAX_WINDOWS)
         # how many of them, up to the last one, have sums of partitioned arrays
         self._summing = 0
-        # whether launches of those before them were divided
-        self._divided: deque[bool] = deque(maxlen=2 * _MAX_WINDOWS)
+        # whether launches of those before them were split
+        self._split: deque[bool] = deque(maxlen=2 * _MAX_WINDOWS)
 
     def end_where_full(self, state: WindowState, count: int) -> None:
         """End a window that is full, or known to end after its last operation."""
@@ -157,19 +157,19 @@ class WindowPolicy:
         operations: list[Any],
         *,
         partitioned: bool = False,
-        divided: bool = False,
+        split: bool = False,
     ) -> None:
         """Take note of a window, whatever has ended it.
 
         If it ends a step of a long loop, windows are cut anew, in steps; not where
         all of them have sums of partitioned arrays, which end tasks anyway: a step
         would have at most one task less for each, and takes far longer to plan. Nor
-        where a launch was ``divided`` since the window before.
+        where a launch was ``split`` since the window before.
         """
         kinds, last = _kinds(operations), self._last
         alike = bool(last) and last[-1] == kinds
         last.append(kinds)
-        self._divided.append(divided)
+        self._split.append(split)
         if alike:
             # as in ``_step``: nothing would be gained
             self._summing += self._summing > 0
@@ -177,7 +177,7 @@ class WindowPolicy:
         sums = partitioned and any(map(_sums_up, operations))
         self._summing = self._summing + 1 if sums else 0
         # the step's end must be a place where a full window may be cut
-        step = _step(last, self._summing, self._divided)
+        step = _step(last, self._summing, self._split)
         capacity = 4 * step // 3 + _CONTEXT
         if capacity > self.capacity:
             self.capacity = capacity
@@ -210,13 +210,11 @@ def _body(kinds: tuple[int, ...]) -> int:
     return 0
 
 
-def _step(
-    last: Sequence[tuple[int, ...]], summing: int, divided: Sequence[bool]
-) -> int:
+def _step(last: Sequence[tuple[int, ...]], summing: int, split: Sequence[bool]) -> int:
     """Return how many operations a step of the loop has to which windows belong.
 
     0 if they have come for the first time, or most of them are alike, as those of short
-    loops are, or all are among the last ``summing`` ones, or launches were ``divided``:
+    loops are, or all are among the last ``summing`` ones, or launches were ``split``:
     nothing is gained if these are longer.
     """
     for count in range(1, len(last) // 2 + 1):
@@ -226,7 +224,7 @@ def _step(
         step = windows[count:]
         if step == windows[:count]:
             length = sum(map(len, step))
-            if any(list(divided)[-2 * count :]):
+            if any(list(split)[-2 * count :]):
                 return 0
             differ = max(1, summing) < count <= 2 * len(set(step))
             return length if differ and length <= _MAX_STEP else 0

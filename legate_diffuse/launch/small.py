@@ -32,6 +32,7 @@ import numpy as np
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch import ranks
+from legate_diffuse.launch.room import Room
 from legate_diffuse.stores.form import form
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
@@ -50,12 +51,6 @@ MOST_REDUCED: Final = 2**18
 # The loops of a launch with at most so many operations on elements take about as long
 # as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20
-# The memory of ours that all arrays here may take, in bytes, where some are large, and
-# the share of what Legate has.
-_MOST_IN_ALL: Final = 2**30
-# The same for large arrays that only what is pending still uses.
-_MOST_KEPT: Final = 2**26
-_SHARE: Final = 8
 # After so many small launches that ran as tasks, with no other task between them, the
 # arrays that kept them out are brought in. The same for large launches whose results
 # the program waited for.
@@ -94,13 +89,13 @@ class SmallArrays:
         legate: the real Legate.
         most: the bytes of an array that may be here; with 0 all launches are tasks.
         divides: whether arrays are divided now. Such arrays are not mapped.
-        release: submits what is pending where that keeps the memory of arrays that are
-            dead otherwise.
+        release: see ``Room``.
 
     Attributes:
         limit: the bytes of a small array.
         maps: whether large arrays may be mapped: who limits the bytes of arrays here
             limits those of all.
+        room: the memory for large arrays.
         all_ran_here: false once a launch was a task, or had loops over more points than
             operations that run as they come.
     """
@@ -116,14 +111,9 @@ class SmallArrays:
         self._native = legate.native
         self._does_attach: bool | None = None
         self._divides = divides
-        self._release = release
-        in_legate = int(legate.native.memory_of_kernels())
-        self._most_in_all = min(_MOST_IN_ALL, in_legate // _SHARE)
-        self._most_kept = min(_MOST_KEPT, in_legate // _SHARE)
-        # large arrays since somebody has looked whether some can be released
-        self._taken = 0
         # every rank would have to compute and read all of them
         self._most = 0 if ranks.are_several(legate.runtime) else most
+        self.room = Room(legate.native, self._most, release)
         self.limit = min(self._most, _SMALL_BYTES)
         self.maps = self._most > self.limit
         self.all_ran_here = False
@@ -150,13 +140,7 @@ class SmallArrays:
         is_large = size > self.limit
         if not root.fusable or not size or not (self.maps if is_large else self.limit):
             return False
-        if is_large:
-            self._taken += size
-            if self._taken > self._most_kept:
-                self._taken = 0
-                self._release(self._most_kept)
-        # the memory is there already, however large it is
-        stays = not is_large or (self._has_memory(size) and not self._divides())
+        stays = not is_large or (self.room.take(size) and not self._divides())
         form(whole(root.shape), root.shape)
         small = root.small_array()
         if not small.adopt(elements):
@@ -246,9 +230,7 @@ class SmallArrays:
             for root, privilege in zip(roots, planned.privileges, strict=True)
             if not root.is_here and (root.real is None or privilege == WRITE)
         ]
-        if not self.has_room(
-            *[root.nbytes for root in ours if root.nbytes > self.limit]
-        ):
+        if not self.room.has(*[r.nbytes for r in ours if r.nbytes > self.limit]):
             return None
         values = []
         for number, root in inputs:
@@ -283,15 +265,6 @@ class SmallArrays:
         They would not have gone if that had run here, so they may come sooner.
         """
         self._gone += count
-
-    def has_room(self, *sizes: int) -> bool:
-        """Whether large arrays of these bytes may take memory of ours."""
-        if not sizes:
-            return True
-        return max(sizes) <= self._most and self._has_memory(sum(sizes))
-
-    def _has_memory(self, size: int) -> bool:
-        return int(self._native.small_array_bytes()) + size <= self._most_in_all
 
     def _is_long(
         self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]

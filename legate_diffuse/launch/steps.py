@@ -10,10 +10,10 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
-from legate_diffuse.launch.dividing import may_take_much, num_parts, parts
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
+from legate_diffuse.launch.splitting import may_take_much, num_parts, parts
 from legate_diffuse.launch.tiling import passed_stores
 from legate_diffuse.observe.counters import Counters
 from legate_diffuse.observe.naming import places
@@ -170,7 +170,7 @@ class FusedStep(Step):
         if not planned.nests:
             return
         views, shapes = self._views, self._shapes
-        if may_take_much(planned, views, queue.native) and self._is_divided(queue):
+        if may_take_much(planned, views, queue.native) and self._is_split(queue):
             return
         choice = self._submitter.choice
         if choice.is_open:
@@ -300,7 +300,7 @@ class FusedStep(Step):
             after = after.next
         return own, waiting, after
 
-    def _is_divided(self, queue: LaunchQueue) -> bool:
+    def _is_split(self, queue: LaunchQueue) -> bool:
         """Put parts of the launch in its place if it takes too much memory."""
         planned, views = self._launch, self._views
         program = write_program(planned, views, self._shapes, self._scalars)
@@ -314,7 +314,7 @@ class FusedStep(Step):
         if queue.head is self:
             self._waiting.operations = waiting
             queue.head = first
-            self._submitter.counters.launches_divided += 1
+            self._submitter.counters.launches_split += 1
         return True
 
     def _scalars(self, nest: Nest) -> bytes:

@@ -105,7 +105,7 @@ class LaunchWindow:
             if self.submitter.explanation is not None:
                 legate.native.watch_runs(self.submitter.place_of_run)
         # launches, when the last window ended
-        self._divided = 0
+        self._split = 0
         self._native = legate.native
         self._native.set_flush_callback(lambda: self.flush("native call"))
 
@@ -463,10 +463,10 @@ class LaunchWindow:
             self._native.set_pending(False)
 
     def _note_end(self, operations: list[Any]) -> None:
-        before, self._divided = self._divided, self._counters.launches_divided
-        divided = self._divided > before
+        before, self._split = self._split, self._counters.launches_split
+        split = self._split > before
         partitioned = self._divides()
-        self._policy.ended(operations, partitioned=partitioned, divided=divided)
+        self._policy.ended(operations, partitioned=partitioned, split=split)
 
     def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""

@@ -36,7 +36,7 @@ class Counters:
     failures: int = 0
     launches_checked: int = 0
     # as they would have taken far more memory than the original tasks
-    launches_divided: int = 0
+    launches_split: int = 0
     # what several ranks have agreed on, and how often they had to wait for it
     matches: int = 0
     matches_awaited: int = 0

@@ -278,10 +278,10 @@ def test_windows_with_sums_of_partitioned_arrays_do_not_grow(
 
 
 @pytest.mark.parametrize("place", range(7))
-def test_windows_whose_launches_were_divided_do_not_grow(place: int) -> None:
+def test_windows_whose_launches_were_split_do_not_grow(place: int) -> None:
     policy = WindowPolicy()
     for position, length in enumerate([100, 90, 80] * 2):
-        policy.ended(body(length), divided=position == place)
+        policy.ended(body(length), split=position == place)
     assert policy.capacity == (CAPACITY if place < 6 else 4 * 270 // 3 + 16)
 
 

@@ -31,10 +31,10 @@ if not os.environ.get("LEGATE_DIFFUSE_THREADS"):
     # whatever tasks want, which is noted nevertheless
     turns = itertools.cycle((True, False, False))
     vars(choice)["ThreadsOrPoints"]._is_to_change = lambda _: next(turns)
-# Some launches are divided, whatever memory they take.
-divided = itertools.cycle((True, False, False, False))
+# Some launches are split, whatever memory they take.
+split = itertools.cycle((True, False, False, False))
 vars(steps)["may_take_much"] = lambda planned, *_: (
-    not planned.partitioned and len(planned.tasks) > 1 and next(divided)
+    not planned.partitioned and len(planned.tasks) > 1 and next(split)
 )
 vars(steps)["num_parts"] = lambda planned, *_: min(len(planned.tasks), 3)
 ALL = STATEMENTS | WRITES | REDUCTIONS

@@ -24,12 +24,12 @@ def normalized(n, steps, size=1000000):
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
-def test_launch_of_many_large_temporaries_is_divided(cpus: int) -> None:
+def test_launch_of_many_large_temporaries_is_split(cpus: int) -> None:
     run_here(
         NORMALIZED
         + """
 found = counts(lambda: normalized(cn, 20).pop().sum())
-assert found["launches_divided"] > 0 == found["failures"], found
+assert found["launches_split"] > 0 == found["failures"], found
 assert found["tasks_submitted"] < 20, found
 agree(lambda n: normalized(n, 20))
 """,
@@ -56,7 +56,7 @@ def needed(n):
     return [total]
 for program in (few, small, needed):
     found = counts(lambda: program(cn).pop().sum())
-    assert found["launches_divided"] == 0 < found["groups"], (program, found)
+    assert found["launches_split"] == 0 < found["groups"], (program, found)
     agree(program)
 """
     )
@@ -79,7 +79,7 @@ def program(n):
     y += first
     return [y, *kept, *sums]
 found = counts(lambda: program(cn)[0].sum())
-assert found["launches_divided"] > 0 == found["failures"], found
+assert found["launches_split"] > 0 == found["failures"], found
 for one, other in zip(program(cn), program(np), strict=True):
     np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-12)
 """

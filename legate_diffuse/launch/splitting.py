@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divides launches that would take far more memory than their operations one by one.
+"""Splits launches that would take far more memory than their operations one by one.
 
 A launch may do the same work for many arrays, in one loop after another, so that it has
 many temporaries at once, where the program frees one before it makes the next. Most of
@@ -37,7 +37,7 @@ class Planner(Protocol):
 
 
 class PartStep(Step):
-    """Operations of a launch that was divided are planned by themselves.
+    """Operations of a launch that was split are planned by themselves.
 
     Args:
         planner: what plans them.
@@ -90,7 +90,7 @@ def num_parts(
     program: bytes,
     native: Any,
 ) -> int:
-    """Return into how many parts a launch is to be divided, 1 if it is not.
+    """Return into how many parts a launch is to be split, 1 if it is not.
 
     That is if it has far more temporaries than its operations one by one.
 
