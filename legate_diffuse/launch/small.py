@@ -16,9 +16,10 @@ tasks wants it back, nothing is copied. So loops over a few of their elements (a
 column, a single one) run here as others do, once a few have come in a row.
 
 A launch of many operations runs in the program's thread, and those that help it, where
-the program waits for its result, time after time, and nothing is gained by a task that
-runs beside the program. To hand arrays over takes time as well, so the program has to
-wait the longer, the more often they have gone.
+most of what it reads would have to be copied for a task, or the program waits for its
+result, time after time, and nothing is gained by a task that runs beside the program.
+To hand arrays over takes time as well, so the program has to wait the longer, the more
+often they have gone, until as many launches ran here.
 """
 
 from __future__ import annotations
@@ -257,6 +258,7 @@ class SmallArrays:
         if must_wait and (in_legate > copied or not here):
             self._waited = self._waited + 1 if is_wanted else 0
             return False
+        self._patience = max(_PATIENCE, self._patience - 1)
         return True
 
     def note_taken(self, count: int) -> None:
