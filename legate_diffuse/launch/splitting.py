@@ -10,11 +10,10 @@ time has to be cleared, and what Legate has memory for must not fail fused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.launch.policy import length_of_body
-from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -25,62 +24,14 @@ _SHARE: Final = 8
 _TIMES: Final = 4
 
 
-class Planner(Protocol):
-    """What plans the parts of a launch: the ``Submitter``."""
-
-    native: Any
-
-    def steps_of_part(
-        self, operations: Sequence[Any], kept: frozenset[Root]
-    ) -> list[Step]:
-        """Return what is to be done to submit operations by themselves."""
-
-
-class PartStep(Step):
-    """Operations of a launch that was split are planned by themselves.
-
-    Args:
-        planner: what plans them.
-        operations: the operations, in program order.
-        kept: the roots that later operations use.
-    """
-
-    __slots__ = ("_kept", "_operations", "_planner")
-
-    def __init__(
-        self, planner: Planner, operations: Sequence[Any], kept: frozenset[Root]
-    ) -> None:
-        super().__init__()
-        self._planner = planner
-        self._operations = operations
-        self._kept = kept
-
-    def run(self, queue: LaunchQueue, launch: int) -> None:
-        """Put the steps of a plan in its place."""
-        steps = self._planner.steps_of_part(self._operations, self._kept)
-        first = chain(steps, self.next)
-        if queue.head is self:
-            queue.head = first
-
-
-def parts(
-    planner: Planner, operations: Sequence[Any], kept: frozenset[Root], count: int
-) -> list[Step]:
-    """Return the steps of about so many parts of a launch's operations.
-
-    If these repeat, so do the parts, which have one plan then. ``kept`` are the roots
-    that are used later.
-    """
+def parts(operations: Sequence[Any], count: int) -> list[Sequence[Any]]:
+    """Return about so many parts of a launch's operations, alike if these repeat."""
     length = -(-len(operations) // count)
     repeats = length_of_body(operations)
     if 0 < repeats < length:
         length -= length % repeats
-    steps: list[Step] = []
-    for start in reversed(range(0, len(operations), length)):
-        part = operations[start : start + length]
-        steps.append(PartStep(planner, part, kept))
-        kept = kept.union(view.root for each in part for view in each.views)
-    return steps[::-1]
+    starts = range(0, len(operations), length)
+    return [operations[start : start + length] for start in starts]
 
 
 def num_parts(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from legate_diffuse.fusion.plan import PlannedLaunch
@@ -45,6 +45,11 @@ class StepOwner(Protocol):
     def give_up(self, launch: PlannedLaunch, stage: str, failure: Exception) -> None:
         """Let the original tasks of a launch run from now on."""
 
+    def note_failure(
+        self, stage: str, failure: Exception, describe: Callable[[], str]
+    ) -> None:
+        """Tell the user once that original tasks run instead of fused ones."""
+
     def steps_of_part(
         self, operations: Sequence[Any], kept: frozenset[Root]
     ) -> list[Step]:
@@ -77,6 +82,42 @@ class OriginalStep(Step):
         counters = self._submitter.counters
         counters.tasks_submitted += 1
         counters.fills_submitted += type(self._operation) is Fill
+
+
+class PartStep(Step):
+    """Operations of a launch that was split are planned by themselves.
+
+    Args:
+        submitter: what plans them.
+        operations: the operations, in program order.
+        kept: the roots that are used later.
+    """
+
+    __slots__ = ("_kept", "_operations", "_submitter")
+
+    def __init__(
+        self, submitter: StepOwner, operations: Sequence[Any], kept: frozenset[Root]
+    ) -> None:
+        super().__init__()
+        self._submitter = submitter
+        self._operations = operations
+        self._kept = kept
+
+    def run(self, queue: LaunchQueue, launch: int) -> None:
+        """Put the steps of a plan in its place."""
+        steps = self._submitter.steps_of_part(self._operations, self._kept)
+        first = chain(steps, self.next)
+        if queue.head is self:
+            queue.head = first
+
+    def give_up(self, queue: LaunchQueue, error: Exception) -> None:
+        """Let the original tasks run instead."""
+        steps = [OriginalStep(self._submitter, one) for one in self._operations]
+        first = chain(steps, self.next)
+        if queue.head is self:
+            queue.head = first
+        self.error = None
+        self._submitter.note_failure("planning", error, lambda: "")
 
 
 class NeverMade(Step):
@@ -310,7 +351,10 @@ class FusedStep(Step):
             return False
         own, waiting, after = self._left()
         kept = frozenset(views[n].root for n in planned.arguments)
-        first = chain(parts(self._submitter, own, kept, count), after)
+        first = after
+        for part in reversed(parts(own, count)):
+            first = chain([PartStep(self._submitter, part, kept)], first)
+            kept = kept.union(view.root for each in part for view in each.views)
         if queue.head is self:
             self._waiting.operations = waiting
             queue.head = first

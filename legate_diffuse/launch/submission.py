@@ -94,7 +94,7 @@ class Submitter:
             counters,
             self._kernels,
             self.logs,
-            self._failed,
+            self.note_failure,
         )
         if checker is not None:
             self.planner.watch = verify_pass
@@ -332,9 +332,9 @@ class Submitter:
         """Let the original tasks of a launch run from now on."""
         launch.fused = False
         launch.deferrable = ()
-        self._failed(stage, failure, lambda: kernels_text(launch))
+        self.note_failure(stage, failure, lambda: kernels_text(launch))
 
-    def _failed(
+    def note_failure(
         self, stage: str, failure: Exception, describe: Callable[[], str]
     ) -> None:
         """Tell the user once that original tasks run instead of fused ones.

@@ -86,6 +86,49 @@ for one, other in zip(program(cn), program(np), strict=True):
     )
 
 
+FAILING = """
+steps_of_part, calls = window.submitter.steps_of_part, []
+def fails(*arguments):
+    calls.append(arguments)
+    if len(calls) in FAILURES:
+        raise ERROR
+    return steps_of_part(*arguments)
+window.submitter.steps_of_part = fails
+try:
+    found = normalized(cn, 20)
+    window.flush("test")
+except (KeyboardInterrupt, RuntimeError):
+    print("interrupted", end=" ")
+    window.flush("test")
+expected = normalized(np, 20)
+print(np.array_equal(np.asarray(found[0]), expected[0]), len(calls) > 1)
+print(legate_diffuse.stats()["failures"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("failures", "error", "printed", "told"),
+    [
+        # what fails once came from outside
+        ("range(100)", "RuntimeError('injected')", "True True\n", True),
+        ("[1]", "RuntimeError('injected')", "interrupted True True\n0\n", False),
+        ("[2]", "KeyboardInterrupt", "interrupted True True\n0\n", False),
+    ],
+)
+def test_parts_that_fail_run_the_original_tasks(
+    failures: str, error: str, printed: str, told: bool
+) -> None:
+    program = FAILING.replace("FAILURES", failures).replace("ERROR", error)
+    done = run_begun(NORMALIZED + program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(printed)
+    sentence = (
+        "legate_diffuse: planning of a group of operations failed (RuntimeError: "
+        "injected), so they run unfused\n"
+    )
+    assert done.stderr == (sentence if told else "")
+
+
 LITTLE = {"LEGATE_CONFIG": "--cpus 1 --gpus 0 --sysmem 120"}
 
 
