@@ -239,7 +239,8 @@ def refuse(group: Group, task: IndexTask) -> Refusal | None:
             and (group.parts or _uses_parts(task))
         ):
             return Refusal.GATHERS
-    if len(group.arguments | _arguments(group, task)) > MAX_ARGUMENTS:
+    most = len(group.arguments) + len(task.accesses)
+    if most > MAX_ARGUMENTS < len(group.arguments | _arguments(group, task)):
         return Refusal.TOO_MANY_ARGUMENTS
     if not group.reduced.isdisjoint(task.stores):
         return Refusal.REDUCTION
