@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-# The memory of ours that all arrays here may take, in bytes, where some are large, and
-# the share of what Legate has.
+# The memory of ours that all arrays here may take, in bytes, where some are large.
 _MOST_IN_ALL: Final = 2**30
-# The same for large arrays that only what is pending still uses.
+# The same for large arrays that only what is pending still uses; Legate would have to
+# take all of them at once, hence no more than this share of its memory.
 _MOST_KEPT: Final = 2**26
 _SHARE: Final = 8
 
@@ -28,9 +28,8 @@ class Room:
         self._native = native
         self._most = most
         self._release = release
-        in_legate = int(native.memory_of_kernels())
-        self._most_in_all = min(_MOST_IN_ALL, in_legate // _SHARE)
-        self._most_kept = min(_MOST_KEPT, in_legate // _SHARE)
+        self._most_in_all = _MOST_IN_ALL
+        self._most_kept = min(_MOST_KEPT, int(native.memory_of_kernels()) // _SHARE)
         # bytes that were taken since somebody has looked whether some can be released
         self._taken = 0
 

@@ -17,11 +17,11 @@ from legate_diffuse.launch.policy import length_of_body
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
-# Temporaries may always take so many bytes, or that share of the memory if it is less.
+# Temporaries may always take so many bytes.
 _LEAST: Final = 2**26
-_SHARE: Final = 8
-# So many times the memory of the operations one by one, within that share.
+# So many times the memory of the operations one by one, within a share of Legate's.
 _TIMES: Final = 4
+_SHARE: Final = 8
 
 
 def parts(operations: Sequence[Any], count: int) -> list[Sequence[Any]]:
@@ -55,26 +55,22 @@ def num_parts(
     roots = [views[n].root for n in planned.arguments]
     shapes = [(root.shape, int(root.type.size)) for root in roots]
     taken = int(native.scratch_bytes(shapes, program))
-    share = _share(native)
-    if taken <= min(share, _LEAST):
+    if taken <= _LEAST:
         return 1
     temporaries = {views[n].root for n in planned.temporaries}
     needed = _bytes_at_once([operations[n] for n in planned.tasks], temporaries)
-    most = max(needed, min(_TIMES * needed, share), 1)
+    share = int(native.memory_of_kernels()) // _SHARE
+    most = max(needed, min(_TIMES * needed, max(share, _LEAST)), 1)
     # scalars and rows that are computed again do not count
     return min(-(-taken // (most + most // 8)), len(planned.tasks))
 
 
-def may_take_much(planned: PlannedLaunch, views: Sequence[View], native: Any) -> bool:
+def may_take_much(planned: PlannedLaunch, views: Sequence[View]) -> bool:
     """Whether to ask for ``num_parts``, which takes as long as to submit the launch."""
     if planned.partitioned or len(planned.tasks) < 2:
         return False
     sizes = [views[buffer.view].root.nbytes for buffer in planned.scratch]
-    return sum(sizes) > min(_share(native), _LEAST)
-
-
-def _share(native: Any) -> int:
-    return int(native.memory_of_kernels()) // _SHARE
+    return sum(sizes) > _LEAST
 
 
 def _bytes_at_once(operations: Sequence[Any], temporaries: set[Root]) -> int:

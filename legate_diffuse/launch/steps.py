@@ -211,7 +211,7 @@ class FusedStep(Step):
         if not planned.nests:
             return
         views, shapes = self._views, self._shapes
-        if may_take_much(planned, views, queue.native) and self._is_split(queue):
+        if may_take_much(planned, views) and self._is_split(queue):
             return
         choice = self._submitter.choice
         if choice.is_open:

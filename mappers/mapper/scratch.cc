@@ -2,6 +2,7 @@
 
 #include "mapper/scratch.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "memory/capacity.h"
@@ -89,8 +90,10 @@ char* scratch_in_store(const legate::TaskContext& context) {
 }
 
 std::int64_t memory_of_kernels() {
-  static const auto bytes =
-      capacity_of(kernels_run_on_gpus() ? Realm::Memory::GPU_FB_MEM : Realm::Memory::SYSTEM_MEM);
+  static const auto bytes = kernels_run_on_gpus()
+                                ? capacity_of(Realm::Memory::GPU_FB_MEM)
+                                : std::max(capacity_of(Realm::Memory::SYSTEM_MEM),
+                                           capacity_of(Realm::Memory::SOCKET_MEM));  // of OpenMP
   return bytes;
 }
 
