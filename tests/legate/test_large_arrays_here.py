@@ -160,6 +160,26 @@ assert native.num_given_away() - before <= 1, native.num_given_away() - before
     )
 
 
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_what_is_no_loop_is_numpys_on_few_processors(cpus: int) -> None:
+    run_here(
+        """
+def program(n):
+    x = (n.arange(1100000.0) * 7919.0) % 1000003.0
+    order = n.argsort(x)
+    y = n.sort(x) + n.take(x, order)
+    return [y, order, n.argmin(y), n.histogram(y, 10)[0], n.searchsorted(y, x[:9])]
+program(cn)
+found = counts(lambda: program(cn))
+# all tasks are fused ones
+assert found["tasks_submitted"] == found["groups"] - found["ran_in_process"], found
+assert found["ran_in_process"] >= 5 > found["tasks_submitted"], found
+agree(program)
+""",
+        LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+    )
+
+
 def test_nothing_is_large_without_a_read() -> None:
     run_here(
         """
