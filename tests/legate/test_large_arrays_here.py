@@ -165,7 +165,7 @@ def test_what_is_no_loop_is_numpys_on_few_processors(cpus: int) -> None:
     run_here(
         """
 def program(n):
-    x = (n.arange(1100000.0) * 7919.0) % 1000003.0
+    x = (n.arange(1100000.0) * 7919.0) % 1299709.0
     order = n.argsort(x)
     y = n.sort(x) + n.take(x, order)
     return [y, order, n.argmin(y), n.histogram(y, 10)[0], n.searchsorted(y, x[:9])]
