@@ -56,6 +56,12 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
   }
 }
 
+bool Signature::convert(PyObject* number, std::size_t operand, char* to) const {
+  return types[operand] == NumberType::OTHER
+             ? legate_diffuse::convert(number, text_of(dtypes[operand]), to)
+             : legate_diffuse::convert(number, types[operand], to);
+}
+
 const Names& names() {
   static const auto* const instance = new Names;
   return *instance;
@@ -95,8 +101,7 @@ bool is_array(PyObject* object) {
 }
 
 PyObject* dtype_of(PyObject* array) {
-  const auto view = view_of(array);
-  auto* shown = view.ptr();
+  auto* shown = reinterpret_cast<PyObject*>(thunk_of(array));
 
   if (!shown) return nullptr;
   while (auto* const lazy = lazy_thunk(shown)) {
@@ -111,13 +116,7 @@ PyObject* dtype_of(PyObject* array) {
 }
 
 nb::object view_of(PyObject* array) {
-  if (!is_array(array)) return {};
-  if (auto* const kept = kept_thunk(array)) return nb::borrow(reinterpret_cast<PyObject*>(kept));
-  if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
-
-  const auto store = find_plain(array).store;
-
-  return store.is_valid() ? nb::borrow(array_fields().store_view.of(store.ptr())) : nb::object{};
+  return nb::borrow(reinterpret_cast<PyObject*>(thunk_of(array)));
 }
 
 PlainArray find_plain(PyObject* array) {

@@ -11,6 +11,7 @@
 #include "process/at_once.h"
 #include "process/fields.h"
 #include "process/lazy_thunk.h"
+#include "process/numbers.h"
 #include "process/objects.h"
 
 namespace legate_diffuse {
@@ -68,8 +69,7 @@ bool arrays_are_ready();
 // Whether cuPyNumeric warns where a value becomes one of another type.
 bool conversions_warn();
 
-// The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
-// arrays.
+// What is behind a plain array (`thunk_of`); empty for others, and for objects that are no arrays.
 nanobind::object view_of(PyObject* array);
 
 bool is_array(PyObject* object);
@@ -93,6 +93,7 @@ bool is_writeable(PyObject* array);
 // An operation on operands of given types, and the array that it makes. All references are kept.
 struct Signature {
   std::vector<PyObject*> dtypes;  // of the operands: names that are one object for each type
+  std::vector<NumberType> types;  // the same
   Operation* operation;
   PyObject* prototype;  // a root without elements that has the type of the result
   PyObject* dtype;      // NumPy's type of the result
@@ -100,6 +101,10 @@ struct Signature {
   std::string scalars;      // the operation's own, of SCALAR_SIZE bytes each
   std::string identity;     // an element that the result of a reduction starts from
   PyObject* task_template;  // of tasks that wait
+
+  // Converts a number of Python's to an operand.
+  bool convert(PyObject* number, std::size_t operand, char* to) const;
+
   // of further results, which the operation computes as well: of each the result comes, and then
   // the operands again
   std::vector<const Signature*> others{};

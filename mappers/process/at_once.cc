@@ -208,9 +208,18 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   return answer == Answer::DONE && form.volume > most ? Answer::IMPOSSIBLE : answer;
 }
 
+void LocalOperand::set_number(const char* value) {
+  root = layout = dtype = nullptr;
+  small = nullptr;
+  constant = value;
+  form = {};
+  repeats = copied = false;
+}
+
 Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool changes) {
   const LazyThunk* part{};
 
+  set_number(nullptr);
   if (auto* const lazy = lazy_thunk(view)) {
     if (!lazy->view) return find(fields, *lazy);
     if (lazy->key) part = lazy;
@@ -371,9 +380,11 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
 
 Operation::Variants::const_iterator Operation::find(const LocalOperands& operands) const {
   const auto pattern = pattern_of(operands);
+  const auto end = pattern.begin() + static_cast<std::ptrdiff_t>(num_operands());
 
-  return std::find_if(variants_.begin(), variants_.end(),
-                      [&](const auto& each) { return each.pattern == pattern; });
+  return std::find_if(variants_.begin(), variants_.end(), [&](const auto& each) {
+    return std::equal(pattern.begin(), end, each.pattern.begin());
+  });
 }
 
 const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
@@ -399,7 +410,7 @@ void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests
 Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
   constexpr std::int64_t CONSTANT = -1;
   constexpr std::int64_t REPEATS = CONSTANT - static_cast<std::int64_t>(MAX_OPERANDS);
-  Pattern pattern{};
+  Pattern pattern;
 
   for (std::size_t number = 0; number < num_operands(); ++number) {
     const auto& one = operands[number];

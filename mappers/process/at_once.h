@@ -76,7 +76,11 @@ constexpr std::int64_t MOST_POINTS = 49152;
 constexpr std::int64_t MOST_REDUCED = 262144;
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
+// What the elements are is known once a view was looked at.
 struct LocalOperand {
+  // Lets it be a number.
+  void set_number(const char* value);
+
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
   // Of more than `most` points it answers IMPOSSIBLE.
@@ -106,12 +110,12 @@ struct LocalOperand {
   // Lets it show the same elements in another shape; strides count elements.
   void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
 
-  PyObject* root{};    // or the lazy thunk
-  PyObject* layout{};  // null for a part of which only elements were asked for
-  PyObject* dtype{};   // the name, which is one object for each type
+  PyObject* root{};  // or the lazy thunk
+  PyObject* layout;  // null for a part of which only elements were asked for
+  PyObject* dtype;   // the name, which is one object for each type
   SmallArray* small{};
   const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
-  Form form{};
+  Form form;
   bool repeats{};  // one element, whatever the layout shows
   bool copied{};   // what an index shows of it becomes an array of its own
 

@@ -74,49 +74,10 @@ char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& op
          (operand.repeats ? 0 : *offset * operand.small->shape().itemsize);
 }
 
-ElementOfWhole::ElementOfWhole(LazyThunk* known, PyObject* key) : thunk{known} {
-  if (thunk->is_made || thunk->elements.shape().extents.empty() ||
-      static_cast<std::int64_t>(thunk->elements.num_bytes()) > store_fields().most_bytes) {
-    return;
-  }
-  if (const auto offset = offset_of(Form{store_fields().layout_form.of(thunk->layout)}, key)) {
-    element = thunk->elements.elements() + *offset * thunk->elements.shape().itemsize;
-  }
-}
-
-PyObject* ElementOfWhole::dtype() const {
-  return array_fields().root_dtype.of(thunk->prototype);
-}
-
-bool put_to_whole(LazyThunk* thunk, PyObject* key, PyObject* value) {
-  const ElementOfWhole whole{thunk, key};
-
-  if (!whole.element) return false;
-
-  auto& elements = thunk->elements;
-  Run run{"write"};
-
-  if (!put_value(whole.element, whole.dtype(), elements.shape().itemsize, value)) return false;
-  elements.set_changed();
-  run.done();
-  return true;
-}
-
 bool put(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
-  auto* thunk = seen_thunk(array);
-
-  if (thunk && put_to_whole(thunk, key, value)) return true;
-
-  const Behind behind{array};
-
-  if (!thunk && (thunk = behind.thunk_of_whole())) {
-    see(array, thunk);
-    if (put_to_whole(thunk, key, value)) return true;
-  }
-
-  const auto view = behind.view();
+  const auto view = view_of(array);
   LocalOperand target;
   auto* const element = view.is_valid() ? find_element(view.ptr(), key, true, target) : nullptr;
 

@@ -15,17 +15,6 @@ namespace legate_diffuse {
 // another one. `operand` is then the view.
 char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand);
 
-// The same for an array that is no part of another one, and has a lazy thunk, which it returns.
-struct ElementOfWhole {
-  // `thunk` is that of the array.
-  ElementOfWhole(LazyThunk* thunk, PyObject* key);
-
-  [[nodiscard]] PyObject* dtype() const;
-
-  LazyThunk* thunk{};
-  char* element{};  // null if this is another array or key
-};
-
 // array[key] = value for integers and a single element; false if that is left to Python.
 bool put(PyObject* array, PyObject* key, PyObject* value);
 

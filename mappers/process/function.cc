@@ -216,18 +216,21 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
                                 Given& given) const {
   std::array<PyObject*, MAX_OPERANDS> dtypes{};
 
+  // all before any is looked at, as this may make objects
+  for (std::size_t index = 0; index < count; ++index) {
+    given.views[index + 1] = view_of(operands[index]);
+  }
   for (std::size_t index = 0; index < count; ++index) {
     auto& one = given.found[index + first];
 
     if (is_any_number(operands[index])) {
       if (!takes_numbers_) return nullptr;
-      one.constant = given.numbers[index].bytes.data();
+      one.set_number(given.numbers[index].bytes.data());
       continue;
     }
 
-    auto& view = given.views[index + 1];
+    const auto& view = given.views[index + 1];
 
-    view = view_of(operands[index]);
     if (!view.is_valid() || !may_be_read(one, view.ptr())) return nullptr;
     dtypes[index] = one.dtype;
   }
@@ -249,23 +252,23 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
     auto& number = given.numbers[index];
 
     number = {};
-    if (!convert(operands[index], text_of(signature->dtypes[index]), number.bytes.data())) {
-      return nullptr;
-    }
+    if (!signature->convert(operands[index], index, number.bytes.data())) return nullptr;
   }
   return signature;
 }
 
 PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count) {
-  const auto may_be_single =
-      out == Py_None && !reduces_ && takes_numbers_ && count <= SingleElements::MOST_OPERANDS;
+  const auto may_be_single = !reduces_ && takes_numbers_ && count <= SingleElements::MOST_OPERANDS;
 
   if (may_be_single) {
-    if (auto* const made = singles_.apply(operands, count)) return made;
+    if (auto* const made = singles_.apply(out, operands, count)) return made;
   }
 
   const std::size_t first = reduces_ ? 2 : 1;
   Given given;
+
+  given.views[0] = view_of(out);
+
   const auto* const signature = find(operands, count, first, given);
   auto& [views, numbers, found, shape] = given;
 
@@ -274,6 +277,7 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
   if (reduces_ && found[first].form.volume < 2) Py_RETURN_NONE;
 
   nb::object array;
+  auto is_known = true;
 
   if (out == Py_None) {
     const auto layout = dense_layout(shape, found, first, count);
@@ -284,13 +288,13 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
 
     array = std::move(made.array);
     views[0] = std::move(made.view);
+    is_known = made.is_spare;
   } else {
-    views[0] = view_of(out);
     if (!views[0].is_valid() || !is_writeable(out)) Py_RETURN_NONE;
     array = nb::borrow(out);
   }
   // a finalizer may have come while objects were made
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+  if (!is_known && !arrays_are_ready()) Py_RETURN_NONE;
   for (std::size_t index = 0; index < first; ++index) {
     if (!found[index].is_here(views[0].ptr(), true)) Py_RETURN_NONE;
   }
@@ -298,7 +302,9 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
     auto& one = found[index + first];
 
     if (one.constant) continue;
-    if (!may_be_read(one, views[index + 1].ptr()) || !repeat_over(shape, one)) Py_RETURN_NONE;
+    if (!(is_known || may_be_read(one, views[index + 1].ptr())) || !repeat_over(shape, one)) {
+      Py_RETURN_NONE;
+    }
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
       found[0].dtype != array_fields().root_dtype.of(signature->prototype)) {
@@ -352,7 +358,7 @@ PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) 
     ++operand;
     for (std::size_t index = 0; index < count; ++index, ++operand) {
       if (!views[index + 1].is_valid()) {
-        operand->constant = numbers[index].bytes.data();
+        operand->set_number(numbers[index].bytes.data());
       } else if (!operand->is_here(views[index + 1].ptr(), false) ||
                  !repeat_over(shape, *operand)) {
         Py_RETURN_NONE;
@@ -597,53 +603,18 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
   return made.done(target, run);
 }
 
-// No object is made, so that nobody else's code comes in between, once the place is known.
-PyObject* Function::get_of_whole(LazyThunk* known, PyObject* key) const {
-  const ElementOfWhole whole{known, key};
-  const auto* const signature =
-      whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
-  auto made = nb::steal(signature && single_ ? take_spare(whole.dtype(), single_) : nullptr);
-
-  if (!made.is_valid()) return nullptr;
-
-  Run run{"read"};
-  auto& thunk = *kept_thunk(made.ptr());
-
-  thunk.reset(*signature);
-  thunk.elements.reserve();
-  std::memcpy(thunk.elements.elements(), whole.element, signature->itemsize);
-  thunk.elements.set_changed();
-  run.done();
-  return made.release().ptr();
-}
-
 PyObject* Function::get(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  auto* thunk = seen_thunk(array);
-
-  if (thunk) {
-    if (auto* const made = get_of_whole(thunk, key)) return made;
-  }
-
-  const Behind behind{array};
-
-  if (!thunk && (thunk = behind.thunk_of_whole())) {
-    see(array, thunk);
-    if (auto* const made = get_of_whole(thunk, key)) return made;
-  }
-  return made_or(get_element(behind, key), [&] {
-    return made_or(get_part(array, behind, key), [&] { return get_places(array, key); });
+  return made_or(get_element(array, key), [&] {
+    return made_or(get_part(array, key), [&] { return get_places(array, key); });
   });
 }
 
-PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
-  const auto view = behind.view();
+PyObject* Function::get_element(PyObject* array, PyObject* key) const {
+  const auto view = view_of(array);
   LocalOperand operand;
-
-  if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;
-
-  const auto* const signature = find({operand.dtype}, 1);
+  auto* element = view.is_valid() ? find_element(view.ptr(), key, false, operand) : nullptr;
+  const auto* const signature = element ? find({operand.dtype}, 1) : nullptr;
 
   if (!signature) Py_RETURN_NONE;
 
@@ -652,11 +623,11 @@ PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
 
   if (!made.is_here(target)) Py_RETURN_NONE;
 
-  const auto* const element = find_element(view.ptr(), key, false, operand);
-
-  if (!element) Py_RETURN_NONE;
+  if (!made.is_spare && !(element = find_element(view.ptr(), key, false, operand))) Py_RETURN_NONE;
 
   Run run{"read"};
+
+  target.small->reserve();
 
   std::memcpy(target.small->elements(), element, signature->itemsize);
   return made.done(target, run);

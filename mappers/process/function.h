@@ -87,8 +87,7 @@ class Function {
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
-  PyObject* get_element(const Behind& behind, PyObject* key) const;
-  PyObject* get_of_whole(LazyThunk* thunk, PyObject* key) const;
+  PyObject* get_element(PyObject* array, PyObject* key) const;
   struct Mixture {
     std::vector<PyObject*> kinds;
     PyObject* dtype;

@@ -156,10 +156,10 @@ Stores find_part(const Stores& whole, PyObject* key) {
   return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
 }
 
-PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key) {
+PyObject* get_part(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const auto whole = behind.stores();
+  const auto whole = stores_to_index(array);
   LocalOperand operand;
 
   if (!whole.view.is_valid()) Py_RETURN_NONE;
@@ -197,7 +197,7 @@ PyObject* get_places(PyObject* array, PyObject* key) {
 bool put_part(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
-  const auto whole = Behind{array}.stores();
+  const auto whole = stores_to_index(array);
   LocalOperand target, source;
 
   // a finalizer may have come while objects were made

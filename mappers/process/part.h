@@ -16,7 +16,7 @@ Stores find_part(const Stores& whole, PyObject* key);
 nanobind::object through(const nanobind::object& view, const nanobind::object& layout);
 
 // array[key] for such a key. A new reference to a new array, or to None if that is left to Python.
-PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key);
+PyObject* get_part(PyObject* array, PyObject* key);
 
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);

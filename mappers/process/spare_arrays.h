@@ -12,22 +12,23 @@ struct LazyThunk;
 // when nobody else holds them: to make such an array takes longer than most operations on it. One
 // whose attributes somebody sets is kept no longer. Used with the GIL held.
 
-// Lets arrays of a class be kept from now on.
-void keep_arrays_of(PyTypeObject* ndarray);
+// Takes note of attributes that are set from now on of arrays, and of their thunks.
+void watch_attributes(PyTypeObject* ndarray, PyTypeObject* thunk);
 
 // Keeps an array of few elements.
 void keep(PyObject* array, LazyThunk* thunk);
 
-// The lazy thunk of an array that is kept; null if it is not.
-LazyThunk* kept_thunk(PyObject* array);
+// Keeps it no longer.
+void forget_spare(PyObject* array);
 
-// Takes note of the lazy thunk of an array whose elements are asked for one by one, until the thunk
-// is gone: it goes before the array does.
-void see(PyObject* array, LazyThunk* thunk);
-void unsee(const LazyThunk* thunk);
+// Arrays and what is behind them are noted here, so that nobody needs to look for an attribute.
+// This keeps nothing alive: a lazy thunk goes before its array does. Some that came before are
+// forgotten.
+void note_thunk(PyObject* array, LazyThunk* thunk);
+void forget_thunk(LazyThunk* thunk);
 
-// The lazy thunk that belongs to an array; null if nobody took note.
-LazyThunk* seen_thunk(PyObject* array);
+// Null if it is not noted.
+LazyThunk* noted_thunk(PyObject* array);
 
 // Whether no array was made read-only.
 bool all_are_writeable();
