@@ -18,9 +18,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Never destroyed: arrays may outlive the interpreter.
-ArrayFields* known_fields = nullptr;
-
 // See `know_settings`.
 bool looks_at_calls = false;
 bool warns_of_conversions = false;
@@ -30,6 +27,8 @@ PyObject* object(PyTypeObject* type) {
 }
 
 }  // namespace
+
+const ArrayFields* known_array_fields = nullptr;
 
 ArrayFields::ArrayFields(const ArrayClasses& known)
     : classes{known},
@@ -73,14 +72,9 @@ void know_arrays(const ArrayClasses& classes) {
         object(classes.root), object(classes.layout), classes.library}) {
     Py_INCREF(each);
   }
-  known_fields = new ArrayFields{classes};
+  known_array_fields = new ArrayFields{classes};
   know_lazy_thunks();
   know_fronts();
-}
-
-const ArrayFields& array_fields() {
-  if (!known_fields) throw std::logic_error{"the classes of arrays are not known yet"};
-  return *known_fields;
 }
 
 void know_settings(bool looks, bool warns) {
@@ -96,10 +90,6 @@ bool arrays_are_ready() {
   return !looks_at_calls && may_run_at_once();
 }
 
-bool is_array(PyObject* object) {
-  return Py_TYPE(object) == array_fields().classes.ndarray;
-}
-
 PyObject* dtype_of(PyObject* array) {
   auto* shown = reinterpret_cast<PyObject*>(thunk_of(array));
 
@@ -113,10 +103,6 @@ PyObject* dtype_of(PyObject* array) {
 
   // that of an array whose shape Legate does not know yet is none
   return dtype == Py_None ? nullptr : dtype;
-}
-
-nb::object view_of(PyObject* array) {
-  return nb::borrow(reinterpret_cast<PyObject*>(thunk_of(array)));
 }
 
 PlainArray find_plain(PyObject* array) {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -60,8 +61,14 @@ void know_arrays(const ArrayClasses& classes);
 // Takes note of whether cuPyNumeric looks at every call, and warns of conversions.
 void know_settings(bool looks, bool warns);
 
+// Null before `know_arrays`. Never destroyed: arrays may outlive the interpreter.
+extern const ArrayFields* known_array_fields;
+
 // Throws std::logic_error before `know_arrays`.
-const ArrayFields& array_fields();
+inline const ArrayFields& array_fields() {
+  if (!known_array_fields) throw std::logic_error{"the classes of arrays are not known yet"};
+  return *known_array_fields;
+}
 
 // Whether operations on arrays may run at once now, but for what waits for their operands.
 bool arrays_are_ready();
@@ -70,9 +77,13 @@ bool arrays_are_ready();
 bool conversions_warn();
 
 // What is behind a plain array (`thunk_of`); empty for others, and for objects that are no arrays.
-nanobind::object view_of(PyObject* array);
+inline nanobind::object view_of(PyObject* array) {
+  return nanobind::borrow(reinterpret_cast<PyObject*>(thunk_of(array)));
+}
 
-bool is_array(PyObject* object);
+inline bool is_array(PyObject* object) {
+  return Py_TYPE(object) == array_fields().classes.ndarray;
+}
 
 // The name of the type of a plain array, which is one object for each type; null for others. It is
 // borrowed.

@@ -28,9 +28,6 @@ constexpr std::size_t MAX_VARIANTS = 256;
 // The scalars of a kernel at most.
 constexpr std::size_t MAX_SCALARS = 32;
 
-// Never destroyed: arrays may outlive the interpreter.
-const StoreFields* known_stores = nullptr;
-
 bool is_set(PyObject* value) {
   return value && value != Py_None;
 }
@@ -163,13 +160,10 @@ StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* lay
       version{root_type, "version"},
       most_bytes{most_bytes} {}
 
-void know_stores(const StoreFields& fields) {
-  known_stores = new StoreFields{fields};
-}
+const StoreFields* known_store_fields = nullptr;
 
-const StoreFields& store_fields() {
-  if (!known_stores) throw std::logic_error{"the classes of stores are not known yet"};
-  return *known_stores;
+void know_stores(const StoreFields& fields) {
+  known_store_fields = new StoreFields{fields};
 }
 
 Form::Form(PyObject* bytes)

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +37,14 @@ struct StoreFields {
 // Takes note of the classes of stores.
 void know_stores(const StoreFields& fields);
 
+// Null before `know_stores`. Never destroyed: arrays may outlive the interpreter.
+extern const StoreFields* known_store_fields;
+
 // Throws std::logic_error before `know_stores`.
-const StoreFields& store_fields();
+inline const StoreFields& store_fields() {
+  if (!known_store_fields) throw std::logic_error{"the classes of stores are not known yet"};
+  return *known_store_fields;
+}
 
 // The bytes of an element of a type of this name.
 std::int64_t itemsize_of(PyObject* dtype);
@@ -93,9 +100,9 @@ struct LocalOperand {
   // The same for any number of elements, of which an index may show a few.
   bool is_in_process(PyObject* view, bool changes);
 
-  // Lets it show what a basic index does; false if that is another one, or left to Python: one
-  // element repeats, or there is none. It is `copied` where an index is an array without
-  // dimensions.
+  // Lets it show what a basic index does; false if that is another one, or left to Python: there is
+  // no element, or one repeats. It is `copied` where an index is an array without dimensions, and
+  // where integers lead to a single element.
   bool index(PyObject* key);
 
   // Whether it is the same view as another operand.

@@ -205,7 +205,7 @@ PyObject* filled_like(const Function& function, PyObject* array, std::string_vie
   LocalOperand like;
 
   if (!view.is_valid() || !like.is_here(view.ptr(), false)) Py_RETURN_NONE;
-  return filled(function, dtype.empty() ? function.find({like.dtype}, 1) : function.find(dtype),
+  return filled(function, dtype.empty() ? function.find({like.dtype}) : function.find(dtype),
                 function.new_layout(like.form.extents, like.form.dim).ptr(), number);
 }
 

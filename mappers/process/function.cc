@@ -85,8 +85,7 @@ class PlainOperands {
 
 }  // namespace
 
-const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
-                                std::size_t count) const {
+const Signature* Function::find(PyObject* const* dtypes, std::size_t count) const {
   for (const auto& signature : signatures_) {
     bool fits = signature.dtypes.size() == count;
 
@@ -214,7 +213,8 @@ bool Function::may_be_read(LocalOperand& operand, PyObject* view) const {
 
 const Signature* Function::find(PyObject* const* operands, std::size_t count, std::size_t first,
                                 Given& given) const {
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
+  std::array<PyObject*, MAX_OPERANDS> dtypes;
+  const auto end = dtypes.begin() + static_cast<std::ptrdiff_t>(count);
 
   // all before any is looked at, as this may make objects
   for (std::size_t index = 0; index < count; ++index) {
@@ -226,6 +226,7 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
     if (is_any_number(operands[index])) {
       if (!takes_numbers_) return nullptr;
       one.set_number(given.numbers[index].bytes.data());
+      dtypes[index] = nullptr;
       continue;
     }
 
@@ -236,11 +237,10 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
   }
 
   // the type of numbers alone is Python's affair
-  if (std::none_of(dtypes.begin(), dtypes.end(), [](auto* dtype) { return dtype != nullptr; })) {
+  if (std::none_of(dtypes.begin(), end, [](auto* dtype) { return dtype != nullptr; }))
     return nullptr;
-  }
 
-  const auto* const signature = find(dtypes, count);
+  const auto* const signature = find(dtypes.data(), count);
 
   if (!signature) return nullptr;
   for (std::size_t index = 0; index < count; ++index) {
@@ -376,15 +376,13 @@ PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) 
 
 void Function::join(const std::vector<PyObject*>& dtypes, Operation* operation,
                     const std::vector<const Function*>& functions) {
-  std::array<PyObject*, MAX_OPERANDS> types{};
   std::vector<const Signature*> found;
 
   if (functions.empty() || functions.size() * (1 + dtypes.size()) > MAX_OPERANDS) {
     throw std::invalid_argument{"too many operands"};
   }
-  std::copy(dtypes.begin(), dtypes.end(), types.begin());
   for (const auto* const each : functions) {
-    const auto* const signature = each->find(types, dtypes.size());
+    const auto* const signature = each->find(dtypes.data(), dtypes.size());
 
     if (!signature) throw std::invalid_argument{"a function does not know these types"};
     found.push_back(signature);
@@ -481,7 +479,7 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   LocalOperand target;
-  const auto* const signature = find({dtype}, 1);
+  const auto* const signature = find({dtype});
 
   if (!signature) Py_RETURN_NONE;
 
@@ -574,7 +572,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
     dtype = source.dtype;
   }
 
-  const auto* const signature = dtype && count > 1 ? find({dtype}, 1) : nullptr;
+  const auto* const signature = dtype && count > 1 ? find({dtype}) : nullptr;
 
   if (!signature) Py_RETURN_NONE;
 
@@ -605,16 +603,22 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
   if (!arrays_are_ready()) Py_RETURN_NONE;
-  return made_or(get_element(array, key), [&] {
-    return made_or(get_part(array, key), [&] { return get_places(array, key); });
-  });
-}
 
-PyObject* Function::get_element(PyObject* array, PyObject* key) const {
   const auto view = view_of(array);
   LocalOperand operand;
-  auto* element = view.is_valid() ? find_element(view.ptr(), key, false, operand) : nullptr;
-  const auto* const signature = element ? find({operand.dtype}, 1) : nullptr;
+  const auto is_here = view.is_valid() && operand.is_in_process(view.ptr(), false);
+  const auto get_basic = [&]() -> PyObject* {
+    if (!is_here) return get_part_elsewhere(array, key);
+    if (!operand.index(key) || (operand.form.dim == 0 && !operand.copied)) Py_RETURN_NONE;
+    return operand.form.dim == 0 ? get_element(view.ptr(), key, operand)
+                                 : get_part(array, key, operand);
+  };
+
+  return made_or(get_basic(), [&] { return get_places(array, key); });
+}
+
+PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& operand) const {
+  const auto* const signature = operand.small->is_valid() ? find({operand.dtype}) : nullptr;
 
   if (!signature) Py_RETURN_NONE;
 
@@ -622,14 +626,12 @@ PyObject* Function::get_element(PyObject* array, PyObject* key) const {
   LocalOperand target;
 
   if (!made.is_here(target)) Py_RETURN_NONE;
-
-  if (!made.is_spare && !(element = find_element(view.ptr(), key, false, operand))) Py_RETURN_NONE;
+  if (!made.is_spare && !(operand.is_in_process(view, false) && operand.index(key))) Py_RETURN_NONE;
 
   Run run{"read"};
 
   target.small->reserve();
-
-  std::memcpy(target.small->elements(), element, signature->itemsize);
+  std::memcpy(target.small->elements(), first_element(operand), signature->itemsize);
   return made.done(target, run);
 }
 

@@ -19,7 +19,6 @@ namespace legate_diffuse {
 namespace {
 
 // Never destroyed: arrays may outlive the interpreter.
-PyTypeObject* lazy_thunk_type = nullptr;
 PyObject* part_of_thunk = nullptr;
 
 void destroy(PyObject* object) {
@@ -182,6 +181,9 @@ PyTypeObject* new_type(const char* name, std::size_t size, std::vector<PyType_Sl
 
 }  // namespace
 
+// Never destroyed: arrays may outlive the interpreter.
+PyTypeObject* lazy_thunk_type = nullptr;
+
 void know_lazy_thunks() {
   auto* const array_type = reinterpret_cast<PyObject*>(array_fields().classes.ndarray);
   auto* const descriptor_type = new_type("legate_diffuse._native.ThunkOfArray", sizeof(PyObject),
@@ -204,12 +206,9 @@ void LazyThunk::reset(const Signature& signature) {
   elements.forget();
 }
 
-LazyThunk* lazy_thunk(PyObject* object) {
-  return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
-}
-
-// Looks at the attributes of an array.
 LazyThunk* find_thunk(PyObject* array) {
+  if (!is_array(array)) return nullptr;
+
   auto lazy = find_attribute(array, names().lazy_thunk);
   auto* found = lazy.is_valid() ? lazy_thunk(lazy.ptr()) : nullptr;
 
@@ -234,11 +233,6 @@ LazyThunk* find_thunk(PyObject* array) {
   show(*found, stores);
   give_lazy_thunk(array, lazy);
   return found;
-}
-
-LazyThunk* thunk_of(PyObject* array) {
-  if (auto* const noted = noted_thunk(array)) return noted;
-  return is_array(array) ? find_thunk(array) : nullptr;
 }
 
 Stores stores_of(PyObject* array) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "process/small_array.h"
+#include "process/spare_arrays.h"
 
 namespace legate_diffuse {
 
@@ -52,11 +53,22 @@ struct LazyThunk {
 // Takes note of the classes of arrays, and lets `_thunk` of an array make its thunk.
 void know_lazy_thunks();
 
-// Null if the object is another one.
-LazyThunk* lazy_thunk(PyObject* object);
+extern PyTypeObject* lazy_thunk_type;
 
-// What is behind a plain array, borrowed from it; null for other objects.
-LazyThunk* thunk_of(PyObject* array);
+// Null if the object is another one.
+inline LazyThunk* lazy_thunk(PyObject* object) {
+  return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
+}
+
+// What is behind a plain array, borrowed from it; null for other objects. `find_thunk` looks at the
+// array's attributes.
+LazyThunk* find_thunk(PyObject* array);
+
+inline LazyThunk* thunk_of(PyObject* array) {
+  auto* const noted = noted_thunk(array);
+
+  return noted ? noted : find_thunk(array);
+}
 
 // What is behind an array: its view, the owner of the root, and NumPy's type.
 struct Stores {

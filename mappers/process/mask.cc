@@ -261,7 +261,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   if (!selection.look(false)) Py_RETURN_NONE;
 
-  const auto* const signature = function.find({selection.array.dtype}, 1);
+  const auto* const signature = function.find({selection.array.dtype});
   const auto count = selection.count();
 
   if (!signature || count * signature->itemsize > store_fields().most_bytes) Py_RETURN_NONE;

@@ -134,24 +134,31 @@ bool is_assignable(PyObject* object) {
   return is_number(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
 }
 
-std::optional<std::int64_t> integer_from(PyObject* object) {
+bool read_integer(PyObject* object, std::int64_t& value) {
   int overflows{};
 
-  if (!PyLong_CheckExact(object)) return {};
-#if PY_VERSION_HEX >= 0x030c0000
+  if (!PyLong_CheckExact(object)) return false;
+
   auto* const number = reinterpret_cast<PyLongObject*>(object);
-
-  if (PyUnstable_Long_IsCompact(number)) return PyUnstable_Long_CompactValue(number);
+#if PY_VERSION_HEX >= 0x030c0000
+  if (PyUnstable_Long_IsCompact(number)) {
+    value = PyUnstable_Long_CompactValue(number);
+    return true;
+  }
 #else
-  const auto* const number = reinterpret_cast<PyLongObject*>(object);
-  const auto digits = Py_SIZE(object);
-
-  if (digits >= -1 && digits <= 1) return digits * static_cast<std::int64_t>(number->ob_digit[0]);
+  if (const auto digits = Py_SIZE(object); digits >= -1 && digits <= 1) {
+    value = digits * static_cast<std::int64_t>(number->ob_digit[0]);
+    return true;
+  }
 #endif
+  value = PyLong_AsLongLongAndOverflow(object, &overflows);
+  return overflows == 0;
+}
 
-  const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
+std::optional<std::int64_t> integer_from(PyObject* object) {
+  std::int64_t value{};
 
-  return overflows == 0 ? std::optional{value} : std::nullopt;
+  return read_integer(object, value) ? std::optional{value} : std::nullopt;
 }
 
 std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim) {

@@ -25,6 +25,9 @@ nanobind::object plain_number(PyObject* number);
 // Whether it is a float, an int, a bool or a complex of Python's.
 bool is_assignable(PyObject* object);
 
+// Reads an int of Python's; false if it is another object, or has more than 64 bits.
+bool read_integer(PyObject* object, std::int64_t& value);
+
 // An int of Python's; none if it is another object, or has more than 64 bits.
 std::optional<std::int64_t> integer_from(PyObject* object);
 

@@ -37,7 +37,8 @@ class SingleElements {
         const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count);
 
     bool operator==(const Key& other) const {
-      return dtypes == other.dtypes && count == other.count && same == other.same;
+      return dtypes[0] == other.dtypes[0] && dtypes[1] == other.dtypes[1] && count == other.count &&
+             same == other.same;
     }
 
     std::array<PyObject*, MOST_OPERANDS> dtypes;

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "process/arrays.h"
@@ -28,23 +27,9 @@ constexpr std::size_t MOST_BYTES = std::size_t{1} << 15;
 // outlive the interpreter.
 std::array<PyObject*, MOST> arrays{};
 std::array<LazyThunk*, MOST> thunks{};
-// Where the last search ended, and which one goes next where all places are taken.
+// Where the last one was found, and which one goes next where all places are taken.
 std::size_t last = 0;
 std::size_t oldest = 0;
-
-struct Noted {
-  PyObject* array;
-  LazyThunk* thunk;
-};
-
-// By their addresses.
-std::array<Noted, 256> all_noted{};
-
-Noted& noted_at(const PyObject* array) {
-  const auto address = reinterpret_cast<std::uintptr_t>(array);
-
-  return all_noted[(address >> 4 ^ address >> 12) % all_noted.size()];
-}
 
 void forget_thunks() {
   for (const auto& each : all_noted) {
@@ -179,6 +164,8 @@ void forget_spare(PyObject* array) {
   if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
 }
 
+std::array<Noted, std::size_t{1} << NOTED_BITS> all_noted{};
+
 void note_thunk(PyObject* array, LazyThunk* thunk) {
   auto& place = noted_at(array);
 
@@ -191,12 +178,6 @@ void note_thunk(PyObject* array, LazyThunk* thunk) {
 void forget_thunk(LazyThunk* thunk) {
   if (thunk->array) noted_at(thunk->array) = {};
   thunk->array = nullptr;
-}
-
-LazyThunk* noted_thunk(PyObject* array) {
-  const auto& noted = noted_at(array);
-
-  return noted.array == array ? noted.thunk : nullptr;
 }
 
 bool all_are_writeable() {
@@ -214,7 +195,7 @@ PyObject* take_spare(PyObject* dtype, PyObject* layout) {
         has_weak_references(array) || has_attributes(array, thunks[place])) {
       continue;
     }
-    last = place + 1;
+    last = place;
     return Py_NewRef(array);
   }
   return nullptr;

@@ -4,6 +4,10 @@
 
 #include <Python.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 namespace legate_diffuse {
 
 struct LazyThunk;
@@ -27,8 +31,28 @@ void forget_spare(PyObject* array);
 void note_thunk(PyObject* array, LazyThunk* thunk);
 void forget_thunk(LazyThunk* thunk);
 
+struct Noted {
+  PyObject* array;
+  LazyThunk* thunk;
+};
+
+// By their addresses, which a multiplication spreads (Knuth, The Art of Computer Programming, 6.4):
+// two of a few arrays rarely meet in one place.
+constexpr int NOTED_BITS = 12;
+extern std::array<Noted, std::size_t{1} << NOTED_BITS> all_noted;
+
+inline Noted& noted_at(const PyObject* array) {
+  const auto spread = reinterpret_cast<std::uintptr_t>(array) * UINT64_C(0x9E3779B97F4A7C15);
+
+  return all_noted[spread >> (64 - NOTED_BITS)];
+}
+
 // Null if it is not noted.
-LazyThunk* noted_thunk(PyObject* array);
+inline LazyThunk* noted_thunk(PyObject* array) {
+  const auto& noted = noted_at(array);
+
+  return noted.array == array ? noted.thunk : nullptr;
+}
 
 // Whether no array was made read-only.
 bool all_are_writeable();
