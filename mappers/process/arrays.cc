@@ -55,12 +55,6 @@ ArrayFields::ArrayFields(const ArrayClasses& known)
   }
 }
 
-bool Signature::convert(PyObject* number, std::size_t operand, char* to) const {
-  return types[operand] == NumberType::OTHER
-             ? legate_diffuse::convert(number, text_of(dtypes[operand]), to)
-             : legate_diffuse::convert(number, types[operand], to);
-}
-
 const Names& names() {
   static const auto* const instance = new Names;
   return *instance;

@@ -113,9 +113,6 @@ struct Signature {
   std::string identity;     // an element that the result of a reduction starts from
   PyObject* task_template;  // of tasks that wait
 
-  // Converts a number of Python's to an operand.
-  bool convert(PyObject* number, std::size_t operand, char* to) const;
-
   // of further results, which the operation computes as well: of each the result comes, and then
   // the operands again
   std::vector<const Signature*> others{};

@@ -188,11 +188,12 @@ bool Form::operator==(const Form& other) const {
          std::equal(strides, strides + dim, other.strides);
 }
 
-FormWords Form::words() const {
-  FormWords words{is_affine, volume, end, dim, offset};
+void Form::write_to(FormWords& words) const {
+  words[0] = is_affine, words[1] = volume, words[2] = end, words[3] = dim, words[4] = offset;
 
-  std::copy(strides, strides + dim, std::copy(extents, extents + dim, words.data() + FORM_HEAD));
-  return words;
+  auto* const rest = words.data() + FORM_HEAD;
+
+  for (std::int64_t d = 0; d < dim; ++d) rest[d] = extents[d], rest[dim + d] = strides[d];
 }
 
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,
@@ -206,7 +207,6 @@ void LocalOperand::set_number(const char* value) {
   root = layout = dtype = nullptr;
   small = nullptr;
   constant = value;
-  form = {};
   repeats = copied = false;
 }
 
@@ -232,6 +232,7 @@ Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool change
     if (part) return Answer::IMPOSSIBLE;
     if (changes || !is_set(bytes)) return Answer::UNKNOWN;
     constant = PyBytes_AS_STRING(bytes);
+    form = {};
     return Answer::DONE;
   }
 

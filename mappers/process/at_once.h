@@ -65,7 +65,7 @@ struct Form {
   // Whether it shows the same elements, in the same shape.
   [[nodiscard]] bool operator==(const Form& other) const;
 
-  [[nodiscard]] FormWords words() const;
+  void write_to(FormWords& words) const;
 
   std::int64_t is_affine, volume, end, dim, offset;
   const std::int64_t* extents;

@@ -24,23 +24,16 @@ bool read_index(PyObject* object, std::int64_t& index) {
          read_integer(owned(PyNumber_Index(object)).ptr(), index);
 }
 
-bool read_bound(PyObject* object, std::int64_t& index) {
-  return is_array(object) ? read_integer(nb::steal(value_of(object)).ptr(), index)
-                          : read_index(object, index);
-}
-
 PyObject* value_of(PyObject* array) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
   auto* const view = reinterpret_cast<PyObject*>(thunk_of(array));
   LocalOperand operand;
 
-  if (!view || !operand.is_here(view, false) || !operand.small->is_valid() ||
+  if (!arrays_are_ready() || !view || !operand.is_here(view, false) || !operand.small->is_valid() ||
       operand.form.dim != 0) {
     Py_RETURN_NONE;
   }
 
-  return number_from(text_of(operand.dtype), first_element(operand));
+  return number_from(number_type(operand.dtype), first_element(operand));
 }
 
 }  // namespace legate_diffuse

@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "process/at_once.h"
+#include "process/arrays.h"
+#include "process/numbers.h"
 
 namespace legate_diffuse {
 
@@ -18,6 +19,10 @@ bool read_index(PyObject* object, std::int64_t& index);
 
 // The same also for an array of a single integer that is here, which as an index of its own is none
 // of the basic ones.
-bool read_bound(PyObject* object, std::int64_t& index);
+inline bool read_bound(PyObject* object, std::int64_t& index) {
+  if (PyLong_CheckExact(object)) return read_integer(object, index);
+  return is_array(object) ? read_integer(nanobind::steal(value_of(object)).ptr(), index)
+                          : read_index(object, index);
+}
 
 }  // namespace legate_diffuse

@@ -54,12 +54,16 @@ bool repeat_over(const Shape& shape, LocalOperand& operand) {
   return operand.broadcast(shape.extents.data(), shape.dim);
 }
 
+bool is_plain(PyObject* operand) {
+  return is_number(operand) || is_array(operand);
+}
+
 // Two operands, with Python's numbers in place of NumPy's, where an array makes the same of both.
 class PlainOperands {
  public:
   explicit PlainOperands(PyObject* const* operands) : plain_{operands[0], operands[1]} {
     for (std::size_t index = 0; index < plain_.size(); ++index) {
-      if (is_number(plain_[index]) || is_array(plain_[index])) continue;
+      if (is_plain(plain_[index])) continue;
 
       const auto type = type_of_numpy(plain_[index]);
       auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
@@ -114,7 +118,10 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     return made_or(made, [&] { return apply_later(out, given, count); });
   };
 
-  return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
+  if (!takes_numbers_ || count != 2 || std::all_of(operands, operands + count, is_plain)) {
+    return run(operands);
+  }
+  return run(PlainOperands{operands}.get());
 }
 
 bool Function::are_products(PyObject* const* operands) const {
@@ -216,10 +223,11 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
   std::array<PyObject*, MAX_OPERANDS> dtypes;
   const auto end = dtypes.begin() + static_cast<std::ptrdiff_t>(count);
 
-  // all before any is looked at, as this may make objects
   for (std::size_t index = 0; index < count; ++index) {
     given.views[index + 1] = view_of(operands[index]);
   }
+  // a finalizer may have come while objects were made
+  if (!arrays_are_ready()) return nullptr;
   for (std::size_t index = 0; index < count; ++index) {
     auto& one = given.found[index + first];
 
@@ -252,7 +260,7 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
     auto& number = given.numbers[index];
 
     number = {};
-    if (!signature->convert(operands[index], index, number.bytes.data())) return nullptr;
+    if (!convert(operands[index], signature->types[index], number.bytes.data())) return nullptr;
   }
   return signature;
 }
@@ -593,7 +601,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
       if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;
       std::memcpy(element, first_element(source), target.small->shape().itemsize);
     } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
-               !convert(part(at), name, element)) {
+               !convert(part(at), number_type(dtype), element)) {
       // NumPy says of which type both are
       Py_RETURN_NONE;
     }
@@ -602,10 +610,11 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
 }
 
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
   const auto view = view_of(array);
   LocalOperand operand;
+
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
   const auto is_here = view.is_valid() && operand.is_in_process(view.ptr(), false);
   const auto get_basic = [&]() -> PyObject* {
     if (!is_here) return get_part_elsewhere(array, key);
@@ -625,8 +634,11 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   NewArray made{*signature, new_layout(nullptr, 0).ptr()};
   LocalOperand target;
 
-  if (!made.is_here(target)) Py_RETURN_NONE;
-  if (!made.is_spare && !(operand.is_in_process(view, false) && operand.index(key))) Py_RETURN_NONE;
+  if (made.is_spare) {
+    if (!target.is_here(made.view.ptr(), true)) Py_RETURN_NONE;
+  } else if (!made.is_here(target) || !operand.is_in_process(view, false) || !operand.index(key)) {
+    Py_RETURN_NONE;
+  }
 
   Run run{"read"};
 

@@ -2,6 +2,8 @@
 
 #include "process/lazy_thunk.h"
 
+#include <array>
+#include <cstddef>
 #include <new>
 #include <utility>
 #include <vector>
@@ -21,6 +23,10 @@ namespace {
 // Never destroyed: arrays may outlive the interpreter.
 PyObject* part_of_thunk = nullptr;
 
+// Memory of those that are gone: parts of arrays come and go all the time.
+std::array<LazyThunk*, 16> free_thunks{};
+std::size_t num_free = 0;
+
 void destroy(PyObject* object) {
   auto* const lazy = reinterpret_cast<LazyThunk*>(object);
   auto* const type = Py_TYPE(object);
@@ -32,7 +38,11 @@ void destroy(PyObject* object) {
   Py_XDECREF(lazy->key);
   Py_XDECREF(lazy->layout);
   lazy->elements.~SmallArray();
-  PyObject_Free(object);
+  if (num_free < free_thunks.size()) {
+    free_thunks[num_free++] = lazy;
+  } else {
+    PyObject_Free(object);
+  }
   Py_DECREF(type);
 }
 
@@ -52,7 +62,10 @@ void give_lazy_thunk(PyObject* array, const nb::object& lazy) {
 }
 
 nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
-  auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
+  auto* const lazy =
+      num_free > 0 ? reinterpret_cast<LazyThunk*>(PyObject_Init(
+                         reinterpret_cast<PyObject*>(free_thunks[--num_free]), lazy_thunk_type))
+                   : PyObject_New(LazyThunk, lazy_thunk_type);
 
   if (!lazy) throw nb::python_error();
   lazy->dtype = dtype;
@@ -258,7 +271,7 @@ nb::object new_array(const Stores& part) {
 nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown) {
   auto [array, lazy] = new_part(part);
 
-  lazy->words = shown.form.words();
+  shown.form.write_to(lazy->words);
   lazy->key = Py_NewRef(key);
   return std::move(array);
 }
@@ -330,7 +343,7 @@ NewArray::NewArray(const Signature& signature, PyObject* layout)
 }
 
 bool NewArray::is_here(LocalOperand& target) const {
-  return (is_spare || arrays_are_ready()) && target.is_here(view.ptr(), true);
+  return arrays_are_ready() && target.is_here(view.ptr(), true);
 }
 
 PyObject* NewArray::done(const LocalOperand& target, Run& run) {

@@ -302,7 +302,8 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   const auto other = view_of(value);
 
   if (is_assignable(value)) {
-    if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+      return false;
   } else {
     if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||
         source.root == target.root || source.form.dim != 1 ||

@@ -111,7 +111,7 @@ bool copy_overlapping(LocalOperand& target, const LocalOperand& source) {
 bool put_number(LocalOperand& target, PyObject* value) {
   ScalarBlock number{};
 
-  if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+  if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data())) return false;
   copy_to(target, number.bytes.data(), {});
   return true;
 }
@@ -158,8 +158,12 @@ Stores find_part(const Stores& whole, PyObject* key) {
 
 PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand) {
   if (operand.copied) return new_arrays ? copied(*new_arrays, array, key) : Py_NewRef(Py_None);
+
+  const auto whole = stores_to_index(array);
+
+  if (!whole.view.is_valid()) Py_RETURN_NONE;
   // what is here can be shown without a view, which most parts need not have
-  return new_array(stores_to_index(array), plain_index(key).ptr(), operand).release().ptr();
+  return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
 }
 
 PyObject* get_part_elsewhere(PyObject* array, PyObject* key) {
@@ -188,12 +192,12 @@ PyObject* get_places(PyObject* array, PyObject* key) {
 }
 
 bool put(PyObject* array, PyObject* key, PyObject* value) {
-  if (!arrays_are_ready() || !is_writeable(array)) return false;
-
   const auto view = view_of(array), other = view_of(value);
   LocalOperand target, source;
 
-  if (!view.is_valid() || !target.is_in_process(view.ptr(), true)) return false;
+  if (!arrays_are_ready() || !is_writeable(array) || !view.is_valid() ||
+      !target.is_in_process(view.ptr(), true))
+    return false;
 
   const auto most_dims = target.form.dim;
 

@@ -159,7 +159,7 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
 
   for (const auto name : dtypes) {
     names.push_back(name.inc_ref().ptr());
-    types.push_back(number_type(text_of(name.ptr())));
+    types.push_back(number_type(name.ptr()));
   }
   function.add({std::move(names),
                 std::move(types),

@@ -108,7 +108,8 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   for (std::size_t index = 0; index < count; ++index) {
     if (dtypes[index]) continue;
     numbers[index] = {};
-    if (!signature.convert(operands[index], index, numbers[index].bytes.data())) return nullptr;
+    if (!convert(operands[index], signature.types[index], numbers[index].bytes.data()))
+      return nullptr;
   }
 
   auto* const dtype = array_fields().root_dtype.of(signature.prototype);

@@ -117,3 +117,62 @@ def program(n):
 agree(program)
 """
     )
+
+
+def test_which_indices_show_a_single_element() -> None:
+    run_here("""
+def program(n):
+    found = []
+    for _ in range(3):
+        a, b, c = n.arange(12.0).reshape(3, 4), n.ones((1, 1)), n.arange(3, 4)
+        shown, copied = a[1, 2, ...], a[1, 2] + 0
+        last, also = a[..., -1, -1], a[(2, 3)] + 0
+        a[1, 2] = 9
+        a[..., 2, 3] = 8
+        a[0, 0, None] = 7
+        found += [shown + 0, copied, last + 0, also, a]
+        b[0, 0] = 5
+        b[0, -1] += b[-1, 0]
+        c[0] -= 1
+        found += [b[0, 0] + 0, b, c[-1] + 0, c, a[c[0], 1] + 0, a[c[0], ...] + 0]
+        # upstream has one array for all equal numbers
+        d = n.full((), 2.0)
+        e = d[()] + 0
+        d[()] = 4
+        d[...] += 1
+        found += [d, e]
+        for wrong in ((3, 0), (0, 4), (-4, 0), (0, 0, 0), (..., ...)):
+            try:
+                a[wrong]
+                found.append(n.zeros(2))
+            except (IndexError, ValueError):
+                found.append(n.ones(2))
+            try:
+                a[wrong] = 1
+                found.append(n.zeros(2))
+            except (IndexError, ValueError):
+                found.append(n.ones(2))
+    return found
+agree(program)
+""")
+
+
+def test_numbers_become_elements_of_each_type() -> None:
+    run_here("""
+import warnings
+warnings.simplefilter("ignore")
+
+def program(n):
+    found = []
+    types = "bool int8 uint8 int16 int32 uint32 int64 uint64 float32 float64"
+    for dtype in (types + " complex64 complex128").split():
+        a = n.zeros((2, 3), dtype=dtype)
+        for value in (1, 2.0, True, np.float32(3.0), np.int16(4), np.bool_(True)):
+            a[0, 1] = value
+            a[1] = value
+            found += [a.copy(), a[0, 1] + a[1, 1]]
+            found.append(n.array([float(a[0, 1].real), bool(a[1, 1])]))
+            found.append(n.array([abs(complex(a[0, 1])), 0.5]))
+    return found
+agree(program)
+""")
