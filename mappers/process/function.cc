@@ -634,17 +634,19 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   NewArray made{*signature, new_layout(nullptr, 0).ptr()};
   LocalOperand target;
 
-  if (made.is_spare) {
-    if (!target.is_here(made.view.ptr(), true)) Py_RETURN_NONE;
-  } else if (!made.is_here(target) || !operand.is_in_process(view, false) || !operand.index(key)) {
+  if (!made.is_spare &&
+      !(made.is_here(target) && operand.is_in_process(view, false) && operand.index(key))) {
     Py_RETURN_NONE;
   }
 
   Run run{"read"};
+  auto& elements = lazy_thunk(made.view.ptr())->elements;
 
-  target.small->reserve();
-  std::memcpy(target.small->elements(), first_element(operand), signature->itemsize);
-  return made.done(target, run);
+  elements.reserve();
+  std::memcpy(elements.elements(), first_element(operand), signature->itemsize);
+  elements.set_changed();
+  run.done();
+  return made.array.release().ptr();
 }
 
 }  // namespace legate_diffuse
