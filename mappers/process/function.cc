@@ -118,7 +118,7 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     return made_or(made, [&] { return apply_later(out, given, count); });
   };
 
-  if (!takes_numbers_ || count != 2 || std::all_of(operands, operands + count, is_plain)) {
+  if (!takes_numbers_ || count != 2 || (is_plain(operands[0]) && is_plain(operands[1]))) {
     return run(operands);
   }
   return run(PlainOperands{operands}.get());

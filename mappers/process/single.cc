@@ -39,13 +39,10 @@ LazyThunk* single_element(PyObject* array) {
 
 SingleElements::Key::Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
                          const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count)
-    : dtypes{dtypes}, count{count} {
-  for (std::size_t place = 0; place < all.size(); ++place) {
-    const auto* const other = all[(place + 1) % all.size()];
-
-    if (other && all[place] == other) same |= 1 << place;
-  }
-}
+    : dtypes{dtypes},
+      count{count},
+      same{(all[1] && all[1] == all[2] ? 1 : 0) | (all[0] && all[0] == all[1] ? 2 : 0) |
+           (all[0] && all[0] == all[2] ? 4 : 0)} {}
 
 std::vector<SingleElements::Known>::const_iterator SingleElements::find(const Key& key) const {
   return std::find_if(known_.begin(), known_.end(),

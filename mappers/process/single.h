@@ -43,7 +43,7 @@ class SingleElements {
 
     std::array<PyObject*, MOST_OPERANDS> dtypes;
     std::size_t count;
-    int same{};
+    int same;
   };
 
   struct Known {
