@@ -18,9 +18,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Never destroyed: arrays may outlive the interpreter.
-ArrayFields* known_fields = nullptr;
-
 // See `know_settings`.
 bool looks_at_calls = false;
 bool warns_of_conversions = false;
@@ -30,6 +27,8 @@ PyObject* object(PyTypeObject* type) {
 }
 
 }  // namespace
+
+const ArrayFields* known_array_fields = nullptr;
 
 ArrayFields::ArrayFields(const ArrayClasses& known)
     : classes{known},
@@ -67,14 +66,9 @@ void know_arrays(const ArrayClasses& classes) {
         object(classes.root), object(classes.layout), classes.library}) {
     Py_INCREF(each);
   }
-  known_fields = new ArrayFields{classes};
+  known_array_fields = new ArrayFields{classes};
   know_lazy_thunks();
   know_fronts();
-}
-
-const ArrayFields& array_fields() {
-  if (!known_fields) throw std::logic_error{"the classes of arrays are not known yet"};
-  return *known_fields;
 }
 
 void know_settings(bool looks, bool warns) {
@@ -90,13 +84,8 @@ bool arrays_are_ready() {
   return !looks_at_calls && may_run_at_once();
 }
 
-bool is_array(PyObject* object) {
-  return Py_TYPE(object) == array_fields().classes.ndarray;
-}
-
 PyObject* dtype_of(PyObject* array) {
-  const auto view = view_of(array);
-  auto* shown = view.ptr();
+  auto* shown = reinterpret_cast<PyObject*>(thunk_of(array));
 
   if (!shown) return nullptr;
   while (auto* const lazy = lazy_thunk(shown)) {
@@ -108,16 +97,6 @@ PyObject* dtype_of(PyObject* array) {
 
   // that of an array whose shape Legate does not know yet is none
   return dtype == Py_None ? nullptr : dtype;
-}
-
-nb::object view_of(PyObject* array) {
-  if (!is_array(array)) return {};
-  if (auto* const kept = kept_thunk(array)) return nb::borrow(reinterpret_cast<PyObject*>(kept));
-  if (auto lazy = find_attribute(array, names().lazy_thunk); lazy.is_valid()) return lazy;
-
-  const auto store = find_plain(array).store;
-
-  return store.is_valid() ? nb::borrow(array_fields().store_view.of(store.ptr())) : nb::object{};
 }
 
 PlainArray find_plain(PyObject* array) {

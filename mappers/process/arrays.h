@@ -5,12 +5,14 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "process/at_once.h"
 #include "process/fields.h"
 #include "process/lazy_thunk.h"
+#include "process/numbers.h"
 #include "process/objects.h"
 
 namespace legate_diffuse {
@@ -59,8 +61,14 @@ void know_arrays(const ArrayClasses& classes);
 // Takes note of whether cuPyNumeric looks at every call, and warns of conversions.
 void know_settings(bool looks, bool warns);
 
+// Null before `know_arrays`. Never destroyed: arrays may outlive the interpreter.
+extern const ArrayFields* known_array_fields;
+
 // Throws std::logic_error before `know_arrays`.
-const ArrayFields& array_fields();
+inline const ArrayFields& array_fields() {
+  if (!known_array_fields) throw std::logic_error{"the classes of arrays are not known yet"};
+  return *known_array_fields;
+}
 
 // Whether operations on arrays may run at once now, but for what waits for their operands.
 bool arrays_are_ready();
@@ -68,11 +76,14 @@ bool arrays_are_ready();
 // Whether cuPyNumeric warns where a value becomes one of another type.
 bool conversions_warn();
 
-// The view of a plain array, or its lazy thunk; empty for others, and for objects that are no
-// arrays.
-nanobind::object view_of(PyObject* array);
+// What is behind a plain array (`thunk_of`); empty for others, and for objects that are no arrays.
+inline nanobind::object view_of(PyObject* array) {
+  return nanobind::borrow(reinterpret_cast<PyObject*>(thunk_of(array)));
+}
 
-bool is_array(PyObject* object);
+inline bool is_array(PyObject* object) {
+  return Py_TYPE(object) == array_fields().classes.ndarray;
+}
 
 // The name of the type of a plain array, which is one object for each type; null for others. It is
 // borrowed.
@@ -93,6 +104,7 @@ bool is_writeable(PyObject* array);
 // An operation on operands of given types, and the array that it makes. All references are kept.
 struct Signature {
   std::vector<PyObject*> dtypes;  // of the operands: names that are one object for each type
+  std::vector<NumberType> types;  // the same
   Operation* operation;
   PyObject* prototype;  // a root without elements that has the type of the result
   PyObject* dtype;      // NumPy's type of the result
@@ -100,6 +112,7 @@ struct Signature {
   std::string scalars;      // the operation's own, of SCALAR_SIZE bytes each
   std::string identity;     // an element that the result of a reduction starts from
   PyObject* task_template;  // of tasks that wait
+
   // of further results, which the operation computes as well: of each the result comes, and then
   // the operands again
   std::vector<const Signature*> others{};

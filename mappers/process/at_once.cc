@@ -28,9 +28,6 @@ constexpr std::size_t MAX_VARIANTS = 256;
 // The scalars of a kernel at most.
 constexpr std::size_t MAX_SCALARS = 32;
 
-// Never destroyed: arrays may outlive the interpreter.
-const StoreFields* known_stores = nullptr;
-
 bool is_set(PyObject* value) {
   return value && value != Py_None;
 }
@@ -163,13 +160,10 @@ StoreFields::StoreFields(PyObject* root_type, PyObject* view_type, PyObject* lay
       version{root_type, "version"},
       most_bytes{most_bytes} {}
 
-void know_stores(const StoreFields& fields) {
-  known_stores = new StoreFields{fields};
-}
+const StoreFields* known_store_fields = nullptr;
 
-const StoreFields& store_fields() {
-  if (!known_stores) throw std::logic_error{"the classes of stores are not known yet"};
-  return *known_stores;
+void know_stores(const StoreFields& fields) {
+  known_store_fields = new StoreFields{fields};
 }
 
 Form::Form(PyObject* bytes)
@@ -194,11 +188,12 @@ bool Form::operator==(const Form& other) const {
          std::equal(strides, strides + dim, other.strides);
 }
 
-FormWords Form::words() const {
-  FormWords words{is_affine, volume, end, dim, offset};
+void Form::write_to(FormWords& words) const {
+  words[0] = is_affine, words[1] = volume, words[2] = end, words[3] = dim, words[4] = offset;
 
-  std::copy(strides, strides + dim, std::copy(extents, extents + dim, words.data() + FORM_HEAD));
-  return words;
+  auto* const rest = words.data() + FORM_HEAD;
+
+  for (std::int64_t d = 0; d < dim; ++d) rest[d] = extents[d], rest[dim + d] = strides[d];
 }
 
 Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool changes,
@@ -208,9 +203,17 @@ Answer LocalOperand::look(const StoreFields& fields, PyObject* view, bool change
   return answer == Answer::DONE && form.volume > most ? Answer::IMPOSSIBLE : answer;
 }
 
+void LocalOperand::set_number(const char* value) {
+  root = layout = dtype = nullptr;
+  small = nullptr;
+  constant = value;
+  repeats = copied = false;
+}
+
 Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool changes) {
   const LazyThunk* part{};
 
+  set_number(nullptr);
   if (auto* const lazy = lazy_thunk(view)) {
     if (!lazy->view) return find(fields, *lazy);
     if (lazy->key) part = lazy;
@@ -229,6 +232,7 @@ Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool change
     if (part) return Answer::IMPOSSIBLE;
     if (changes || !is_set(bytes)) return Answer::UNKNOWN;
     constant = PyBytes_AS_STRING(bytes);
+    form = {};
     return Answer::DONE;
   }
 
@@ -371,9 +375,11 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
 
 Operation::Variants::const_iterator Operation::find(const LocalOperands& operands) const {
   const auto pattern = pattern_of(operands);
+  const auto end = pattern.begin() + static_cast<std::ptrdiff_t>(num_operands());
 
-  return std::find_if(variants_.begin(), variants_.end(),
-                      [&](const auto& each) { return each.pattern == pattern; });
+  return std::find_if(variants_.begin(), variants_.end(), [&](const auto& each) {
+    return std::equal(pattern.begin(), end, each.pattern.begin());
+  });
 }
 
 const NestAtOnce* Operation::only_nest(const LocalOperands& operands) const {
@@ -399,7 +405,7 @@ void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests
 Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
   constexpr std::int64_t CONSTANT = -1;
   constexpr std::int64_t REPEATS = CONSTANT - static_cast<std::int64_t>(MAX_OPERANDS);
-  Pattern pattern{};
+  Pattern pattern;
 
   for (std::size_t number = 0; number < num_operands(); ++number) {
     const auto& one = operands[number];

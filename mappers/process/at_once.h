@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +37,14 @@ struct StoreFields {
 // Takes note of the classes of stores.
 void know_stores(const StoreFields& fields);
 
+// Null before `know_stores`. Never destroyed: arrays may outlive the interpreter.
+extern const StoreFields* known_store_fields;
+
 // Throws std::logic_error before `know_stores`.
-const StoreFields& store_fields();
+inline const StoreFields& store_fields() {
+  if (!known_store_fields) throw std::logic_error{"the classes of stores are not known yet"};
+  return *known_store_fields;
+}
 
 // The bytes of an element of a type of this name.
 std::int64_t itemsize_of(PyObject* dtype);
@@ -58,7 +65,7 @@ struct Form {
   // Whether it shows the same elements, in the same shape.
   [[nodiscard]] bool operator==(const Form& other) const;
 
-  [[nodiscard]] FormWords words() const;
+  void write_to(FormWords& words) const;
 
   std::int64_t is_affine, volume, end, dim, offset;
   const std::int64_t* extents;
@@ -76,7 +83,11 @@ constexpr std::int64_t MOST_POINTS = 49152;
 constexpr std::int64_t MOST_REDUCED = 262144;
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
+// What the elements are is known once a view was looked at.
 struct LocalOperand {
+  // Lets it be a number.
+  void set_number(const char* value);
+
   // Answers DONE if the elements of a view, or of a lazy thunk, are here, or nothing was written to
   // them yet, and no operation that waits uses them.
   // Of more than `most` points it answers IMPOSSIBLE.
@@ -89,9 +100,9 @@ struct LocalOperand {
   // The same for any number of elements, of which an index may show a few.
   bool is_in_process(PyObject* view, bool changes);
 
-  // Lets it show what a basic index does; false if that is another one, or left to Python: one
-  // element repeats, or there is none. It is `copied` where an index is an array without
-  // dimensions.
+  // Lets it show what a basic index does; false if that is another one, or left to Python: there is
+  // no element, or one repeats. It is `copied` where an index is an array without dimensions, and
+  // where integers lead to a single element.
   bool index(PyObject* key);
 
   // Whether it is the same view as another operand.
@@ -106,12 +117,12 @@ struct LocalOperand {
   // Lets it show the same elements in another shape; strides count elements.
   void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
 
-  PyObject* root{};    // or the lazy thunk
-  PyObject* layout{};  // null for a part of which only elements were asked for
-  PyObject* dtype{};   // the name, which is one object for each type
+  PyObject* root{};  // or the lazy thunk
+  PyObject* layout;  // null for a part of which only elements were asked for
+  PyObject* dtype;   // the name, which is one object for each type
   SmallArray* small{};
   const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
-  Form form{};
+  Form form;
   bool repeats{};  // one element, whatever the layout shows
   bool copied{};   // what an index shows of it becomes an array of its own
 

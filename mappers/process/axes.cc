@@ -200,7 +200,7 @@ PyObject* reduce_axes(const Function& function, PyObject* array, PyObject* given
 
   if (!find_axes(PyTuple_GET_ITEM(given, 1), form.dim, reduced)) Py_RETURN_NONE;
 
-  const auto* const signature = function.find({source.dtype}, 1);
+  const auto* const signature = function.find({source.dtype});
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{}, strides{};
   std::int64_t dim = 0;
   std::int64_t volume = 1;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
@@ -17,45 +16,27 @@ namespace legate_diffuse {
 
 namespace {
 
-// The first index of a slice whose step is one, and how many there are.
-struct Range {
-  std::int64_t first, count;
-};
-
-// A bound of a slice; false if it is none.
-bool read_bound(PyObject* bound, Py_ssize_t& index) {
-  if (bound == Py_None) return true;
-
-  const auto found = bound_from(bound);
-
-  if (found) index = *found;
-  return found.has_value();
-}
-
 // Whether a slice takes one after the other.
 bool has_step_one(const PySliceObject& slice) {
-  return slice.step == Py_None || bound_from(slice.step) == 1;
+  std::int64_t step{};
+
+  return slice.step == Py_None || (read_bound(slice.step, step) && step == 1);
 }
 
-std::optional<Range> range_of(PyObject* part, std::int64_t extent) {
+// The first index that a slice shows of so many, and how many there are; false if its step is not
+// one.
+bool read_slice(PyObject* part, std::int64_t extent, std::int64_t& first, std::int64_t& count) {
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
   Py_ssize_t start = 0;
   auto stop = PY_SSIZE_T_MAX;
 
-  if (!has_step_one(slice) || !read_bound(slice.start, start) || !read_bound(slice.stop, stop)) {
-    return {};
+  if (!has_step_one(slice) || !(slice.start == Py_None || read_bound(slice.start, start)) ||
+      !(slice.stop == Py_None || read_bound(slice.stop, stop))) {
+    return false;
   }
-
-  const auto count = PySlice_AdjustIndices(extent, &start, &stop, 1);
-
-  return Range{count == 0 ? 0 : start, count};
-}
-
-std::optional<std::int64_t> place_of(PyObject* part, std::int64_t extent) {
-  auto place = bound_from(part);
-
-  if (place && *place < 0) *place += extent;
-  return place && *place >= 0 && *place < extent ? place : std::nullopt;
+  count = PySlice_AdjustIndices(extent, &start, &stop, 1);
+  first = count == 0 ? 0 : start;
+  return true;
 }
 
 nb::object integer(std::int64_t value) {
@@ -65,7 +46,7 @@ nb::object integer(std::int64_t value) {
 
 // A part of an index with ints of Python's.
 nb::object plain_part(PyObject* part) {
-  if (const auto index = bound_from(part)) return integer(*index);
+  if (std::int64_t index{}; read_bound(part, index)) return integer(index);
   if (!PySlice_Check(part)) return nb::borrow(part);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
@@ -77,7 +58,9 @@ nb::object plain_part(PyObject* part) {
 bool is_plain(PyObject* part) {
   const auto is_bound = [](PyObject* each) { return each == Py_None || PyLong_CheckExact(each); };
 
-  if (!PySlice_Check(part)) return PyLong_CheckExact(part) || !index_from(part);
+  std::int64_t index{};
+
+  if (!PySlice_Check(part)) return PyLong_CheckExact(part) || !read_index(part, index);
 
   const auto& slice = *reinterpret_cast<PySliceObject*>(part);
 
@@ -109,22 +92,20 @@ class Indexing {
     const auto extent = form_.extents[from_];
     const auto stride = form_.strides[from_++];
 
-    if (PySlice_Check(part)) {
-      const auto range = range_of(part, extent);
+    std::int64_t first{}, count{};
 
-      if (!range) return false;
-      is_empty = is_empty || range->count == 0;
-      offset += range->first * stride;
-      return keep(range->count, stride);
+    if (PySlice_Check(part)) {
+      if (!read_slice(part, extent, first, count)) return false;
+      is_empty = is_empty || count == 0;
+      offset += first * stride;
+      return keep(count, stride);
     }
 
     is_copied = is_copied || is_array(part);
-
-    const auto place = place_of(part, extent);
-
-    if (!place) return false;
-    offset += *place * stride;
-    return true;
+    if (!read_bound(part, first)) return false;
+    if (first < 0) first += extent;
+    offset += first * stride;
+    return first >= 0 && first < extent;
   }
 
  private:
@@ -135,7 +116,7 @@ class Indexing {
     return true;
   }
 
-  const Form form_;
+  const Form& form_;
   std::int64_t from_{};
 };
 
@@ -164,7 +145,7 @@ bool LocalOperand::index(PyObject* key) {
   auto skipped = form.dim;
   int ellipses = 0;
 
-  if (repeats || form.volume == 0) return false;
+  if (form.volume == 0) return false;
   for (Py_ssize_t at = 0; at < count; ++at) {
     if (parts[at] == Py_Ellipsis) {
       ++ellipses;
@@ -180,7 +161,8 @@ bool LocalOperand::index(PyObject* key) {
     if (!made.add(parts[at], skipped)) return false;
   }
   if (ellipses == 0 && !made.add(Py_Ellipsis, skipped)) return false;
-  copied = made.is_copied;
+  if (repeats && made.dim > 0) return false;
+  copied = made.is_copied || (made.dim == 0 && ellipses == 0);
   show(made.dim, made.extents.data(), made.strides.data());
   form.offset = made.offset;
   form.end = form.offset + 1;

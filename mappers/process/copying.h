@@ -42,7 +42,7 @@ class Copying {
   // False if that is left to Python. `dtype` is the type of the new array, if it is another one.
   bool make(const Function& function, const NewShape& shape, std::string_view dtype = {}) {
     const auto* const signature =
-        dtype.empty() ? function.find({source.dtype}, 1) : function.find(dtype);
+        dtype.empty() ? function.find({source.dtype}) : function.find(dtype);
 
     if (!signature) return false;
 

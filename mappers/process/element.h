@@ -5,38 +5,24 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <optional>
 
-#include "process/at_once.h"
+#include "process/arrays.h"
+#include "process/numbers.h"
 
 namespace legate_diffuse {
-
-// Where `view[key]` lies for a key of integers; null if the element is elsewhere, or the key is
-// another one. `operand` is then the view.
-char* find_element(PyObject* view, PyObject* key, bool changes, LocalOperand& operand);
-
-// The same for an array that is no part of another one, and has a lazy thunk, which it returns.
-struct ElementOfWhole {
-  // `thunk` is that of the array.
-  ElementOfWhole(LazyThunk* thunk, PyObject* key);
-
-  [[nodiscard]] PyObject* dtype() const;
-
-  LazyThunk* thunk{};
-  char* element{};  // null if this is another array or key
-};
-
-// array[key] = value for integers and a single element; false if that is left to Python.
-bool put(PyObject* array, PyObject* key, PyObject* value);
 
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);
 
-// What an int of Python's or of NumPy's is as an index; none for other objects.
-std::optional<std::int64_t> index_from(PyObject* object);
+// Reads an int of Python's or of NumPy's as an index; false for other objects.
+bool read_index(PyObject* object, std::int64_t& index);
 
 // The same also for an array of a single integer that is here, which as an index of its own is none
 // of the basic ones.
-std::optional<std::int64_t> bound_from(PyObject* object);
+inline bool read_bound(PyObject* object, std::int64_t& index) {
+  if (PyLong_CheckExact(object)) return read_integer(object, index);
+  return is_array(object) ? read_integer(nanobind::steal(value_of(object)).ptr(), index)
+                          : read_index(object, index);
+}
 
 }  // namespace legate_diffuse

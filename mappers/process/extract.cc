@@ -40,7 +40,7 @@ bool read_number(PyObject* number, std::string_view dtype, ScalarBlock& value) {
   if (integer_from(number) == 0) return true;
   if (!is_number(number)) return false;
   if (dtype == "bool") return integer_from(number) == 1 && (value.bytes[0] = 1);
-  return convert(number, dtype, value.bytes.data());
+  return convert(number, number_type(dtype), value.bytes.data());
 }
 
 PyObject* filled(const Function& function, const Signature* signature, PyObject* layout,
@@ -145,7 +145,7 @@ PyObject* item(PyObject* array, PyObject* const* index, Py_ssize_t count) {
     Py_RETURN_NONE;
   }
 
-  auto value = owned(number_from(text_of(operand.dtype), element));
+  auto value = owned(number_from(number_type(operand.dtype), element));
 
   // that of a single element is no operation, as float() is none
   if (!value.is_none() && count > 0) Run{"read"}.done();
@@ -205,7 +205,7 @@ PyObject* filled_like(const Function& function, PyObject* array, std::string_vie
   LocalOperand like;
 
   if (!view.is_valid() || !like.is_here(view.ptr(), false)) Py_RETURN_NONE;
-  return filled(function, dtype.empty() ? function.find({like.dtype}, 1) : function.find(dtype),
+  return filled(function, dtype.empty() ? function.find({like.dtype}) : function.find(dtype),
                 function.new_layout(like.form.extents, like.form.dim).ptr(), number);
 }
 

@@ -54,12 +54,16 @@ bool repeat_over(const Shape& shape, LocalOperand& operand) {
   return operand.broadcast(shape.extents.data(), shape.dim);
 }
 
+bool is_plain(PyObject* operand) {
+  return is_number(operand) || is_array(operand);
+}
+
 // Two operands, with Python's numbers in place of NumPy's, where an array makes the same of both.
 class PlainOperands {
  public:
   explicit PlainOperands(PyObject* const* operands) : plain_{operands[0], operands[1]} {
     for (std::size_t index = 0; index < plain_.size(); ++index) {
-      if (is_number(plain_[index]) || is_array(plain_[index])) continue;
+      if (is_plain(plain_[index])) continue;
 
       const auto type = type_of_numpy(plain_[index]);
       auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
@@ -85,8 +89,7 @@ class PlainOperands {
 
 }  // namespace
 
-const Signature* Function::find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
-                                std::size_t count) const {
+const Signature* Function::find(PyObject* const* dtypes, std::size_t count) const {
   for (const auto& signature : signatures_) {
     bool fits = signature.dtypes.size() == count;
 
@@ -115,7 +118,10 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     return made_or(made, [&] { return apply_later(out, given, count); });
   };
 
-  return takes_numbers_ && count == 2 ? run(PlainOperands{operands}.get()) : run(operands);
+  if (!takes_numbers_ || count != 2 || (is_plain(operands[0]) && is_plain(operands[1]))) {
+    return run(operands);
+  }
+  return run(PlainOperands{operands}.get());
 }
 
 bool Function::are_products(PyObject* const* operands) const {
@@ -214,30 +220,35 @@ bool Function::may_be_read(LocalOperand& operand, PyObject* view) const {
 
 const Signature* Function::find(PyObject* const* operands, std::size_t count, std::size_t first,
                                 Given& given) const {
-  std::array<PyObject*, MAX_OPERANDS> dtypes{};
+  std::array<PyObject*, MAX_OPERANDS> dtypes;
+  const auto end = dtypes.begin() + static_cast<std::ptrdiff_t>(count);
 
+  for (std::size_t index = 0; index < count; ++index) {
+    given.views[index + 1] = view_of(operands[index]);
+  }
+  // a finalizer may have come while objects were made
+  if (!arrays_are_ready()) return nullptr;
   for (std::size_t index = 0; index < count; ++index) {
     auto& one = given.found[index + first];
 
     if (is_any_number(operands[index])) {
       if (!takes_numbers_) return nullptr;
-      one.constant = given.numbers[index].bytes.data();
+      one.set_number(given.numbers[index].bytes.data());
+      dtypes[index] = nullptr;
       continue;
     }
 
-    auto& view = given.views[index + 1];
+    const auto& view = given.views[index + 1];
 
-    view = view_of(operands[index]);
     if (!view.is_valid() || !may_be_read(one, view.ptr())) return nullptr;
     dtypes[index] = one.dtype;
   }
 
   // the type of numbers alone is Python's affair
-  if (std::none_of(dtypes.begin(), dtypes.end(), [](auto* dtype) { return dtype != nullptr; })) {
+  if (std::none_of(dtypes.begin(), end, [](auto* dtype) { return dtype != nullptr; }))
     return nullptr;
-  }
 
-  const auto* const signature = find(dtypes, count);
+  const auto* const signature = find(dtypes.data(), count);
 
   if (!signature) return nullptr;
   for (std::size_t index = 0; index < count; ++index) {
@@ -249,23 +260,23 @@ const Signature* Function::find(PyObject* const* operands, std::size_t count, st
     auto& number = given.numbers[index];
 
     number = {};
-    if (!convert(operands[index], text_of(signature->dtypes[index]), number.bytes.data())) {
-      return nullptr;
-    }
+    if (!convert(operands[index], signature->types[index], number.bytes.data())) return nullptr;
   }
   return signature;
 }
 
 PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std::size_t count) {
-  const auto may_be_single =
-      out == Py_None && !reduces_ && takes_numbers_ && count <= SingleElements::MOST_OPERANDS;
+  const auto may_be_single = !reduces_ && takes_numbers_ && count <= SingleElements::MOST_OPERANDS;
 
   if (may_be_single) {
-    if (auto* const made = singles_.apply(operands, count)) return made;
+    if (auto* const made = singles_.apply(out, operands, count)) return made;
   }
 
   const std::size_t first = reduces_ ? 2 : 1;
   Given given;
+
+  given.views[0] = view_of(out);
+
   const auto* const signature = find(operands, count, first, given);
   auto& [views, numbers, found, shape] = given;
 
@@ -274,6 +285,7 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
   if (reduces_ && found[first].form.volume < 2) Py_RETURN_NONE;
 
   nb::object array;
+  auto is_known = true;
 
   if (out == Py_None) {
     const auto layout = dense_layout(shape, found, first, count);
@@ -284,13 +296,13 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
 
     array = std::move(made.array);
     views[0] = std::move(made.view);
+    is_known = made.is_spare;
   } else {
-    views[0] = view_of(out);
     if (!views[0].is_valid() || !is_writeable(out)) Py_RETURN_NONE;
     array = nb::borrow(out);
   }
   // a finalizer may have come while objects were made
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+  if (!is_known && !arrays_are_ready()) Py_RETURN_NONE;
   for (std::size_t index = 0; index < first; ++index) {
     if (!found[index].is_here(views[0].ptr(), true)) Py_RETURN_NONE;
   }
@@ -298,7 +310,9 @@ PyObject* Function::apply_at_once(PyObject* out, PyObject* const* operands, std:
     auto& one = found[index + first];
 
     if (one.constant) continue;
-    if (!may_be_read(one, views[index + 1].ptr()) || !repeat_over(shape, one)) Py_RETURN_NONE;
+    if (!(is_known || may_be_read(one, views[index + 1].ptr())) || !repeat_over(shape, one)) {
+      Py_RETURN_NONE;
+    }
   }
   if (!(reduces_ || shape.is_of(found[0].form)) ||
       found[0].dtype != array_fields().root_dtype.of(signature->prototype)) {
@@ -352,7 +366,7 @@ PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) 
     ++operand;
     for (std::size_t index = 0; index < count; ++index, ++operand) {
       if (!views[index + 1].is_valid()) {
-        operand->constant = numbers[index].bytes.data();
+        operand->set_number(numbers[index].bytes.data());
       } else if (!operand->is_here(views[index + 1].ptr(), false) ||
                  !repeat_over(shape, *operand)) {
         Py_RETURN_NONE;
@@ -370,15 +384,13 @@ PyObject* Function::apply_jointly(PyObject* const* operands, std::size_t count) 
 
 void Function::join(const std::vector<PyObject*>& dtypes, Operation* operation,
                     const std::vector<const Function*>& functions) {
-  std::array<PyObject*, MAX_OPERANDS> types{};
   std::vector<const Signature*> found;
 
   if (functions.empty() || functions.size() * (1 + dtypes.size()) > MAX_OPERANDS) {
     throw std::invalid_argument{"too many operands"};
   }
-  std::copy(dtypes.begin(), dtypes.end(), types.begin());
   for (const auto* const each : functions) {
-    const auto* const signature = each->find(types, dtypes.size());
+    const auto* const signature = each->find(dtypes.data(), dtypes.size());
 
     if (!signature) throw std::invalid_argument{"a function does not know these types"};
     found.push_back(signature);
@@ -475,7 +487,7 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
   if (!arrays_are_ready()) Py_RETURN_NONE;
 
   LocalOperand target;
-  const auto* const signature = find({dtype}, 1);
+  const auto* const signature = find({dtype});
 
   if (!signature) Py_RETURN_NONE;
 
@@ -568,7 +580,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
     dtype = source.dtype;
   }
 
-  const auto* const signature = dtype && count > 1 ? find({dtype}, 1) : nullptr;
+  const auto* const signature = dtype && count > 1 ? find({dtype}) : nullptr;
 
   if (!signature) Py_RETURN_NONE;
 
@@ -589,7 +601,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
       if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;
       std::memcpy(element, first_element(source), target.small->shape().itemsize);
     } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
-               !convert(part(at), name, element)) {
+               !convert(part(at), number_type(dtype), element)) {
       // NumPy says of which type both are
       Py_RETURN_NONE;
     }
@@ -597,69 +609,44 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
   return made.done(target, run);
 }
 
-// No object is made, so that nobody else's code comes in between, once the place is known.
-PyObject* Function::get_of_whole(LazyThunk* known, PyObject* key) const {
-  const ElementOfWhole whole{known, key};
-  const auto* const signature =
-      whole.element && whole.thunk->elements.is_valid() ? find({whole.dtype()}, 1) : nullptr;
-  auto made = nb::steal(signature && single_ ? take_spare(whole.dtype(), single_) : nullptr);
-
-  if (!made.is_valid()) return nullptr;
-
-  Run run{"read"};
-  auto& thunk = *kept_thunk(made.ptr());
-
-  thunk.reset(*signature);
-  thunk.elements.reserve();
-  std::memcpy(thunk.elements.elements(), whole.element, signature->itemsize);
-  thunk.elements.set_changed();
-  run.done();
-  return made.release().ptr();
-}
-
 PyObject* Function::get(PyObject* array, PyObject* key) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
-
-  auto* thunk = seen_thunk(array);
-
-  if (thunk) {
-    if (auto* const made = get_of_whole(thunk, key)) return made;
-  }
-
-  const Behind behind{array};
-
-  if (!thunk && (thunk = behind.thunk_of_whole())) {
-    see(array, thunk);
-    if (auto* const made = get_of_whole(thunk, key)) return made;
-  }
-  return made_or(get_element(behind, key), [&] {
-    return made_or(get_part(array, behind, key), [&] { return get_places(array, key); });
-  });
-}
-
-PyObject* Function::get_element(const Behind& behind, PyObject* key) const {
-  const auto view = behind.view();
+  const auto view = view_of(array);
   LocalOperand operand;
 
-  if (!view.is_valid() || !find_element(view.ptr(), key, false, operand)) Py_RETURN_NONE;
+  if (!arrays_are_ready()) Py_RETURN_NONE;
 
-  const auto* const signature = find({operand.dtype}, 1);
+  const auto is_here = view.is_valid() && operand.is_in_process(view.ptr(), false);
+  const auto get_basic = [&]() -> PyObject* {
+    if (!is_here) return get_part_elsewhere(array, key);
+    if (!operand.index(key) || (operand.form.dim == 0 && !operand.copied)) Py_RETURN_NONE;
+    return operand.form.dim == 0 ? get_element(view.ptr(), key, operand)
+                                 : get_part(array, key, operand);
+  };
+
+  return made_or(get_basic(), [&] { return get_places(array, key); });
+}
+
+PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& operand) const {
+  const auto* const signature = operand.small->is_valid() ? find({operand.dtype}) : nullptr;
 
   if (!signature) Py_RETURN_NONE;
 
   NewArray made{*signature, new_layout(nullptr, 0).ptr()};
   LocalOperand target;
 
-  if (!made.is_here(target)) Py_RETURN_NONE;
-
-  const auto* const element = find_element(view.ptr(), key, false, operand);
-
-  if (!element) Py_RETURN_NONE;
+  if (!made.is_spare &&
+      !(made.is_here(target) && operand.is_in_process(view, false) && operand.index(key))) {
+    Py_RETURN_NONE;
+  }
 
   Run run{"read"};
+  auto& elements = lazy_thunk(made.view.ptr())->elements;
 
-  std::memcpy(target.small->elements(), element, signature->itemsize);
-  return made.done(target, run);
+  elements.reserve();
+  std::memcpy(elements.elements(), first_element(operand), signature->itemsize);
+  elements.set_changed();
+  run.done();
+  return made.array.release().ptr();
 }
 
 }  // namespace legate_diffuse

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,8 +72,10 @@ class Function {
   PyObject* collect_elements(PyObject* sequence) const;
 
   // The signature for arrays of these types, and numbers in the place of null.
-  [[nodiscard]] const Signature* find(const std::array<PyObject*, MAX_OPERANDS>& dtypes,
-                                      std::size_t count) const;
+  [[nodiscard]] const Signature* find(PyObject* const* dtypes, std::size_t count) const;
+  [[nodiscard]] const Signature* find(std::initializer_list<PyObject*> dtypes) const {
+    return find(dtypes.begin(), dtypes.size());
+  }
 
   // The one for arrays of a type, by NumPy's name of it.
   [[nodiscard]] const Signature* find(std::string_view dtype) const;
@@ -80,15 +83,15 @@ class Function {
   // The layout of a new array.
   [[nodiscard]] nanobind::object new_layout(const std::int64_t* extents, std::int64_t dim) const;
 
-  // array[key] for integers, and what `get_part` and `get_places` take. Returns a new reference to
+  // array[key] for a basic index, and what `get_places` takes. Returns a new reference to
   // a new array.
   PyObject* get(PyObject* array, PyObject* key);
 
  private:
   [[nodiscard]] nanobind::object dense_layout(const Shape& shape, const LocalOperands& operands,
                                               std::size_t first, std::size_t count) const;
-  PyObject* get_element(const Behind& behind, PyObject* key) const;
-  PyObject* get_of_whole(LazyThunk* thunk, PyObject* key) const;
+  // view[key], of which `operand` shows the only element
+  PyObject* get_element(PyObject* view, PyObject* key, LocalOperand& operand) const;
   struct Mixture {
     std::vector<PyObject*> kinds;
     PyObject* dtype;

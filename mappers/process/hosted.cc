@@ -253,7 +253,7 @@ class Memory {
 // A new small array of NumPy's elements; empty if it is left to Python.
 nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto* const name = name_of(found);
-  const auto* const signature = name ? arrays.find({name}, 1) : nullptr;
+  const auto* const signature = name ? arrays.find({name}) : nullptr;
 
   if (!signature) return {};
 

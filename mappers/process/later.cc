@@ -84,7 +84,7 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
     dtypes[index] = fields.dtype.of(fields.view_root.of(stores[index].view.ptr()));
   }
 
-  const auto* const signature = shape.is_valid() ? find(dtypes, count) : nullptr;
+  const auto* const signature = shape.is_valid() ? find(dtypes.data(), count) : nullptr;
   nb::object like;  // a view of this shape
 
   if (!signature) Py_RETURN_NONE;

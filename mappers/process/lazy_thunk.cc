@@ -2,6 +2,8 @@
 
 #include "process/lazy_thunk.h"
 
+#include <array>
+#include <cstddef>
 #include <new>
 #include <utility>
 #include <vector>
@@ -19,21 +21,28 @@ namespace legate_diffuse {
 namespace {
 
 // Never destroyed: arrays may outlive the interpreter.
-PyTypeObject* lazy_thunk_type = nullptr;
 PyObject* part_of_thunk = nullptr;
+
+// Memory of those that are gone: parts of arrays come and go all the time.
+std::array<LazyThunk*, 16> free_thunks{};
+std::size_t num_free = 0;
 
 void destroy(PyObject* object) {
   auto* const lazy = reinterpret_cast<LazyThunk*>(object);
   auto* const type = Py_TYPE(object);
 
-  unsee(lazy);
+  forget_thunk(lazy);
   if (lazy->view) Py_DECREF(lazy->dtype);
   Py_XDECREF(lazy->view);
   Py_XDECREF(lazy->owner);
   Py_XDECREF(lazy->key);
   Py_XDECREF(lazy->layout);
   lazy->elements.~SmallArray();
-  PyObject_Free(object);
+  if (num_free < free_thunks.size()) {
+    free_thunks[num_free++] = lazy;
+  } else {
+    PyObject_Free(object);
+  }
   Py_DECREF(type);
 }
 
@@ -42,25 +51,28 @@ void give(const nb::object& owner, const Field& field, PyObject* value) {
   field.set(owner.ptr(), value);
 }
 
+// What Python's code does when an attribute is set is not for these.
 void give(PyObject* owner, PyObject* name, PyObject* value) {
-  if (PyObject_SetAttr(owner, name, value) != 0) throw nb::python_error();
+  if (PyObject_GenericSetAttr(owner, name, value) != 0) throw nb::python_error();
 }
 
-// To a new array, which no other code of the program has seen.
-void give_lazy_thunk(const nb::object& array, const nb::object& lazy) {
-  if (PyObject_GenericSetAttr(array.ptr(), names().lazy_thunk, lazy.ptr()) != 0) {
-    throw nb::python_error();
-  }
+void give_lazy_thunk(PyObject* array, const nb::object& lazy) {
+  give(array, names().lazy_thunk, lazy.ptr());
+  note_thunk(array, lazy_thunk(lazy.ptr()));
 }
 
 nb::object new_lazy_thunk(PyObject* dtype, RootShape shape) {
-  auto* const lazy = PyObject_New(LazyThunk, lazy_thunk_type);
+  auto* const lazy =
+      num_free > 0 ? reinterpret_cast<LazyThunk*>(PyObject_Init(
+                         reinterpret_cast<PyObject*>(free_thunks[--num_free]), lazy_thunk_type))
+                   : PyObject_New(LazyThunk, lazy_thunk_type);
 
   if (!lazy) throw nb::python_error();
   lazy->dtype = dtype;
   lazy->view = lazy->owner = lazy->key = lazy->prototype = lazy->layout = nullptr;
   new (&lazy->elements) SmallArray{std::move(shape)};
   lazy->is_made = false;
+  lazy->array = nullptr;
   return nb::steal(reinterpret_cast<PyObject*>(lazy));
 }
 
@@ -72,7 +84,7 @@ std::pair<nb::object, LazyThunk*> new_part(const Stores& part) {
   Py_INCREF(lazy->dtype);
   lazy->view = nb::object{part.view}.release().ptr();
   lazy->owner = nb::object{part.owner}.release().ptr();
-  give_lazy_thunk(array, thunk);
+  give_lazy_thunk(array.ptr(), thunk);
   return {std::move(array), lazy};
 }
 
@@ -123,6 +135,15 @@ Stores stores_of_part(LazyThunk& lazy) {
   return {nb::borrow(lazy.view), nb::borrow(lazy.owner), nb::borrow(lazy.dtype)};
 }
 
+// Lets it show what is behind a thunk.
+void show(LazyThunk& lazy, const Stores& stores) {
+  const auto view = nb::steal(std::exchange(lazy.view, nb::object{stores.view}.release().ptr()));
+  const auto owner = nb::steal(std::exchange(lazy.owner, nb::object{stores.owner}.release().ptr()));
+  const auto dtype = nb::steal(view.is_valid() ? lazy.dtype : nullptr);
+
+  lazy.dtype = nb::object{stores.dtype}.release().ptr();
+}
+
 // Makes the thunk of an array. A finalizer that comes meanwhile may do so as well.
 nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
   nb::object small;
@@ -138,10 +159,14 @@ nb::object make_thunk(PyObject* array, LazyThunk& lazy) {
   const auto thunk = new_thunk(stores);
 
   if (!lazy.is_made) {
+    forget_spare(array);
     give(array, names().thunk, thunk.ptr());
-    if (small.is_valid() && !small.is_none()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
     lazy.is_made = true;
-    if (PyObject_DelAttr(array, names().lazy_thunk) != 0) throw nb::python_error();
+    if (!lazy.view) {
+      if (!small.is_none()) nb::inst_ptr<SmallArray>(small)->take(lazy.elements);
+      Py_CLEAR(lazy.layout);
+      show(lazy, stores);
+    }
   }
   return nb::steal(PyObject_GetAttr(array, names().thunk));
 }
@@ -169,6 +194,9 @@ PyTypeObject* new_type(const char* name, std::size_t size, std::vector<PyType_Sl
 
 }  // namespace
 
+// Never destroyed: arrays may outlive the interpreter.
+PyTypeObject* lazy_thunk_type = nullptr;
+
 void know_lazy_thunks() {
   auto* const array_type = reinterpret_cast<PyObject*>(array_fields().classes.ndarray);
   auto* const descriptor_type = new_type("legate_diffuse._native.ThunkOfArray", sizeof(PyObject),
@@ -176,8 +204,13 @@ void know_lazy_thunks() {
 
   lazy_thunk_type = new_type("legate_diffuse._native.LazyThunk", sizeof(LazyThunk),
                              {{Py_tp_dealloc, reinterpret_cast<void*>(destroy)}});
-  give(array_type, names().thunk, new_object(descriptor_type).ptr());
-  keep_arrays_of(array_fields().classes.ndarray);
+  if (PyObject_SetAttr(array_type, names().thunk, new_object(descriptor_type).ptr()) != 0) {
+    throw nb::python_error();
+  }
+  watch_attributes(array_fields().classes.ndarray, array_fields().classes.thunk);
+  // CPython gives room for an attribute that one of the first objects of a class has
+  give_lazy_thunk(new_object(array_fields().classes.ndarray).ptr(),
+                  new_lazy_thunk(nullptr, {{}, 1}));
 }
 
 void LazyThunk::reset(const Signature& signature) {
@@ -186,77 +219,49 @@ void LazyThunk::reset(const Signature& signature) {
   elements.forget();
 }
 
-LazyThunk* lazy_thunk(PyObject* object) {
-  return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
-}
+LazyThunk* find_thunk(PyObject* array) {
+  if (!is_array(array)) return nullptr;
 
-LazyThunk* thunk_of_whole(PyObject* array) {
-  if (auto* const kept = kept_thunk(array)) return kept;
-  if (Py_TYPE(array) != array_fields().classes.ndarray) return nullptr;
+  auto lazy = find_attribute(array, names().lazy_thunk);
+  auto* found = lazy.is_valid() ? lazy_thunk(lazy.ptr()) : nullptr;
 
-  const auto found = find_attribute(array, names().lazy_thunk);
-  auto* const lazy = found.is_valid() ? lazy_thunk(found.ptr()) : nullptr;
-
-  return lazy && !lazy->view ? lazy : nullptr;
-}
-
-Stores stores_of(PyObject* array) {
-  const auto& known = array_fields();
-
-  if (Py_TYPE(array) != known.classes.ndarray) return {};
-  if (const auto found = find_attribute(array, names().lazy_thunk); found.is_valid()) {
-    if (auto* const lazy = lazy_thunk(found.ptr()); lazy->view) return stores_of_part(*lazy);
+  if (found && !found->is_made) {
+    note_thunk(array, found);
+    return found;
   }
 
   const auto [thunk, store] = find_plain(array);
 
-  if (!store.is_valid()) return {};
-  return {nb::borrow(known.store_view.of(store.ptr())),
-          nb::borrow(known.store_owner.of(store.ptr())),
-          find_attribute(thunk.ptr(), names().dtype)};
-}
+  if (!store.is_valid()) return nullptr;
 
-Behind::Behind(PyObject* array) : array_{array} {
-  if (!is_array(array)) return;
-  if (auto* const kept = kept_thunk(array)) {
-    lazy_ = nb::borrow(reinterpret_cast<PyObject*>(kept));
-    return;
+  const Stores stores{nb::borrow(array_fields().store_view.of(store.ptr())),
+                      nb::borrow(array_fields().store_owner.of(store.ptr())),
+                      find_attribute(thunk.ptr(), names().dtype)};
+
+  if (!found) {
+    lazy = new_lazy_thunk(nullptr, {{}, 1});
+    found = lazy_thunk(lazy.ptr());
+    found->is_made = true;
   }
-  lazy_ = find_attribute(array, names().lazy_thunk);
-  if (lazy_.is_valid()) return;
-
-  auto plain = find_plain(array);
-
-  thunk_ = std::move(plain.thunk);
-  store_ = std::move(plain.store);
+  show(*found, stores);
+  give_lazy_thunk(array, lazy);
+  return found;
 }
 
-LazyThunk* Behind::thunk_of_whole() const {
-  auto* const lazy = lazy_.is_valid() ? lazy_thunk(lazy_.ptr()) : nullptr;
+Stores stores_of(PyObject* array) {
+  const auto lazy = nb::borrow(reinterpret_cast<PyObject*>(thunk_of(array)));
 
-  return lazy && !lazy->view ? lazy : nullptr;
+  if (!lazy.is_valid()) return {};
+  if (!lazy_thunk(lazy.ptr())->view) make_thunk(array, *lazy_thunk(lazy.ptr()));
+  return stores_of_part(*lazy_thunk(lazy.ptr()));
 }
 
-nb::object Behind::dtype() const {
-  if (lazy_.is_valid()) return nb::borrow(lazy_thunk(lazy_.ptr())->dtype);
-  return thunk_.is_valid() ? find_attribute(thunk_.ptr(), names().dtype) : nb::object{};
-}
+Stores stores_to_index(PyObject* array) {
+  auto* const lazy = thunk_of(array);
 
-nb::object Behind::view() const {
-  if (lazy_.is_valid()) return lazy_;
-  return store_.is_valid() ? nb::borrow(array_fields().store_view.of(store_.ptr())) : nb::object{};
-}
-
-Stores Behind::stores() const {
-  if (lazy_.is_valid()) {
-    const auto* const lazy = lazy_thunk(lazy_.ptr());
-
-    if (!lazy->view) return stores_of(array_);
-    return {lazy->key ? lazy_ : nb::borrow(lazy->view), nb::borrow(lazy->owner),
-            nb::borrow(lazy->dtype)};
-  }
-  if (!store_.is_valid()) return {};
-  return {view(), nb::borrow(array_fields().store_owner.of(store_.ptr())), dtype()};
+  if (!lazy || !lazy->view) return stores_of(array);
+  return {nb::borrow(lazy->key ? reinterpret_cast<PyObject*>(lazy) : lazy->view),
+          nb::borrow(lazy->owner), nb::borrow(lazy->dtype)};
 }
 
 nb::object new_array(const Stores& part) {
@@ -266,7 +271,7 @@ nb::object new_array(const Stores& part) {
 nb::object new_array(const Stores& part, PyObject* key, const LocalOperand& shown) {
   auto [array, lazy] = new_part(part);
 
-  lazy->words = shown.form.words();
+  shown.form.write_to(lazy->words);
   lazy->key = Py_NewRef(key);
   return std::move(array);
 }
@@ -276,7 +281,9 @@ void know_part(PyObject* part_of) {
 }
 
 nb::object new_object(PyTypeObject* type) {
-  auto made = owned(type->tp_alloc(type, 0));
+  static auto* const no_arguments = PyTuple_New(0);
+  // CPython 3.11 gives room for attributes only here, and else makes a dictionary for them
+  auto made = owned(PyBaseObject_Type.tp_new(type, no_arguments, nullptr));
   return made;
 }
 
@@ -312,13 +319,12 @@ Stores new_stores(PyObject* prototype, PyObject* layout, PyObject* dtype, PyObje
   return {new_view(root.ptr(), layout), owner, nb::borrow(dtype)};
 }
 
-NewArray::NewArray(const Signature& signature, PyObject* layout) {
-  auto* const name = array_fields().root_dtype.of(signature.prototype);
+NewArray::NewArray(const Signature& signature, PyObject* layout)
+    : array{nb::steal(take_spare(array_fields().root_dtype.of(signature.prototype), layout))},
+      is_spare{array.is_valid()} {
+  if (is_spare) {
+    auto* const thunk = thunk_of(array.ptr());
 
-  if (auto* const spare = take_spare(name, layout)) {
-    auto* const thunk = kept_thunk(spare);
-
-    array = nb::steal(spare);
     view = nb::borrow(reinterpret_cast<PyObject*>(thunk));
     thunk->reset(signature);
     return;
@@ -332,7 +338,7 @@ NewArray::NewArray(const Signature& signature, PyObject* layout) {
                         {{form.extents, form.extents + form.dim}, signature.itemsize});
   lazy_thunk(view.ptr())->prototype = signature.prototype;
   lazy_thunk(view.ptr())->layout = Py_NewRef(layout);
-  give_lazy_thunk(array, view);
+  give_lazy_thunk(array.ptr(), view);
   keep(array.ptr(), lazy_thunk(view.ptr()));
 }
 

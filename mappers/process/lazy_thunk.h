@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "process/small_array.h"
+#include "process/spare_arrays.h"
 
 namespace legate_diffuse {
 
@@ -21,16 +22,18 @@ class Run;
 constexpr std::size_t FORM_HEAD = 5;
 using FormWords = std::array<std::int64_t, FORM_HEAD + 2 * LEGATE_MAX_DIM>;
 
-// Stands for the thunk of a new array, with all that is behind it, until Python asks for that: the
-// store, the view, the root. Most arrays are gone before. It is the attribute `_lazy_thunk` of the
-// array, which has no `_thunk` as long as nobody asks. References are kept, but those to the
-// prototype and, without a view, the type, which live as long as the process.
+// What is behind an array, as native code knows it. It is the attribute `_lazy_thunk` of the array,
+// and stands for the thunk of a new one, with all that is behind that, until Python asks for it:
+// the store, the view, the root. Most arrays are gone before, and have no `_thunk` until then.
+// References are kept, but those to the prototype and, without a view, the type, which live as long
+// as the process.
 struct LazyThunk {
   // Lets it stand for that of a new array, which has the same form; its elements are not set.
   void reset(const Signature& signature);
 
   PyObject_HEAD PyObject* dtype;  // NumPy's type
-  // of a part of another array: its view, and the owner of the root; else null
+  // of a part of another array, and of one that has a thunk: its view, and the owner of the root;
+  // else null
   PyObject* view;
   PyObject* owner;
   // of a part of which only elements were asked for: its index, and what it shows of the root, in
@@ -43,18 +46,29 @@ struct LazyThunk {
   PyObject* prototype;
   PyObject* layout;
   SmallArray elements;
-  bool is_made;  // the thunk has been made, and has taken the elements
+  bool is_made;     // the array has a thunk, of which the view is
+  PyObject* array;  // under which it is noted (`note_thunk`); else null
 };
 
 // Takes note of the classes of arrays, and lets `_thunk` of an array make its thunk.
 void know_lazy_thunks();
 
-// Null if the object is another one.
-LazyThunk* lazy_thunk(PyObject* object);
+extern PyTypeObject* lazy_thunk_type;
 
-// The lazy thunk of an array that is no part of another one, borrowed from it. Null if there is
-// none, and for other objects.
-LazyThunk* thunk_of_whole(PyObject* array);
+// Null if the object is another one.
+inline LazyThunk* lazy_thunk(PyObject* object) {
+  return Py_TYPE(object) == lazy_thunk_type ? reinterpret_cast<LazyThunk*>(object) : nullptr;
+}
+
+// What is behind a plain array, borrowed from it; null for other objects. `find_thunk` looks at the
+// array's attributes.
+LazyThunk* find_thunk(PyObject* array);
+
+inline LazyThunk* thunk_of(PyObject* array) {
+  auto* const noted = noted_thunk(array);
+
+  return noted ? noted : find_thunk(array);
+}
 
 // What is behind an array: its view, the owner of the root, and NumPy's type.
 struct Stores {
@@ -64,29 +78,8 @@ struct Stores {
 // Without a view if the array is not a plain one, or is none.
 Stores stores_of(PyObject* array);
 
-// What is behind an array, each attribute of which is looked up once: to look takes a good part of
-// the time of operations on few elements.
-class Behind {
- public:
-  explicit Behind(PyObject* array);
-
-  // The lazy thunk of an array that is no part of another one; else null.
-  [[nodiscard]] LazyThunk* thunk_of_whole() const;
-
-  // The view, or a lazy thunk; empty if the array is not a plain one, or is none.
-  [[nodiscard]] nanobind::object view() const;
-
-  // NumPy's type of the elements; empty likewise.
-  [[nodiscard]] nanobind::object dtype() const;
-
-  // The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
-  [[nodiscard]] Stores stores() const;
-
- private:
-  PyObject* array_;
-  nanobind::object lazy_;
-  nanobind::object thunk_, store_;
-};
+// The stores of which a basic index shows a part: the view may be the lazy thunk of a part.
+Stores stores_to_index(PyObject* array);
 
 // A new array with a lazy thunk of a part of another one.
 nanobind::object new_array(const Stores& part);
@@ -121,6 +114,7 @@ struct NewArray {
 
   nanobind::object array;
   nanobind::object view;
+  bool is_spare;  // no object was made, so that nobody else's code came in between
 };
 
 }  // namespace legate_diffuse

@@ -261,7 +261,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   if (!selection.look(false)) Py_RETURN_NONE;
 
-  const auto* const signature = function.find({selection.array.dtype}, 1);
+  const auto* const signature = function.find({selection.array.dtype});
   const auto count = selection.count();
 
   if (!signature || count * signature->itemsize > store_fields().most_bytes) Py_RETURN_NONE;
@@ -302,7 +302,8 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   const auto other = view_of(value);
 
   if (is_assignable(value)) {
-    if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+      return false;
   } else {
     if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||
         source.root == target.root || source.form.dim != 1 ||

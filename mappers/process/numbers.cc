@@ -59,7 +59,7 @@ PyObject* integer_at(const char* from) {
   return PyLong_FromLongLong(read<T>(from));
 }
 
-constexpr std::array<std::pair<std::string_view, NumberType>, 10> TYPES{{
+constexpr std::array<std::pair<std::string_view, NumberType>, 13> TYPES{{
     {"float64", NumberType::FLOAT64},
     {"int64", NumberType::INT64},
     {"float32", NumberType::FLOAT32},
@@ -70,6 +70,9 @@ constexpr std::array<std::pair<std::string_view, NumberType>, 10> TYPES{{
     {"uint32", NumberType::UINT32},
     {"uint16", NumberType::UINT16},
     {"uint8", NumberType::UINT8},
+    {"bool", NumberType::BOOL},
+    {"complex128", NumberType::COMPLEX128},
+    {"complex64", NumberType::COMPLEX64},
 }};
 
 }  // namespace
@@ -93,8 +96,8 @@ bool convert_to_complex(PyObject* number, bool is_double, char* to) {
                    : put_value(std::complex<float>(std::complex{real, imaginary}), to);
 }
 
-bool is_complex_type(std::string_view dtype) {
-  return dtype == "complex128" || dtype == "complex64";
+bool is_complex_type(NumberType type) {
+  return type == NumberType::COMPLEX128 || type == NumberType::COMPLEX64;
 }
 
 }  // namespace
@@ -113,7 +116,10 @@ std::string_view type_of_numpy(PyObject* object) {
 
   if (name.substr(0, PREFIX.size()) != PREFIX) return {};
   name.remove_prefix(PREFIX.size());
-  return number_type(name) != NumberType::OTHER || name == "float16" || name == "bool"
+
+  const auto type = number_type(name);
+
+  return (type != NumberType::OTHER && !is_complex_type(type)) || name == "float16"
              ? name
              : std::string_view{};
 }
@@ -135,23 +141,9 @@ bool is_assignable(PyObject* object) {
 }
 
 std::optional<std::int64_t> integer_from(PyObject* object) {
-  int overflows{};
+  std::int64_t value{};
 
-  if (!PyLong_CheckExact(object)) return {};
-#if PY_VERSION_HEX >= 0x030c0000
-  auto* const number = reinterpret_cast<PyLongObject*>(object);
-
-  if (PyUnstable_Long_IsCompact(number)) return PyUnstable_Long_CompactValue(number);
-#else
-  const auto* const number = reinterpret_cast<PyLongObject*>(object);
-  const auto digits = Py_SIZE(object);
-
-  if (digits >= -1 && digits <= 1) return digits * static_cast<std::int64_t>(number->ob_digit[0]);
-#endif
-
-  const std::int64_t value = PyLong_AsLongLongAndOverflow(object, &overflows);
-
-  return overflows == 0 ? std::optional{value} : std::nullopt;
+  return read_integer(object, value) ? std::optional{value} : std::nullopt;
 }
 
 std::optional<std::int64_t> axis_from(PyObject* object, std::int64_t dim) {
@@ -168,12 +160,19 @@ NumberType number_type(std::string_view dtype) {
   return NumberType::OTHER;
 }
 
-bool convert(PyObject* number, std::string_view dtype, char* to) {
-  if (is_complex_type(dtype)) return convert_to_complex(number, dtype == "complex128", to);
-  return convert(number, number_type(dtype), to);
+NumberType number_type(PyObject* dtype) {
+  static auto* const known = new std::array<std::pair<PyObject*, NumberType>, 64>{};
+  auto& [name, type] = (*known)[(reinterpret_cast<std::uintptr_t>(dtype) >> 4) % known->size()];
+
+  if (name != dtype) {
+    type = number_type(text_of(dtype));
+    Py_XSETREF(name, Py_NewRef(dtype));
+  }
+  return type;
 }
 
 bool convert(PyObject* number, NumberType type, char* to) {
+  if (is_complex_type(type)) return convert_to_complex(number, type == NumberType::COMPLEX128, to);
   if (PyFloat_CheckExact(number)) {
     const auto value = PyFloat_AS_DOUBLE(number);
 
@@ -207,31 +206,28 @@ bool convert(PyObject* number, NumberType type, char* to) {
       return put_integer<std::uint16_t>(*exact, to);
     case NumberType::UINT8:
       return put_integer<std::uint8_t>(*exact, to);
-    case NumberType::OTHER:
+    default:
       return false;
   }
-  return false;
 }
 
-bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to) {
-  if (is_complex_type(dtype)) {
-    const auto is_alike = PyComplex_CheckExact(number) && dtype == "complex128";
-
-    return (is_alike || !conversions_warn()) && convert(number, dtype, to);
-  }
+bool convert_for_assignment(PyObject* number, NumberType type, char* to) {
   if (PyBool_Check(number)) {
-    if (dtype == "bool") return put_value(number == Py_True, to);
-    return !conversions_warn() && convert(nb::int_{number == Py_True ? 1 : 0}.ptr(), dtype, to);
+    if (type == NumberType::BOOL) return put_value(number == Py_True, to);
+    return !conversions_warn() && convert(nb::int_{number == Py_True ? 1 : 0}.ptr(), type, to);
   }
 
-  const auto is_alike = dtype == (PyFloat_CheckExact(number) ? "float64" : "int64");
+  const auto own = PyComplex_CheckExact(number) ? NumberType::COMPLEX128
+                   : PyFloat_CheckExact(number) ? NumberType::FLOAT64
+                                                : NumberType::INT64;
 
-  return (is_alike || !conversions_warn()) && convert(number, dtype, to);
+  return (type == own || !conversions_warn()) && convert(number, type, to);
 }
 
-PyObject* number_from(std::string_view dtype, const char* element) {
-  if (dtype == "bool") return PyBool_FromLong(read<bool>(element) ? 1 : 0);
-  switch (number_type(dtype)) {
+PyObject* number_from(NumberType type, const char* element) {
+  switch (type) {
+    case NumberType::BOOL:
+      return PyBool_FromLong(read<bool>(element) ? 1 : 0);
     case NumberType::FLOAT64:
       return PyFloat_FromDouble(read<double>(element));
     case NumberType::FLOAT32:
@@ -252,10 +248,9 @@ PyObject* number_from(std::string_view dtype, const char* element) {
       return integer_at<std::uint16_t>(element);
     case NumberType::UINT8:
       return integer_at<std::uint8_t>(element);
-    case NumberType::OTHER:
-      break;
+    default:
+      Py_RETURN_NONE;
   }
-  Py_RETURN_NONE;
 }
 
 std::string_view text_of(PyObject* object) {

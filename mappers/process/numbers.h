@@ -25,6 +25,28 @@ nanobind::object plain_number(PyObject* number);
 // Whether it is a float, an int, a bool or a complex of Python's.
 bool is_assignable(PyObject* object);
 
+// Reads an int of Python's; false if it is another object, or has more than 64 bits.
+inline bool read_integer(PyObject* object, std::int64_t& value) {
+  int overflows{};
+
+  if (!PyLong_CheckExact(object)) return false;
+
+  auto* const number = reinterpret_cast<PyLongObject*>(object);
+#if PY_VERSION_HEX >= 0x030c0000
+  if (PyUnstable_Long_IsCompact(number)) {
+    value = PyUnstable_Long_CompactValue(number);
+    return true;
+  }
+#else
+  if (const auto digits = Py_SIZE(object); digits >= -1 && digits <= 1) {
+    value = digits * static_cast<std::int64_t>(number->ob_digit[0]);
+    return true;
+  }
+#endif
+  value = PyLong_AsLongLongAndOverflow(object, &overflows);
+  return overflows == 0;
+}
+
 // An int of Python's; none if it is another object, or has more than 64 bits.
 std::optional<std::int64_t> integer_from(PyObject* object);
 
@@ -43,22 +65,27 @@ enum class NumberType {
   UINT32,
   UINT16,
   UINT8,
+  BOOL,
+  COMPLEX128,
+  COMPLEX64,
   OTHER,
 };
 
 // `dtype` is NumPy's name of the type.
 NumberType number_type(std::string_view dtype);
 
+// The same for a name that is one object for each type, which is remembered.
+NumberType number_type(PyObject* dtype);
+
 // Converts a number of Python's as NumPy does; false if Python must decide what becomes of it.
 bool convert(PyObject* number, NumberType type, char* to);
-bool convert(PyObject* number, std::string_view dtype, char* to);
 
 // Does the same; false also for a type that cuPyNumeric does not make of such a number, if it warns
 // of such conversions.
-bool convert_for_assignment(PyObject* number, std::string_view dtype, char* to);
+bool convert_for_assignment(PyObject* number, NumberType type, char* to);
 
 // A new reference to an element as a number of Python's; to None if its type has none here.
-PyObject* number_from(std::string_view dtype, const char* element);
+PyObject* number_from(NumberType type, const char* element);
 
 // The characters of a str. Throws nanobind::python_error.
 std::string_view text_of(PyObject* text);

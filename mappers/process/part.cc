@@ -68,7 +68,7 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
 
   if (form.volume == 0) return;
 
-  Run run{"copy"};
+  Run run{form.dim == 0 ? "write" : "copy"};
 
   copy_elements(first_element(target), target.byte_strides().data(), from, strides.data(), form.dim,
                 form.extents, target.small->shape().itemsize);
@@ -111,7 +111,7 @@ bool copy_overlapping(LocalOperand& target, const LocalOperand& source) {
 bool put_number(LocalOperand& target, PyObject* value) {
   ScalarBlock number{};
 
-  if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+  if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data())) return false;
   copy_to(target, number.bytes.data(), {});
   return true;
 }
@@ -156,20 +156,17 @@ Stores find_part(const Stores& whole, PyObject* key) {
   return {through(whole.view, nb::borrow(layout)), whole.owner, whole.dtype};
 }
 
-PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key) {
-  if (!arrays_are_ready()) Py_RETURN_NONE;
+PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand) {
+  if (operand.copied) return new_arrays ? copied(*new_arrays, array, key) : Py_NewRef(Py_None);
 
-  const auto whole = behind.stores();
-  LocalOperand operand;
+  const auto whole = stores_to_index(array);
 
   if (!whole.view.is_valid()) Py_RETURN_NONE;
   // what is here can be shown without a view, which most parts need not have
-  if (operand.is_in_process(whole.view.ptr(), false)) {
-    if (!operand.index(key) || operand.form.dim == 0) Py_RETURN_NONE;
-    if (operand.copied) return new_arrays ? copied(*new_arrays, array, key) : Py_NewRef(Py_None);
-    return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
-  }
+  return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
+}
 
+PyObject* get_part_elsewhere(PyObject* array, PyObject* key) {
   const auto part = find_part(stores_of(array), key);
 
   // the original copies a single element
@@ -194,24 +191,18 @@ PyObject* get_places(PyObject* array, PyObject* key) {
                  [&] { return gathered(*new_arrays, array, key); });
 }
 
-bool put_part(PyObject* array, PyObject* key, PyObject* value) {
-  if (!arrays_are_ready() || !is_writeable(array)) return false;
-
-  const auto whole = Behind{array}.stores();
+bool put(PyObject* array, PyObject* key, PyObject* value) {
+  const auto view = view_of(array), other = view_of(value);
   LocalOperand target, source;
 
-  // a finalizer may have come while objects were made
-  if (!whole.view.is_valid() || !arrays_are_ready() ||
-      !target.is_in_process(whole.view.ptr(), true)) {
+  if (!arrays_are_ready() || !is_writeable(array) || !view.is_valid() ||
+      !target.is_in_process(view.ptr(), true))
     return false;
-  }
 
   const auto most_dims = target.form.dim;
 
   if (!target.index(key) || target.form.volume > MOST_POINTS) return false;
   if (is_assignable(value)) return put_number(target, value);
-
-  const auto other = view_of(value);
 
   // the original refuses values with more dimensions than the array, and copies what overlaps
   if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||

@@ -15,8 +15,12 @@ Stores find_part(const Stores& whole, PyObject* key);
 // The view of the same root through a layout that was derived from its own one, which remembers it.
 nanobind::object through(const nanobind::object& view, const nanobind::object& layout);
 
-// array[key] for such a key. A new reference to a new array, or to None if that is left to Python.
-PyObject* get_part(PyObject* array, const Behind& behind, PyObject* key);
+// array[key] for such a key, where `operand` shows more than one element of it. A new reference to
+// a new array, or to None if that is left to Python.
+PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand);
+
+// The same where no element is here.
+PyObject* get_part_elsewhere(PyObject* array, PyObject* key);
 
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);
@@ -24,8 +28,8 @@ void know_new_arrays(nanobind::handle function);
 // array[key] for a mask, or an array of places, likewise.
 PyObject* get_places(PyObject* array, PyObject* key);
 
-// array[key] = value for such a key, and an array or a number of the same type; false if that is
+// array[key] = value for a basic index, and an array or a number of the same type; false if that is
 // left to Python.
-bool put_part(PyObject* array, PyObject* key, PyObject* value);
+bool put(PyObject* array, PyObject* key, PyObject* value);
 
 }  // namespace legate_diffuse

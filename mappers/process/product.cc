@@ -159,7 +159,7 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   if (!shown.is_vector) extents[dim++] = shown.extents[0];
   if (!other.is_vector) extents[dim++] = other.extents[1];
 
-  const auto* const signature = products.arrays->find({first.dtype}, 1);
+  const auto* const signature = products.arrays->find({first.dtype});
 
   if (!signature) Py_RETURN_NONE;
 
@@ -201,7 +201,7 @@ PyObject* product_by_kernel(const Products& products, Views views) {
 
   const auto is_matrix = first.form.dim == 2;
   const auto& function = is_matrix ? *products.vectors_of_matrices : *products.vectors;
-  const auto* const signature = function.find({first.dtype, second.dtype}, 2);
+  const auto* const signature = function.find({first.dtype, second.dtype});
 
   if (!signature) Py_RETURN_NONE;
 

@@ -155,9 +155,14 @@ void add_signature(Function& function, const nb::tuple& dtypes, nb::handle opera
                    nb::handle prototype, nb::handle dtype, std::int64_t itemsize,
                    const nb::bytes& scalars, const nb::bytes& identity, nb::handle task_template) {
   std::vector<PyObject*> names;
+  std::vector<NumberType> types;
 
-  for (const auto name : dtypes) names.push_back(name.inc_ref().ptr());
+  for (const auto name : dtypes) {
+    names.push_back(name.inc_ref().ptr());
+    types.push_back(number_type(name.ptr()));
+  }
   function.add({std::move(names),
+                std::move(types),
                 operation.is_none() ? nullptr : nb::inst_ptr<Operation>(operation.inc_ref()),
                 prototype.inc_ref().ptr(),
                 dtype.inc_ref().ptr(),

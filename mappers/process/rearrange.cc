@@ -94,7 +94,7 @@ void for_each_place_of(const LocalOperand& places, Visit visit) {
 // The same for any type; false if it is none of integers that an int64 has.
 template <typename Visit>
 bool for_each_place(const LocalOperand& places, const Visit& visit) {
-  switch (number_type(text_of(places.dtype))) {
+  switch (number_type(places.dtype)) {
     case NumberType::INT64:
       for_each_place_of<std::int64_t>(places, visit);
       return true;
@@ -339,7 +339,8 @@ static bool scatter_points(PyObject* array, PyObject* key, PyObject* value) {
   Strides steps{};
 
   if (is_assignable(value)) {
-    if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+      return false;
   } else if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
              source.dtype != target.dtype || !source.broadcast(extents, dim)) {
     return false;
@@ -391,7 +392,8 @@ bool scatter(PyObject* array, PyObject* places, PyObject* value) {
     return false;
   }
   if (is_assignable(value)) {
-    if (!convert_for_assignment(value, text_of(target.dtype), number.bytes.data())) return false;
+    if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
+      return false;
   } else {
     Extents extents{};
 

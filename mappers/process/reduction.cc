@@ -29,7 +29,7 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
 
   if (!along) Py_RETURN_NONE;
 
-  const auto* const signature = function.find({source.dtype}, 1);
+  const auto* const signature = function.find({source.dtype});
   std::array<std::int64_t, LEGATE_MAX_DIM> extents{}, strides{};
   std::int64_t volume = 1;
 

@@ -24,7 +24,7 @@ namespace {
 // What an array in this process shows; false if that is left to Python.
 bool find(PyObject* array, Stores& whole, LocalOperand& operand) {
   if (!arrays_are_ready() || !is_array(array)) return false;
-  whole = Behind{array}.stores();
+  whole = stores_to_index(array);
   return whole.view.is_valid() && arrays_are_ready() &&
          operand.is_in_process(whole.view.ptr(), false);
 }
@@ -178,39 +178,36 @@ PyObject* shape_of(PyObject* array) {
 
   const auto* const lazy = lazy_thunk(view.ptr());
 
-  if (lazy && lazy->key) {
+  if (lazy->key) {
     const Form form{lazy->words.data()};
 
     return tuple_of(form.extents, form.dim).release().ptr();
   }
-  if (lazy && !lazy->view) return plain_tuple(array_fields().layout_shape.of(lazy->layout));
-
-  auto* const shown = lazy ? lazy->view : view.ptr();
+  if (!lazy->view) return plain_tuple(array_fields().layout_shape.of(lazy->layout));
 
   // how many elements others have may not be known yet
-  if (store_fields().fusable.of(store_fields().view_root.of(shown)) != Py_True) Py_RETURN_NONE;
-  return plain_tuple(array_fields().view_shape.of(shown));
+  if (store_fields().fusable.of(store_fields().view_root.of(lazy->view)) != Py_True) Py_RETURN_NONE;
+  return plain_tuple(array_fields().view_shape.of(lazy->view));
 }
 
 PyObject* type_of(PyObject* array) {
-  auto found = Behind{array}.dtype();
+  const auto* const lazy = thunk_of(array);
 
-  return found.is_valid() ? found.release().ptr() : Py_NewRef(Py_None);
+  return Py_NewRef(lazy ? lazy->dtype : Py_None);
 }
 
 PyObject* item_size_of(PyObject* array) {
-  const auto dtype = Behind{array}.dtype();
+  const auto* const lazy = thunk_of(array);
 
-  if (!dtype.is_valid()) Py_RETURN_NONE;
-  return PyObject_GetAttr(dtype.ptr(), names().itemsize);
+  if (!lazy) Py_RETURN_NONE;
+  return PyObject_GetAttr(nb::borrow(lazy->dtype).ptr(), names().itemsize);
 }
 
 bool is_real(PyObject* array) {
-  const auto dtype = Behind{array}.dtype();
+  const auto* const lazy = thunk_of(array);
 
-  if (!dtype.is_valid()) return false;
-
-  return text_of(owned(PyObject_GetAttr(dtype.ptr(), names().kind)).ptr()) != "c";
+  return lazy &&
+         text_of(owned(PyObject_GetAttr(nb::borrow(lazy->dtype).ptr(), names().kind)).ptr()) != "c";
 }
 
 PyObject* strides_of(PyObject* array) {

@@ -27,7 +27,22 @@ bool is_one_call(const NestAtOnce& nest, const LocalOperands& found) {
                       [&](auto number) { return found[number].constant != nullptr; });
 }
 
+// What is behind an array of a single element without dimensions that is no part of another one,
+// and has no thunk yet; null for others.
+LazyThunk* single_element(PyObject* array) {
+  auto* const thunk = thunk_of(array);
+
+  return thunk && !thunk->view && thunk->elements.shape().extents.empty() ? thunk : nullptr;
+}
+
 }  // namespace
+
+SingleElements::Key::Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
+                         const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count)
+    : dtypes{dtypes},
+      count{count},
+      same{(all[1] && all[1] == all[2] ? 1 : 0) | (all[0] && all[0] == all[1] ? 2 : 0) |
+           (all[0] && all[0] == all[2] ? 4 : 0)} {}
 
 std::vector<SingleElements::Known>::const_iterator SingleElements::find(const Key& key) const {
   return std::find_if(known_.begin(), known_.end(),
@@ -36,15 +51,18 @@ std::vector<SingleElements::Known>::const_iterator SingleElements::find(const Ke
 
 void SingleElements::add(const Signature& signature, const LocalOperands& found,
                          std::size_t count) {
-  Key key{{}, count, count == 2 && found[1].root && found[1].root == found[2].root};
+  std::array<const void*, MOST_OPERANDS + 1> roots{};
+  std::array<PyObject*, MOST_OPERANDS> dtypes{};
 
   for (std::size_t index = 0; index <= count; ++index) {
     const auto& one = found[index];
 
     if (!one.constant && (one.form.dim != 0 || !lazy_thunk(one.root))) return;
-    if (index > 0) key.dtypes[index - 1] = one.constant ? nullptr : one.dtype;
+    roots[index] = one.root;
+    if (index > 0) dtypes[index - 1] = one.dtype;
   }
 
+  const Key key{roots, dtypes, count};
   const auto before = find(key);
 
   if (before != known_.end()) {
@@ -56,58 +74,58 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
 
   if (!nest || !is_one_call(*nest, found)) return;
 
-  Known known{key, signature, {}, *nest};
-
-  for (std::size_t index = 0; index < count; ++index) {
-    known.types[index] = number_type(text_of(signature.dtypes[index]));
-  }
-  known_.push_back(std::move(known));
+  known_.push_back({key, signature, *nest});
 }
 
-PyObject* SingleElements::apply(PyObject* const* operands, std::size_t count) {
+PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
+  std::array<const void*, MOST_OPERANDS + 1> arrays{out == Py_None ? nullptr : out};
+  std::array<PyObject*, MOST_OPERANDS> dtypes{};
+  std::array<char*, MOST_OPERANDS + 1> pointers;
   std::array<ScalarBlock, MOST_OPERANDS> numbers;
-  std::array<char*, MOST_OPERANDS + 1> pointers{};
   PyObject* layout{};
-  Key key{{}, count, count == 2 && operands[0] == operands[1]};
 
   for (std::size_t index = 0; index < count; ++index) {
     if (is_number(operands[index])) continue;
 
-    auto* const thunk = thunk_of_whole(operands[index]);
+    auto* const thunk = single_element(operands[index]);
 
-    if (!thunk || !thunk->elements.is_valid() || !thunk->elements.shape().extents.empty()) {
-      return nullptr;
-    }
-    key.dtypes[index] = array_fields().root_dtype.of(thunk->prototype);
+    if (!thunk || !thunk->elements.is_valid()) return nullptr;
+    arrays[index + 1] = operands[index];
+    dtypes[index] = array_fields().root_dtype.of(thunk->prototype);
     pointers[index + 1] = thunk->elements.elements();
     layout = thunk->layout;
   }
 
-  const auto found = find(key);
+  const auto found = find({arrays, dtypes, count});
 
   if (found == known_.end() || !found->nest.kernel->code) return nullptr;
 
-  const auto& [_, signature, types, nest] = *found;
+  const auto& [_, signature, nest] = *found;
 
   for (std::size_t index = 0; index < count; ++index) {
-    if (key.dtypes[index]) continue;
+    if (dtypes[index]) continue;
     numbers[index] = {};
-    if (!convert(operands[index], types[index], numbers[index].bytes.data())) return nullptr;
+    if (!convert(operands[index], signature.types[index], numbers[index].bytes.data()))
+      return nullptr;
   }
 
-  auto result = nb::steal(take_spare(array_fields().root_dtype.of(signature.prototype), layout));
+  auto* const dtype = array_fields().root_dtype.of(signature.prototype);
+  auto result = arrays[0] ? nb::borrow(out) : nb::steal(take_spare(dtype, layout));
+  auto* const thunk = result.is_valid() ? single_element(result.ptr()) : nullptr;
 
-  if (!result.is_valid()) return nullptr;
+  if (!thunk || array_fields().root_dtype.of(thunk->prototype) != dtype ||
+      (arrays[0] && !is_writeable(out))) {
+    return nullptr;
+  }
 
   Run run{signature.operation->name()};
-  auto& thunk = *kept_thunk(result.ptr());
   std::array<ScalarBlock, MOST> scalars;
-  std::array<char*, MOST> arguments{};
+  std::array<char*, MOST> arguments;
   const std::array<std::int64_t, 2 * MOST> strides{};
 
-  thunk.reset(signature);
-  thunk.elements.reserve();
-  pointers[0] = thunk.elements.elements();
+  if (!arrays[0]) thunk->reset(signature);
+  thunk->elements.reserve();
+  pointers[0] = thunk->elements.elements();
   for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
     const auto source = nest.scalars[index];
 
@@ -124,7 +142,7 @@ PyObject* SingleElements::apply(PyObject* const* operands, std::size_t count) {
     arguments[index] = pointers[nest.arguments[index]];
   }
   nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, strides.data(), false);
-  thunk.elements.set_changed();
+  thunk->elements.set_changed();
   signature.operation->count(run);
   return result.release().ptr();
 }

@@ -25,26 +25,30 @@ class SingleElements {
   // kernel is left out.
   void add(const Signature& signature, const LocalOperands& found, std::size_t count);
 
-  // A new reference to the result; null if this is another operation, or no array is spare.
-  PyObject* apply(PyObject* const* operands, std::size_t count);
+  // Writes to `out`, unless it is None. A new reference to the result; null if this is another
+  // operation, or no array is spare.
+  PyObject* apply(PyObject* out, PyObject* const* operands, std::size_t count);
 
  private:
-  // For each operand its type, null for a number, and whether both are the same array.
+  // For each operand its type, null for a number, and which arrays are the same.
   struct Key {
+    // `all` has the result first, and null for numbers, and may have for what is new.
+    Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
+        const std::array<PyObject*, MOST_OPERANDS>& dtypes, std::size_t count);
+
     bool operator==(const Key& other) const {
       return dtypes[0] == other.dtypes[0] && dtypes[1] == other.dtypes[1] && count == other.count &&
-             are_same == other.are_same;
+             same == other.same;
     }
 
-    std::array<PyObject*, MOST_OPERANDS> dtypes{};
-    std::size_t count{};
-    bool are_same{};
+    std::array<PyObject*, MOST_OPERANDS> dtypes;
+    std::size_t count;
+    int same;
   };
 
   struct Known {
     Key key;
     Signature signature;
-    std::array<NumberType, MOST_OPERANDS> types;  // of numbers
     NestAtOnce nest;
   };
 

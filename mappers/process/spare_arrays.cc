@@ -27,15 +27,15 @@ constexpr std::size_t MOST_BYTES = std::size_t{1} << 15;
 // outlive the interpreter.
 std::array<PyObject*, MOST> arrays{};
 std::array<LazyThunk*, MOST> thunks{};
-// Where the last search ended, and which one goes next where all places are taken.
+// Where the last one was found, and which one goes next where all places are taken.
 std::size_t last = 0;
 std::size_t oldest = 0;
 
-// Arrays whose elements were asked for one by one, which nothing here keeps alive.
-constexpr std::size_t MOST_SEEN = 4;
-std::array<PyObject*, MOST_SEEN> seen{};
-std::array<LazyThunk*, MOST_SEEN> seen_thunks{};
-std::size_t next_seen = 0;
+void forget_thunks() {
+  for (const auto& each : all_noted) {
+    if (each.thunk) forget_thunk(each.thunk);
+  }
+}
 
 bool has_read_only = false;
 
@@ -84,39 +84,68 @@ bool has_attributes(PyObject* array, LazyThunk* thunk) {
   return Py_TYPE(array)->tp_traverse(array, &is_more, thunk) != 0;
 }
 
-// Sets an attribute of an array, or deletes it.
-PyObject* set(PyObject* array, PyObject* name, PyObject* value) {
+// Sets an attribute of an array, or deletes it. What is behind the array may be another one then.
+void note_change_of_array(PyObject* array, PyObject* name, PyObject* value) {
   if (name == names().writeable && value != Py_True) has_read_only = true;
-  if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
-  if (PyObject_GenericSetAttr(array, name, value) != 0) return nullptr;
-  Py_RETURN_NONE;
+  forget_spare(array);
+  if (name != names().thunk) return;
+  if (auto* const thunk = noted_thunk(array)) forget_thunk(thunk);
+  if (find_attribute(array, names().lazy_thunk).is_valid() &&
+      PyObject_GenericSetAttr(array, names().lazy_thunk, nullptr) != 0) {
+    throw nb::python_error();
+  }
 }
 
-PyObject* set_attribute(PyObject* array, PyObject* const* arguments, Py_ssize_t count) {
-  if (count == 2) return set(array, arguments[0], arguments[1]);
+// Which arrays it is behind is not known.
+void note_change_of_thunk(PyObject* thunk, PyObject* name, PyObject* /*value*/) {
+  if (name == names().base && find_attribute(thunk, name).is_valid()) forget_thunks();
+}
+
+using NoteChange = void (*)(PyObject*, PyObject*, PyObject*);
+
+template <NoteChange NOTE>
+PyObject* set(PyObject* object, PyObject* name, PyObject* value) {
+  return guard([&]() -> PyObject* {
+    NOTE(object, name, value);
+    if (PyObject_GenericSetAttr(object, name, value) != 0) return nullptr;
+    Py_RETURN_NONE;
+  });
+}
+
+template <NoteChange NOTE>
+PyObject* set_attribute(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
+  if (count == 2) return set<NOTE>(object, arguments[0], arguments[1]);
   return PyErr_Format(PyExc_TypeError, "expected 2 arguments, got %zd", count);
 }
 
-PyObject* delete_attribute(PyObject* array, PyObject* name) {
-  return set(array, name, nullptr);
+template <NoteChange NOTE>
+PyObject* delete_attribute(PyObject* object, PyObject* name) {
+  return set<NOTE>(object, name, nullptr);
 }
-
-std::array<PyMethodDef, 2> methods{{{"__setattr__", fast(set_attribute), METH_FASTCALL, nullptr},
-                                    {"__delattr__", delete_attribute, METH_O, nullptr}}};
-
-}  // namespace
 
 // They are methods, as if the class had them in Python: with the slot alone, `object`'s method
 // would refuse to be called through super() (CPython, Objects/typeobject.c, hackcheck).
-void keep_arrays_of(PyTypeObject* ndarray) {
-  for (auto& each : methods) {
-    const auto method = nb::steal(PyDescr_NewMethod(ndarray, &each));
+template <NoteChange NOTE>
+void watch(PyTypeObject* type) {
+  static std::array<PyMethodDef, 2> methods{
+      {{"__setattr__", fast(set_attribute<NOTE>), METH_FASTCALL, nullptr},
+       {"__delattr__", delete_attribute<NOTE>, METH_O, nullptr}}};
 
-    if (!method.is_valid() || PyObject_SetAttrString(reinterpret_cast<PyObject*>(ndarray),
+  for (auto& each : methods) {
+    const auto method = nb::steal(PyDescr_NewMethod(type, &each));
+
+    if (!method.is_valid() || PyObject_SetAttrString(reinterpret_cast<PyObject*>(type),
                                                      each.ml_name, method.ptr()) != 0) {
       throw nb::python_error();
     }
   }
+}
+
+}  // namespace
+
+void watch_attributes(PyTypeObject* ndarray, PyTypeObject* thunk) {
+  watch<note_change_of_array>(ndarray);
+  watch<note_change_of_thunk>(thunk);
 }
 
 void keep(PyObject* array, LazyThunk* thunk) {
@@ -131,29 +160,24 @@ void keep(PyObject* array, LazyThunk* thunk) {
   put(place, array, thunk);
 }
 
-LazyThunk* kept_thunk(PyObject* array) {
-  const auto place = find(array);
-
-  return place < MOST ? thunks[place] : nullptr;
+void forget_spare(PyObject* array) {
+  if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
 }
 
-LazyThunk* seen_thunk(PyObject* array) {
-  for (std::size_t place = 0; place < MOST_SEEN; ++place) {
-    if (seen[place] == array) return seen_thunks[place];
-  }
-  return nullptr;
+std::array<Noted, std::size_t{1} << NOTED_BITS> all_noted{};
+
+void note_thunk(PyObject* array, LazyThunk* thunk) {
+  auto& place = noted_at(array);
+
+  if (place.thunk) forget_thunk(place.thunk);
+  forget_thunk(thunk);
+  place = {array, thunk};
+  thunk->array = array;
 }
 
-void see(PyObject* array, LazyThunk* thunk) {
-  seen[next_seen] = array;
-  seen_thunks[next_seen] = thunk;
-  next_seen = (next_seen + 1) % MOST_SEEN;
-}
-
-void unsee(const LazyThunk* thunk) {
-  for (std::size_t place = 0; place < MOST_SEEN; ++place) {
-    if (seen_thunks[place] == thunk) seen[place] = nullptr, seen_thunks[place] = nullptr;
-  }
+void forget_thunk(LazyThunk* thunk) {
+  if (thunk->array) noted_at(thunk->array) = {};
+  thunk->array = nullptr;
 }
 
 bool all_are_writeable() {
@@ -171,7 +195,7 @@ PyObject* take_spare(PyObject* dtype, PyObject* layout) {
         has_weak_references(array) || has_attributes(array, thunks[place])) {
       continue;
     }
-    last = place + 1;
+    last = place;
     return Py_NewRef(array);
   }
   return nullptr;

@@ -4,6 +4,10 @@
 
 #include <Python.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 namespace legate_diffuse {
 
 struct LazyThunk;
@@ -12,22 +16,43 @@ struct LazyThunk;
 // when nobody else holds them: to make such an array takes longer than most operations on it. One
 // whose attributes somebody sets is kept no longer. Used with the GIL held.
 
-// Lets arrays of a class be kept from now on.
-void keep_arrays_of(PyTypeObject* ndarray);
+// Takes note of attributes that are set from now on of arrays, and of their thunks.
+void watch_attributes(PyTypeObject* ndarray, PyTypeObject* thunk);
 
 // Keeps an array of few elements.
 void keep(PyObject* array, LazyThunk* thunk);
 
-// The lazy thunk of an array that is kept; null if it is not.
-LazyThunk* kept_thunk(PyObject* array);
+// Keeps it no longer.
+void forget_spare(PyObject* array);
 
-// Takes note of the lazy thunk of an array whose elements are asked for one by one, until the thunk
-// is gone: it goes before the array does.
-void see(PyObject* array, LazyThunk* thunk);
-void unsee(const LazyThunk* thunk);
+// Arrays and what is behind them are noted here, so that nobody needs to look for an attribute.
+// This keeps nothing alive: a lazy thunk goes before its array does. Some that came before are
+// forgotten.
+void note_thunk(PyObject* array, LazyThunk* thunk);
+void forget_thunk(LazyThunk* thunk);
 
-// The lazy thunk that belongs to an array; null if nobody took note.
-LazyThunk* seen_thunk(PyObject* array);
+struct Noted {
+  PyObject* array;
+  LazyThunk* thunk;
+};
+
+// By their addresses, which a multiplication spreads (Knuth, The Art of Computer Programming, 6.4):
+// two of a few arrays rarely meet in one place.
+constexpr int NOTED_BITS = 12;
+extern std::array<Noted, std::size_t{1} << NOTED_BITS> all_noted;
+
+inline Noted& noted_at(const PyObject* array) {
+  const auto spread = reinterpret_cast<std::uintptr_t>(array) * UINT64_C(0x9E3779B97F4A7C15);
+
+  return all_noted[spread >> (64 - NOTED_BITS)];
+}
+
+// Null if it is not noted.
+inline LazyThunk* noted_thunk(PyObject* array) {
+  const auto& noted = noted_at(array);
+
+  return noted.array == array ? noted.thunk : nullptr;
+}
 
 // Whether no array was made read-only.
 bool all_are_writeable();

@@ -165,7 +165,7 @@ for _ in range(3):
     p *= 2.0
     z = p._thunk.base
     assert z._view.root is y._thunk.base._view.root
-    assert p._thunk is p._thunk and "_lazy_thunk" not in vars(p)
+    assert p._thunk is p._thunk and "_thunk" in vars(p)
     # Legate has it from then on
     assert np.asarray(y).tolist() == [1.0, 2.0, 6.0, 8.0, 10.0, 6.0, 7.0, 8.0]
     for same in (copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))):

@@ -14,7 +14,7 @@ from test_small_arrays import run_here
 # Whether an array has no thunk yet: what shows it was found by native code.
 LAZY = """
 def is_lazy(array):
-    return "_lazy_thunk" in vars(array)
+    return "_thunk" not in vars(array)
 """
 
 
