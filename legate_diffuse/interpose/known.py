@@ -419,12 +419,17 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
     },
     "linalg.linalg": {
         "cholesky": (0xAD50B9AC0D2335DB, 0x57C4A3DF9A229EB5),
+        "eig": (0xBA0379A95E9E650E, 0x7E82865F58943FEE),
+        "eigh": (0xDB9E0A4AC24BBF39, 0x33962E5FFD6A7B3A),
+        "eigvals": (0x2F4A46127322023B, 0x672EDBB47C4DEB16),
         "eigvalsh": (0xE140AE92098ACA73, 0x01B14932C95FEF5D),
         "inv": (0x170EF72B25AC7D53, 0xFA9554841508D01C),
         "matrix_power": (0x8C4EF3A67B8A0FE4, 0xE1DD21D6825B23D8),
         "multi_dot": (0x8F19470DD667935D, 0x6B84BEC6CD302278),
         "norm": (0x17F7F23A90144964, 0x1E7D30D729680C36),
+        "qr": (0xC2477CBE048F0CBD, 0x5AF8588A8448C694),
         "solve": (0x961C66E3B6FA3CF1, 0xB2DC260DB04857CC),
+        "svd": (0x33E1E84D89E6123C, 0x1319465372D18680),
     },
     "runtime": {
         "Runtime.bitgenerator_create": (0xD0C91E1564AF8E98, 0xCED78BC3C316FAB4),

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts import adjusted, matrices, ordering
+from legate_diffuse.shortcuts import adjusted, lapack, matrices, ordering
 from legate_diffuse.shortcuts.adjusted import as_type, in_own_type, scanned
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.matrices import trace
@@ -55,7 +55,8 @@ class Recipe:
         keywords: the names of those that may come by name.
         kinds: of the types of arrays.
         function: what does the same; None for the function of that name: of
-            ``adjusted.py``, ``matrices.py`` or ``ordering.py``, or NumPy's own.
+            ``adjusted.py``, ``lapack.py``, ``matrices.py`` or ``ordering.py``, or of
+            NumPy.
         package: where people find it.
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
@@ -90,7 +91,7 @@ class Recipe:
     def runs(self) -> Function:
         """What does the same as the function of cuPyNumeric, or refuses to."""
         numpy = getattr(np, self.package) if self.package else np
-        modules = (adjusted, matrices, ordering, numpy)
+        modules = (adjusted, lapack, matrices, ordering, numpy)
         own = (getattr(each, self.name) for each in modules if hasattr(each, self.name))
         function = self.function or next(own)
         if self.name in REFUSED:
@@ -332,8 +333,12 @@ FUNCTIONS: Final = (
     Recipe("solve", _LINALG, 2, kinds=INEXACT, package="linalg", arrays=2),
     Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    # not what has signs or an order that LAPACK's versions choose: svd, qr, eig, eigh
     Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
+    Recipe("svd", _LINALG, 2, "full_matrices", INEXACT, package="linalg"),
+    Recipe("qr", _LINALG, kinds=INEXACT, package="linalg"),
+    Recipe("eigh", _LINALG, 2, "UPLO", INEXACT, package="linalg"),
+    Recipe("eig", _LINALG, kinds=INEXACT, package="linalg"),
+    Recipe("eigvals", _LINALG, kinds=INEXACT, package="linalg"),
     Recipe("matrix_power", _LINALG, 2, kinds=INEXACT, package="linalg"),
     Recipe("multi_dot", _LINALG, 1, kinds=INEXACT, package="linalg", arrays=0),
 )
