@@ -43,8 +43,10 @@ def _replace_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
     method = name.removeprefix("a") if name.startswith("am") else name
     ndarray, (_, arguments) = submission.client.ndarray, _FUNCTIONS[name]
+    array_of = submission.array_of
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
+        a = array_of(a)
         if (
             type(a) is ndarray
             and named.keys() <= arguments
@@ -55,6 +57,7 @@ def _replace_function(name: str, submission: Submission) -> None:
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
 
+    submission.write_results(package, name)
     original = replace(package, name, function)
 
 
@@ -96,6 +99,7 @@ def _type_of_numbers(kinds: set[type]) -> str:
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
+    array_of = submission.array_of
     choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
     known = new_function(client, takes_numbers=True)
     # numbers do not say of which type the result is
@@ -115,6 +119,7 @@ def _replace_where(submission: Submission) -> None:
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
+        x, y = array_of(x), array_of(y)
         if type(a) is not ndarray:
             return original(a, x, y)
         kinds = {type(x), type(y)}

@@ -125,6 +125,7 @@ class Hosted:
         brings: bool = True,
         reads_many: bool = True,
         computes: bool = True,
+        converts: bool = True,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -139,10 +140,11 @@ class Hosted:
                 Legate has come here.
             reads_many: whether arrays of many elements are not left to the original.
             computes: whether NumPy may warn, which cuPyNumeric does not.
+            converts: whether the original makes arrays of sequences.
         """
         if kinds is INEXACT:
             function = self.blas.limited(function)
-        names, how = frozenset(keywords), (computes, brings, reads_many)
+        names, how = frozenset(keywords), (computes, brings, reads_many, converts)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
     def index(self, array: Any, key: Any) -> Any:

@@ -103,7 +103,7 @@ def _general(a: Any, job: bytes) -> Any:
 
 
 def _of_pairs(vectors: Any, imaginary: Any, dtype: Any) -> Any:
-    """Return complex vectors: of two values that are conjugate LAPACK has both parts."""
+    """Return complex vectors: LAPACK has both parts of two that are conjugate."""
     made = vectors.astype(dtype)
     at = 0
     while at < len(imaginary):

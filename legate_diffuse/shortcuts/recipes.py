@@ -67,6 +67,7 @@ class Recipe:
             its arguments, or of numbers of what they count. The original makes many.
         arrays: how many arguments, the first ones, must be arrays: of which type
             another one becomes is the original's affair.
+        converts: whether sequences are as good, as the original makes arrays of them.
         is_elementwise: whether arrays without axes or elements are as good as others.
         computes: whether there are sums, products or the like; None if that follows
             from the kinds of types, as it does where all of them are possible.
@@ -84,6 +85,7 @@ class Recipe:
     ends: bool = False
     spreads: bool = False
     arrays: int = 1
+    converts: bool = True
     is_elementwise: bool = False
     computes: bool | None = None
 
@@ -140,7 +142,7 @@ FUNCTIONS: Final = (
     Recipe("take", _INDEXING, 3, "axis"),
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2, least=3),
     Recipe("compress", _INDEXING, 3, "axis", arrays=2),
-    Recipe("choose", _INDEXING, 2),
+    Recipe("choose", _INDEXING, 2, converts=False),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, 2, "k"),
@@ -365,7 +367,15 @@ METHODS: Final = (
 
 # The same for methods whose array is no function's first argument.
 OPERATORS: Final = (
-    Recipe("compress", "", 3, "axis", function=adjusted.compressed, arrays=2),
+    Recipe(
+        "compress",
+        "",
+        3,
+        "axis",
+        function=adjusted.compressed,
+        arrays=2,
+        converts=False,
+    ),
     *(
         Recipe(name, "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True)
         for name in ("conj", "conjugate")

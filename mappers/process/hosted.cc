@@ -59,6 +59,10 @@ PyObject* name_of(PyObject* array) {
   return name;
 }
 
+bool is_sequence(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyRange_Check(object);
+}
+
 bool contains(PyObject* set, PyObject* object) {
   const auto found = PySet_Contains(set, object);
 
@@ -81,9 +85,18 @@ class Given {
       return nb::borrow(argument);
     }
     if (PyTuple_CheckExact(argument) || PyList_CheckExact(argument)) return all(argument);
+    if (PyRange_Check(argument)) return array_of(argument);
     // they are classes: no code of Python's is called
     return PyObject_IsInstance(argument, numpy().numbers) == 1 ? nb::borrow(argument)
                                                                : nb::object{};
+  }
+
+  // An argument that must be an array: of a sequence it is what the original makes of it.
+  [[nodiscard]] nb::object as_array(PyObject* argument) const {
+    const auto found = plain(argument);
+
+    if (!found.is_valid() || is_array_of_numpy(found.ptr())) return found;
+    return array_of(found.ptr());
   }
 
  private:
@@ -97,6 +110,16 @@ class Given {
                    (name == "float16" && kinds_ != ALL_KINDS)
                ? nullptr
                : dtype;
+  }
+
+  // Empty if NumPy refuses.
+  [[nodiscard]] nb::object array_of(PyObject* sequence) const {
+    const auto made = nb::steal(PyObject_CallOneArg(numpy().as_array, sequence));
+
+    if (made.is_valid()) return taken(made.ptr());
+    if (!PyErr_ExceptionMatches(numpy().refusals)) throw nb::python_error();
+    PyErr_Clear();
+    return {};
   }
 
   [[nodiscard]] nb::object taken(PyObject* array) const {
@@ -317,7 +340,10 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
     return false;
   }
   for (std::size_t at = 0; at < recipe.arrays; ++at) {
-    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at])) return false;
+    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at]) &&
+        !(recipe.converts && is_sequence(arguments[at]))) {
+      return false;
+    }
   }
   for (std::size_t at = 0; at < named; ++at) {
     if (!contains(recipe.keywords, PyTuple_GET_ITEM(arguments.names, at))) return false;
@@ -352,7 +378,7 @@ PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
   std::vector<PyObject*> plain;
 
   for (std::size_t at = 0; at < arguments.count + named; ++at) {
-    kept.push_back(given.plain(arguments[at]));
+    kept.push_back(at < recipe.arrays ? given.as_array(arguments[at]) : given.plain(arguments[at]));
     if (!kept.back().is_valid()) Py_RETURN_NONE;
     plain.push_back(kept.back().ptr());
   }

@@ -24,6 +24,7 @@ struct Recipe {
   PyObject* keywords;  // a frozenset
   bool may_warn;
   Given given;
+  bool converts;  // whether sequences are as good as arrays
 };
 
 // What is needed of NumPy.
