@@ -204,7 +204,7 @@ def _replace_products(submission: Submission) -> None:
         extents = *one.shape, *other.shape
         dims = {len(one.shape), len(other.shape)}
         narrowest = 2 if dims == {1} else NARROWEST_PRODUCT
-        if dims <= {1, 2} and 0 < min(extents) < narrowest:
+        if dims <= {1, 2} and min(extents) < narrowest:
             # no loop; what waits can be fused with what waits for the product
             made = multiply_here(a, b)
             if made is not None:

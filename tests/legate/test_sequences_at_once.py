@@ -20,6 +20,16 @@ A[(0, 1), :]
 A[:, range(2)]
 A[([0, 1], (1, 0))]
 A[((0, 1), [1, 0])]
+A[[0, 2]]
+A[[0, 2], :]
+A[:, [2, 0]]
+A[..., [0, 1]]
+A[1, [0, 2]]
+A[:, None, [0]]
+a[[True, False, True]]
+A[[True, False, True], 1]
+A[:0, :2] @ a[:2]
+a[:0] @ A[:0]
 sort(V)
 argmax(V)
 argmax(range(4))
@@ -69,6 +79,13 @@ a[range(5)]
 a[(0.5, 1.0),]
 A[(a, a)]
 A[(),]
+A[[0, 5]]
+A[[0.5]]
+A[:, [0, 5]]
+A[::2, [0]]
+A[[]]
+A[[0, 1], True]
+A[:0] @ a[:2]
 sqrt([])
 sum([])
 sort([])
@@ -181,4 +198,24 @@ with open({path!r}, "rb") as file:
 for each in wanted:
     assert same(wanted[each], found[each]), (each, wanted[each], found[each])
 """
+    )
+
+
+def test_rows_with_equal_elements_are_sorted_as_others() -> None:
+    run_here(
+        """
+rng = np.random.default_rng(2)
+for dtype in ("float64", "float32"):
+    for equal in (0, 3, 200):
+        values = rng.random((300, 200)).astype(dtype)
+        values[1:, :equal] = 0.5
+        values[7, :9] = -0.0
+        values[7, 9:20] = 0.0
+        for each in (values, values.T, values.reshape(20, 15, 200), values[:, ::-1]):
+            for axis in (0, -1, None):
+                found = cn.argsort(cn.array(each), axis)
+                wanted = np.argsort(each, axis, kind="stable")
+                assert np.array_equal(found, wanted), (dtype, equal, axis)
+""",
+        fuses=False,
     )
