@@ -356,10 +356,13 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
             0x8780A46063EEDB43,
             0x4A6E980C908BC84B,
         ),
+        "DeferredArray.bitgenerator_integers": (0x6A9C0BD562A36C93, 0x59EB41E9FE7940C0),
+        "DeferredArray.bitgenerator_normal": (0xAD5C1F100F97140B, 0xDFCA32C8EF602146),
         "DeferredArray.bitgenerator_random_raw": (
             0x4D846E4F59B8738D,
             0xB737456E2E0DF34D,
         ),
+        "DeferredArray.bitgenerator_uniform": (0x8BA7988C7C66CF4F, 0x2B915ACFA731342D),
         "DeferredArray.contract": (0x90BDC70AA598CDDA, 0xD7C9A23A4365222C),
         "DeferredArray.convert": (0x2166A8539B82BE7E, 0x20B01D034AA32E25),
         "DeferredArray.copy": (0x1DB2E2F2ABFC6145, 0x4CAB1457FFDCA759),
@@ -430,6 +433,12 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "qr": (0xC2477CBE048F0CBD, 0x5AF8588A8448C694),
         "solve": (0x961C66E3B6FA3CF1, 0xB2DC260DB04857CC),
         "svd": (0x33E1E84D89E6123C, 0x1319465372D18680),
+    },
+    "random._bitgenerator": {
+        "BitGenerator.integers": (0x9D74AB5E66CEABF2, 0x9E326FDF33B43CE0),
+        "BitGenerator.normal": (0x63E1B0E351158F0E, 0xB34E6A43EBD019B7),
+        "BitGenerator.random": (0xDD91859F10E205AB, 0x4C8AF451B153158C),
+        "BitGenerator.uniform": (0x2EE0ABA1BEFE2CAC, 0x76745D9627454C3D),
     },
     "runtime": {
         "Runtime.bitgenerator_create": (0xD0C91E1564AF8E98, 0xCED78BC3C316FAB4),

@@ -109,7 +109,7 @@ class Hosted:
                     _REFUSALS,
                     np.asarray,
                     *_no_warnings(),
-                    self._new_array,
+                    self.new_array,
                     self.elements.given,
                 )
             )
@@ -167,7 +167,7 @@ class Hosted:
         except _REFUSALS:
             # the original raises what it raises
             return None
-        return self._new_array(np.asarray(made), "take")
+        return self.new_array(np.asarray(made), "take")
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -294,7 +294,7 @@ class Hosted:
         window.counters.add_runs(1, 1, 0)
         return True
 
-    def _new_array(self, result: Any, label: str) -> Any:
+    def new_array(self, result: Any, label: str) -> Any:
         """Return a new array of elements of NumPy's; None if there is no such array."""
         shape = result.shape
         name = self._names.get(result.dtype)
