@@ -63,7 +63,9 @@ def _apart(argument: Any, elements: Any) -> Any:
 
 
 def _is_mask(key: Any) -> bool:
-    return type(key) is np.ndarray and key.dtype == bool
+    while type(key) is list and key:
+        key = key[0]
+    return type(key) is bool or (type(key) is np.ndarray and key.dtype == bool)
 
 
 class Hosted:
@@ -153,7 +155,7 @@ class Hosted:
             return None
         try:
             plain = self.elements.key_of(key, array.ndim)
-            if _is_mask(plain) and plain.shape == array.shape:
+            if _is_mask(plain) and np.shape(plain) == array.shape:
                 # others select by masks
                 return None
             elements = self.elements.find(array)
@@ -203,11 +205,15 @@ class Hosted:
             # the original raises what it raises
             return False
         dtype = array.dtype
-        if (other != dtype and self._warn.is_on) or (other.kind == "c" != dtype.kind):
+        if (
+            other.kind not in ALL_KINDS
+            or (other != dtype and self._warn.is_on)
+            or (other.kind == "c" != dtype.kind)
+        ):
             return False
 
         is_mask = _is_mask(plain)
-        is_of_all = is_mask and plain.shape == array.shape
+        is_of_all = is_mask and np.shape(plain) == array.shape
         if is_mask and not is_of_all and np.size(value) == 1:
             # the original refuses it
             return False

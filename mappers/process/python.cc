@@ -242,9 +242,9 @@ void add_operations(nb::module_& module) {
              const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
              nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts) {
             const auto [least, most, arrays] = counts;
-            const auto given = brings       ? Recipe::Given::BROUGHT
-                               : reads_many ? Recipe::Given::HERE
-                                            : Recipe::Given::FEW;
+            const auto given = brings       ? GivenElements::BROUGHT
+                               : reads_many ? GivenElements::HERE
+                                            : GivenElements::FEW;
 
             new (recipe) Recipe{function.inc_ref().ptr(), label,    kinds, least,   most, arrays,
                                 keywords.inc_ref().ptr(), may_warn, given, converts};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/assign.h"
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
@@ -213,7 +214,8 @@ struct Put {
 
         const auto made = function ? converted(array, given) : nb::object{};
 
-        return PyBool_FromLong(made.is_valid() && put_any(array, key, made.ptr()));
+        return PyBool_FromLong((made.is_valid() && put_any(array, key, made.ptr())) ||
+                               assign_by_numpy(array, key, given));
       }));
 
       if (!done.is_valid()) return -1;

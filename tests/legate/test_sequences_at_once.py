@@ -136,6 +136,53 @@ add(i, 1.5, a)
 add(a[1:], 1, out=a[:2])
 add(A, A.T, A)
 """.strip().splitlines()
+KEYS = """
+[0, 2]
+[5]
+[[0, 1], [1, 2]]
+[True, False, True]
+m
+m, 1
+m, :
+[0, 1], 1
+:, [2, 0]
+..., [0, 1]
+1, [0, 2]
+i - 1
+i - 1, i - 1
+range(2)
+[0, 2], range(2)
+None, [0]
+[0.5]
+(i - 1)[:, None], i - 1
+[0, 0, 0]
+[[0]], [[1]]
+m, m
+""".strip().splitlines()
+VALUES = """
+5
+2.5
+1j
+a
+i
+[7, 8, 9]
+A[:1] * 2
+A[1:, :1]
+zeros(1)
+np.array([4, 5, 6])
+np.float32(1.5)
+None
+A
+m
+""".strip().splitlines()
+CHANGES += [
+    f"{array}[{key}] = {value}"
+    for array in ("A", "D", "C[:, 1:]")
+    for key in KEYS
+    for value in VALUES
+    # the original's message has objects in it
+    if (key.count("i"), value) != (2, "A[:1] * 2")
+]
 PROGRAM = f"""
 import numpy as np
 import cupynumeric as cn
@@ -144,7 +191,8 @@ sequences = {{"V": [3.0, 1.0, 2.0], "I": [2, 0, 1], "B": [True, False, True]}}
 def arrays():
     return {{
         "a": cn.array([1.0, 2.5, -3.0]), "A": cn.arange(9.0).reshape(3, 3) - 2.0,
-        "i": cn.array([3, 1, 2]), "y": cn.zeros(3), "C": cn.zeros((3, 3)),
+        "i": cn.array([3, 1, 2]), "m": cn.array([True, False, True]), "np": np,
+        "y": cn.zeros(3), "C": cn.zeros((3, 3)), "D": cn.arange(9).reshape(3, 3),
     }}
 def plain(made):
     if isinstance(made, (tuple, list)):
@@ -152,12 +200,13 @@ def plain(made):
     return type(made).__name__, np.asarray(made)
 def outcome(run, statement):
     own = arrays()
+    shown = [name for name in own if name != "np"]
     try:
         made = run(statement, functions | sequences | own)
-        made = plain(made), [name for name in own if own[name] is made]
+        made = plain(made), [name for name in shown if own[name] is made]
     except Exception as error:
-        made = type(error).__name__, str(error)
-    return made, [np.asarray(own[name]).copy() for name in own]
+        made = type(error).__name__, str(error).partition("shape")[0]
+    return made, [np.asarray(own[name]).copy() for name in shown]
 def outcomes(run, statements):
     return {{each: outcome(run, each) for each in statements}}
 quick, rest, changes = {QUICK!r}, {REST!r}, {CHANGES!r}
