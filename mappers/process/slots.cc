@@ -314,6 +314,7 @@ constexpr std::array OPERATORS{
     Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},
     Operator{"__pos__", Unary<&PyNumberMethods::nb_positive>::take},
     Operator{"__abs__", Unary<&PyNumberMethods::nb_absolute>::take},
+    Operator{"__invert__", Unary<&PyNumberMethods::nb_invert>::take},
     Operator{"__lt__", Comparison::take<Py_LT>},
     Operator{"__le__", Comparison::take<Py_LE>},
     Operator{"__eq__", Comparison::take<Py_EQ>},
