@@ -23,7 +23,7 @@ from legate_diffuse.shortcuts.submission import (
     may_overlap,
     replace,
 )
-from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.templates import EXACT, Template, new_function
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Root
 
@@ -90,6 +90,8 @@ _CHOICES: Final = {"float64": (float, int), "int64": (int,)}
 
 # Numbers of which NumPy makes the type that the original makes: the type of two.
 _CHOSEN: Final = frozenset((float, int))
+# What the original makes of numbers.
+_TYPES: Final = {float: np.dtype(float), int: np.dtype(np.int64)}
 
 
 def _type_of_numbers(kinds: set[type]) -> str:
@@ -130,15 +132,41 @@ def _replace_where(submission: Submission) -> None:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
             made = choose(a, x, y)
+        if made is None and (alike := _alike(x, y)) is not None:
+            return where(a, *alike)
         return original(a, x, y) if made is None else made
 
     def _agree(mask: Any, x: Any, y: Any) -> bool:
         """Whether NumPy chooses from the types that the original chooses from."""
         kinds = {type(x), type(y)}
         if ndarray not in kinds:
-            return mask.dtype == bool and kinds <= _CHOSEN
+            return mask.dtype == bool and (kinds <= _CHOSEN or kinds == {bool})
         dtypes = {each.dtype for each in (x, y) if type(each) is ndarray}
         return mask.dtype == bool and len(dtypes) == 1 and kinds == {ndarray}
+
+    def _alike(x: Any, y: Any) -> tuple[Any, Any] | None:
+        """Return both in the type that the original makes of two, None if it must."""
+        if doctor.is_on or client.warn.is_on or ndarray not in {type(x), type(y)}:
+            return None
+        dtypes = [
+            each.dtype if type(each) is ndarray else _TYPES.get(type(each))
+            for each in (x, y)
+        ]
+        # a type equals None if it is the one of which arrays are made without a type
+        if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
+            return None
+        common = np.result_type(*dtypes)
+        if common.name not in _CHOICES:
+            return None
+        one, other = [
+            (common.type(each).item() if abs(each) <= EXACT else None)
+            if type(each) is not ndarray
+            else each
+            if each.dtype == common
+            else submission.conversions.convert(each, common.name)
+            for each in (x, y)
+        ]
+        return None if one is None or other is None else (one, other)
 
     def _choose(a: Any, x: Any, y: Any) -> Any:
         mask, one, other = map(client.view_of, (a, x, y))
