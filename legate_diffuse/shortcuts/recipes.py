@@ -220,9 +220,10 @@ FUNCTIONS: Final = (
             name,
             _SUMS,
             2,
-            "axis",
-            _NUMBERS,
-            in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "u"),
+            "axis dtype",
+            # other than those of what only moves, without halves
+            f"{_NUMBERS}b",
+            in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "ub"),
         )
         for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
