@@ -98,6 +98,33 @@ def _type_of_numbers(kinds: set[type]) -> str:
     return "float64" if float in kinds else "int64"
 
 
+def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
+    """Return both in the type that the original makes of two, None if it must."""
+    client, ndarray = submission.client, submission.client.ndarray
+    is_watched = client.doctor.is_on or client.warn.is_on
+    if is_watched or ndarray not in {type(x), type(y)}:
+        return None
+    dtypes = [
+        each.dtype if type(each) is ndarray else _TYPES.get(type(each))
+        for each in (x, y)
+    ]
+    # a type equals None if it is the one of which arrays are made without a type
+    if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
+        return None
+    common = np.result_type(*dtypes)
+    if common.name not in _CHOICES:
+        return None
+    one, other = [
+        (common.type(each).item() if abs(each) <= EXACT else None)
+        if type(each) is not ndarray
+        else each
+        if each.dtype == common
+        else submission.conversions.convert(each, common.name)
+        for each in (x, y)
+    ]
+    return None if one is None or other is None else (one, other)
+
+
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
@@ -132,7 +159,7 @@ def _replace_where(submission: Submission) -> None:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
             made = choose(a, x, y)
-        if made is None and (alike := _alike(x, y)) is not None:
+        if made is None and (alike := _alike(submission, x, y)) is not None:
             return where(a, *alike)
         return original(a, x, y) if made is None else made
 
@@ -143,30 +170,6 @@ def _replace_where(submission: Submission) -> None:
             return mask.dtype == bool and (kinds <= _CHOSEN or kinds == {bool})
         dtypes = {each.dtype for each in (x, y) if type(each) is ndarray}
         return mask.dtype == bool and len(dtypes) == 1 and kinds == {ndarray}
-
-    def _alike(x: Any, y: Any) -> tuple[Any, Any] | None:
-        """Return both in the type that the original makes of two, None if it must."""
-        if doctor.is_on or client.warn.is_on or ndarray not in {type(x), type(y)}:
-            return None
-        dtypes = [
-            each.dtype if type(each) is ndarray else _TYPES.get(type(each))
-            for each in (x, y)
-        ]
-        # a type equals None if it is the one of which arrays are made without a type
-        if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
-            return None
-        common = np.result_type(*dtypes)
-        if common.name not in _CHOICES:
-            return None
-        one, other = [
-            (common.type(each).item() if abs(each) <= EXACT else None)
-            if type(each) is not ndarray
-            else each
-            if each.dtype == common
-            else submission.conversions.convert(each, common.name)
-            for each in (x, y)
-        ]
-        return None if one is None or other is None else (one, other)
 
     def _choose(a: Any, x: Any, y: Any) -> Any:
         mask, one, other = map(client.view_of, (a, x, y))
