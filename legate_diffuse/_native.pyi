@@ -415,6 +415,7 @@ class Recipe:
         brings: whether it runs on elements for which something waits, or that Legate
             has, many ones as well; see ``know_numpy``.
         reads_many: whether it runs at least on many elements that are here.
+        converts: whether sequences are as good as arrays.
     """
 
     def __init__(
@@ -427,6 +428,7 @@ class Recipe:
         may_warn: bool,
         brings: bool,
         reads_many: bool,
+        converts: bool,
     ) -> None: ...
 
 def front(

@@ -35,6 +35,8 @@ def compressed(a: Any, condition: Any, axis: Any = None) -> Any:
     return compress(condition, a, axis)
 
 
+# What integers are summed in.
+_WIDE: Final = ("int64", "float64")
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 
@@ -49,10 +51,18 @@ def as_type(function: Function, dtype: Any) -> Function:
 
 
 def in_own_type(function: Function, kinds: str) -> Function:
-    """Sum integers of some kinds in their own type, also where it is narrow."""
+    """Sum integers of some kinds in their own type, also where it is narrow.
 
-    def summed(a: Any, *options: Any, **named: Any) -> Any:
-        if a.dtype.kind in kinds:
+    Another type is one that loses nothing.
+    """
+
+    def summed(a: Any, *options: Any, dtype: Any = None, **named: Any) -> Any:
+        if dtype is not None:
+            is_wide = a.dtype.kind in "biu" and np.dtype(dtype).name in _WIDE
+            if not is_wide and a.dtype != np.dtype(dtype):
+                raise UnsuitableError
+            named["dtype"] = dtype
+        elif a.dtype.kind in kinds:
             named["dtype"] = a.dtype
         return function(a, *options, **named)
 

@@ -320,6 +320,7 @@ def _replace_functions(
     submission: Submission, kind: type, count: int, submit: Callable[..., Any]
 ) -> None:
     templates_of, apply = submission.templates.get, submission.apply
+    array_of = submission.array_of
     by_numpy = {
         ufunc: _by_numpy(submission, templates.name)
         for ufunc, templates in submission.templates.items()
@@ -328,10 +329,13 @@ def _replace_functions(
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
         made = None
+        if len(operands) == count + 1 and not options:
+            operands, options["out"] = operands[:-1], operands[-1]
         if len(operands) == count and options.keys() <= _OUT:
             templates = templates_of(self)
             if templates is not None:
                 out = options.get("out")
+                operands = tuple([array_of(each) for each in operands])
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, out, *operands)

@@ -70,11 +70,17 @@ def _replace_get(submission: Submission) -> None:
     take_selected = submission.by_numpy(*take, computes=False)
     taken = hosted.recipe(*take, brings=False, reads_many=False, computes=False)
     index = submission.native_first("hosted", hosted.index, extra=taken)
+    arrayed = frozenset((ndarray, list))
+    taken_in_parts = arrayed | {int, slice, type(None), type(Ellipsis)}
 
     def is_plain(key: Any) -> bool:
         """Whether NumPy takes an index as the original does, if it takes it."""
         kinds = {type(each) for each in key}
-        return ndarray in kinds and kinds <= {ndarray, int}
+        if kinds.isdisjoint(arrayed) or not kinds <= taken_in_parts:
+            return False
+        return slice not in kinds or all(
+            [type(each) is not slice or each.step in (None, 1) for each in key]
+        )
 
     # Python calls no function with a parameter that has only a name past the slot
     def get(self: Any, key: Any, /, *, _: None = None) -> Any:
@@ -88,7 +94,7 @@ def _replace_get(submission: Submission) -> None:
                 selected = index(self, key)
             if selected is not None:
                 return selected
-        elif type(key) is tuple and is_plain(key):
+        elif type(key) is list or (type(key) is tuple and is_plain(key)):
             selected = index(self, key)
             if selected is not None:
                 return selected

@@ -30,6 +30,11 @@ _MOST_ALONE: Final = 2**20
 _AS_FAST: Final = 8
 
 
+def _listed(part: Any) -> Any:
+    """Return a part of an index, where a tuple is a list of places."""
+    return list(part) if type(part) is tuple else part
+
+
 class UnsuitableError(ValueError):
     """An argument is not one that NumPy can take here."""
 
@@ -73,6 +78,8 @@ class Elements:
             return argument
         if (kind is tuple or kind is list) and argument:
             return kind([self.plain(each, kinds, brings) for each in argument])
+        if kind is range and argument:
+            return self.plain(np.array(argument), kinds)
         if isinstance(argument, (np.generic, np.dtype)):
             return argument
         raise UnsuitableError
@@ -84,7 +91,7 @@ class Elements:
             UnsuitableError: the original refuses it, or takes it in another way.
         """
         if type(key) is tuple:
-            return tuple([self.key_of(each) for each in key])
+            return tuple([self.key_of(_listed(each)) for each in key])
         if type(key) is slice:
             if key.step is not None and key.step != 1:
                 raise UnsuitableError
@@ -99,10 +106,10 @@ class Elements:
         return self.plain(key, "biu", brings)
 
     def has_arrays(self, key: Any) -> bool:
-        """Whether an index is an array or a list, or has some."""
-        parts = key if type(key) is tuple else (key,)
+        """Whether an index is an array or a sequence, or has some."""
+        parts = map(_listed, key) if type(key) is tuple else (key,)
         return any(
-            type(each) is self._ndarray or type(each) in (list, np.ndarray)
+            type(each) is self._ndarray or type(each) in (list, range, np.ndarray)
             for each in parts
         )
 

@@ -23,7 +23,7 @@ from legate_diffuse.shortcuts.submission import (
     may_overlap,
     replace,
 )
-from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.templates import EXACT, Template, new_function
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Root
 
@@ -43,8 +43,10 @@ def _replace_function(name: str, submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
     method = name.removeprefix("a") if name.startswith("am") else name
     ndarray, (_, arguments) = submission.client.ndarray, _FUNCTIONS[name]
+    array_of = submission.array_of
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
+        a = array_of(a)
         if (
             type(a) is ndarray
             and named.keys() <= arguments
@@ -55,6 +57,7 @@ def _replace_function(name: str, submission: Submission) -> None:
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
 
+    submission.write_results(package, name)
     original = replace(package, name, function)
 
 
@@ -87,15 +90,45 @@ _CHOICES: Final = {"float64": (float, int), "int64": (int,)}
 
 # Numbers of which NumPy makes the type that the original makes: the type of two.
 _CHOSEN: Final = frozenset((float, int))
+# What the original makes of numbers.
+_TYPES: Final = {float: np.dtype(float), int: np.dtype(np.int64)}
 
 
 def _type_of_numbers(kinds: set[type]) -> str:
     return "float64" if float in kinds else "int64"
 
 
+def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
+    """Return both in the type that the original makes of two, None if it must."""
+    client, ndarray = submission.client, submission.client.ndarray
+    is_watched = client.doctor.is_on or client.warn.is_on
+    if is_watched or ndarray not in {type(x), type(y)}:
+        return None
+    dtypes = [
+        each.dtype if type(each) is ndarray else _TYPES.get(type(each))
+        for each in (x, y)
+    ]
+    # a type equals None if it is the one of which arrays are made without a type
+    if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
+        return None
+    common = np.result_type(*dtypes)
+    if common.name not in _CHOICES:
+        return None
+    one, other = [
+        (common.type(each).item() if abs(each) <= EXACT else None)
+        if type(each) is not ndarray
+        else each
+        if each.dtype == common
+        else submission.conversions.convert(each, common.name)
+        for each in (x, y)
+    ]
+    return None if one is None or other is None else (one, other)
+
+
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
+    array_of = submission.array_of
     choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
     known = new_function(client, takes_numbers=True)
     # numbers do not say of which type the result is
@@ -115,6 +148,7 @@ def _replace_where(submission: Submission) -> None:
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
+        x, y = array_of(x), array_of(y)
         if type(a) is not ndarray:
             return original(a, x, y)
         kinds = {type(x), type(y)}
@@ -125,13 +159,15 @@ def _replace_where(submission: Submission) -> None:
                 made = _choose(a, x, y)
         if made is None and _agree(a, x, y):
             made = choose(a, x, y)
+        if made is None and (alike := _alike(submission, x, y)) is not None:
+            return where(a, *alike)
         return original(a, x, y) if made is None else made
 
     def _agree(mask: Any, x: Any, y: Any) -> bool:
         """Whether NumPy chooses from the types that the original chooses from."""
         kinds = {type(x), type(y)}
         if ndarray not in kinds:
-            return mask.dtype == bool and kinds <= _CHOSEN
+            return mask.dtype == bool and (kinds <= _CHOSEN or kinds == {bool})
         dtypes = {each.dtype for each in (x, y) if type(each) is ndarray}
         return mask.dtype == bool and len(dtypes) == 1 and kinds == {ndarray}
 

@@ -63,7 +63,9 @@ def _apart(argument: Any, elements: Any) -> Any:
 
 
 def _is_mask(key: Any) -> bool:
-    return type(key) is np.ndarray and key.dtype == bool
+    while type(key) is list and key:
+        key = key[0]
+    return type(key) is bool or (type(key) is np.ndarray and key.dtype == bool)
 
 
 class Hosted:
@@ -109,7 +111,7 @@ class Hosted:
                     _REFUSALS,
                     np.asarray,
                     *_no_warnings(),
-                    self._new_array,
+                    self.new_array,
                     self.elements.given,
                 )
             )
@@ -125,6 +127,7 @@ class Hosted:
         brings: bool = True,
         reads_many: bool = True,
         computes: bool = True,
+        converts: bool = True,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -139,10 +142,11 @@ class Hosted:
                 Legate has come here.
             reads_many: whether arrays of many elements are not left to the original.
             computes: whether NumPy may warn, which cuPyNumeric does not.
+            converts: whether the original makes arrays of sequences.
         """
         if kinds is INEXACT:
             function = self.blas.limited(function)
-        names, how = frozenset(keywords), (computes, brings, reads_many)
+        names, how = frozenset(keywords), (computes, brings, reads_many, converts)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
     def index(self, array: Any, key: Any) -> Any:
@@ -151,7 +155,7 @@ class Hosted:
             return None
         try:
             plain = self.elements.key_of(key, array.ndim)
-            if _is_mask(plain) and plain.shape == array.shape:
+            if _is_mask(plain) and np.shape(plain) == array.shape:
                 # others select by masks
                 return None
             elements = self.elements.find(array)
@@ -165,7 +169,7 @@ class Hosted:
         except _REFUSALS:
             # the original raises what it raises
             return None
-        return self._new_array(np.asarray(made), "take")
+        return self.new_array(np.asarray(made), "take")
 
     def selected(self, array: Any, mask: Any) -> Any:
         """Return the elements of an array at a mask; None if the original must."""
@@ -201,11 +205,15 @@ class Hosted:
             # the original raises what it raises
             return False
         dtype = array.dtype
-        if (other != dtype and self._warn.is_on) or (other.kind == "c" != dtype.kind):
+        if (
+            other.kind not in ALL_KINDS
+            or (other != dtype and self._warn.is_on)
+            or (other.kind == "c" != dtype.kind)
+        ):
             return False
 
         is_mask = _is_mask(plain)
-        is_of_all = is_mask and plain.shape == array.shape
+        is_of_all = is_mask and np.shape(plain) == array.shape
         if is_mask and not is_of_all and np.size(value) == 1:
             # the original refuses it
             return False
@@ -292,7 +300,7 @@ class Hosted:
         window.counters.add_runs(1, 1, 0)
         return True
 
-    def _new_array(self, result: Any, label: str) -> Any:
+    def new_array(self, result: Any, label: str) -> Any:
         """Return a new array of elements of NumPy's; None if there is no such array."""
         shape = result.shape
         name = self._names.get(result.dtype)

@@ -40,6 +40,8 @@ _METHOD: Final = "ndarray"
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     owner, name = _owner(package, submission), recipe.name
+    if name in _WRITING:
+        submission.write_results(owner, name, recipe.is_elementwise)
     extra = submission.hosted.recipe(
         recipe.runs,
         name,
@@ -49,6 +51,7 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
         brings=not recipe.is_loop,
         reads_many=recipe.ends,
         computes=recipe.may_warn,
+        converts=recipe.converts,
     )
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)
@@ -142,6 +145,7 @@ def _replace_reduce(submission: Submission) -> None:
             "reduce",
             _REDUCED,
             (1, 2, 1),
+            {"axis", "keepdims"},
             brings=False,
         )
         for name in _REDUCING
@@ -196,6 +200,11 @@ _NATIVE: Final = {
     "conj": ("real_itself", "self"),
     "conjugate": ("real_itself", "self"),
 }
+# Functions whose results may be written to arrays that are there.
+_WRITING: Final = (
+    *("argmax", "argmin", "clip", "cumprod", "cumsum", "einsum", "inner", "matmul"),
+    *("mean", "nanmax", "nanmin", "nansum", "round", "tensordot", "var"),
+)
 # What is around what changes elements.
 _ASSIGNED: Final[tuple[Source, ...]] = (
     ("_array.util", "check_writeable"),

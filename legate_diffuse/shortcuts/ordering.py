@@ -117,8 +117,13 @@ def unique(a: Any) -> Any:
 
 def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Sort as the original does: on processors it is always stable."""
-    is_long = a.ndim == 1 and a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
-    if not is_long or not _are_different(a):
+    is_long = a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
+    if is_long and a.ndim > 1 and axis is not None:
+        rows = np.moveaxis(a, axis, -1)
+        first = rows[(0,) * (a.ndim - 1)]
+        if np.unique(first).size == first.size:
+            return np.moveaxis(_places_in_order(rows), -1, axis)
+    if not is_long or a.ndim > 1 or not _are_different(a):
         return np.argsort(a, axis, kind="stable")
     places = np.argsort(a, axis)
     values = a[places]
@@ -130,6 +135,16 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     runs = np.cumsum(~follows[equal])
     found = places[equal]
     places[equal] = found[np.lexsort((found, runs))]
+    return places
+
+
+def _places_in_order(rows: Any) -> Any:
+    """Sort rows of which few have equal elements: only those by a stable sort."""
+    places = np.argsort(rows, -1)
+    values = np.take_along_axis(rows, places, -1)
+    has_equal = (values[..., 1:] == values[..., :-1]).any(-1)
+    if has_equal.any():
+        places[has_equal] = np.argsort(rows[has_equal], -1, kind="stable")
     return places
 
 

@@ -30,6 +30,7 @@ from ctypes import (
 )
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import Submission, replace
 from legate_diffuse.stores.form import form
@@ -83,6 +85,9 @@ _OTHERS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "INTEGERS_64": ("Integers64", (c_int64,) * 2),
     "RAW": ("RawUInt32", ()),
 }
+# Of which types the numbers are that arrays are made of here.
+_TYPES: Final = {"UNIFORM_64": float, "NORMAL_64": float, "INTEGERS_64": np.int64}
+_NUMBERS: Final = frozenset((int, float))
 _PARETO_FROM: Final = 1.0
 _CENTRAL: Final = 0.0
 
@@ -121,6 +126,7 @@ class _Generators:
         self._destroy = library.randutilDestroyGenerator
         self._destroy.argtypes = (c_void_p,)
         self._processor = processor
+        self._new_array = submission.hosted.new_array
         self._call_with_memory = submission.client.legate.native.call_with_memory
         # by cuPyNumeric's numbers of them; None for one that only tasks can draw from
         self._known: dict[int, int | None] = {}
@@ -163,6 +169,34 @@ class _Generators:
             runtime = importlib.import_module("cupynumeric.runtime").runtime
             thunk.copy(runtime.get_numpy_thunk(made), deep=True)
         return True
+
+    def new(self, source: Any, name: str, parameters: Any, shape: Any) -> Any:
+        """Return a new array of random numbers; None if there are many, or none.
+
+        Args:
+            source: cuPyNumeric's object that draws.
+            name: of the distribution.
+            parameters: those of the distribution.
+            shape: as a user gives it.
+        """
+        extents = (1,) if shape is None else shape if type(shape) is tuple else (shape,)
+        if (
+            not {type(each) for each in parameters} <= _NUMBERS
+            or not {type(each) for each in extents} <= {int}
+            or not 0 < prod(extents) <= MOST_POINTS
+            or min(extents, default=1) < 0
+            or len(extents) > real.LEGATE_MAX_DIM
+            or not window.is_in_program()
+        ):
+            return None
+        found = self._find(
+            source.handle, source.generatorType, source.seed, source.flags
+        )
+        if found is None:
+            return None
+        made = np.empty(extents, _TYPES[name])
+        self._fill(found, made, name, parameters)
+        return self._new_array(made, "random numbers")
 
     def _fill(self, found: int, made: Any, name: str, parameters: Any) -> None:
         if name == "BYTES":
@@ -245,9 +279,69 @@ def _replace_all(submission: Submission) -> None:
         generators.forget(handle)
         destroy(self, handle, disposing)
 
+    _replace_frequent(generators)
     distribute = replace(thunk, "bitgenerator_distribution", bitgenerator_distribution)
     draw_raw = replace(thunk, "bitgenerator_random_raw", bitgenerator_random_raw)
     destroy = replace(runtime, "bitgenerator_destroy", bitgenerator_destroy)
+
+
+def _replace_frequent(generators: _Generators) -> None:
+    """Let what people draw most often be drawn before there is an array for it."""
+    package = importlib.import_module("cupynumeric.random._bitgenerator")
+
+    def random(
+        self: Any, shape: Any = None, dtype: Any = np.float64, res: Any = None
+    ) -> Any:
+        made = None
+        if res is None and dtype is np.float64:
+            made = generators.new(self, "UNIFORM_64", (0, 1), shape)
+        return draw(self, shape, dtype, res) if made is None else made
+
+    def uniform(
+        self: Any,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        shape: Any = None,
+        dtype: Any = np.float64,
+    ) -> Any:
+        made = None
+        if dtype is np.float64:
+            made = generators.new(self, "UNIFORM_64", (low, high), shape)
+        return draw_uniform(self, low, high, shape, dtype) if made is None else made
+
+    def normal(
+        self: Any,
+        mean: Any = 0.0,
+        sigma: Any = 1.0,
+        shape: Any = None,
+        dtype: Any = np.float64,
+    ) -> Any:
+        made = None
+        if dtype is np.float64:
+            made = generators.new(self, "NORMAL_64", (mean, sigma), shape)
+        return draw_normal(self, mean, sigma, shape, dtype) if made is None else made
+
+    def integers(
+        self: Any,
+        low: Any,
+        high: Any = None,
+        shape: Any = None,
+        type: Any = np.int64,
+        endpoint: Any = False,
+    ) -> Any:
+        made = None
+        if type in (int, np.int64) and high.__class__ is low.__class__ is int:
+            bounds = low, high + bool(endpoint)
+            made = generators.new(self, "INTEGERS_64", bounds, shape)
+        if made is None:
+            made = draw_integers(self, low, high, shape, type, endpoint)
+        return made
+
+    owner = package.BitGenerator
+    draw = replace(owner, "random", random)
+    draw_uniform = replace(owner, "uniform", uniform)
+    draw_normal = replace(owner, "normal", normal)
+    draw_integers = replace(owner, "integers", integers)
 
 
 SHORTCUTS: Final = (
@@ -256,6 +350,13 @@ SHORTCUTS: Final = (
         (
             ("_thunk.deferred", "DeferredArray.bitgenerator_distribution"),
             ("_thunk.deferred", "DeferredArray.bitgenerator_random_raw"),
+            ("_thunk.deferred", "DeferredArray.bitgenerator_integers"),
+            ("_thunk.deferred", "DeferredArray.bitgenerator_normal"),
+            ("_thunk.deferred", "DeferredArray.bitgenerator_uniform"),
+            ("random._bitgenerator", "BitGenerator.integers"),
+            ("random._bitgenerator", "BitGenerator.normal"),
+            ("random._bitgenerator", "BitGenerator.random"),
+            ("random._bitgenerator", "BitGenerator.uniform"),
             ("runtime", "Runtime.bitgenerator_create"),
             ("runtime", "Runtime.bitgenerator_destroy"),
         ),

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts import adjusted, matrices, ordering
+from legate_diffuse.shortcuts import adjusted, lapack, matrices, ordering
 from legate_diffuse.shortcuts.adjusted import as_type, in_own_type, scanned
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.matrices import trace
@@ -55,7 +55,8 @@ class Recipe:
         keywords: the names of those that may come by name.
         kinds: of the types of arrays.
         function: what does the same; None for the function of that name: of
-            ``adjusted.py``, ``matrices.py`` or ``ordering.py``, or NumPy's own.
+            ``adjusted.py``, ``lapack.py``, ``matrices.py`` or ``ordering.py``, or of
+            NumPy.
         package: where people find it.
         least: with fewer arguments the original runs, which is as fast.
         is_loop: whether the original can be fused. So it runs where something waits for
@@ -66,6 +67,7 @@ class Recipe:
             its arguments, or of numbers of what they count. The original makes many.
         arrays: how many arguments, the first ones, must be arrays: of which type
             another one becomes is the original's affair.
+        converts: whether sequences are as good, as the original makes arrays of them.
         is_elementwise: whether arrays without axes or elements are as good as others.
         computes: whether there are sums, products or the like; None if that follows
             from the kinds of types, as it does where all of them are possible.
@@ -83,6 +85,7 @@ class Recipe:
     ends: bool = False
     spreads: bool = False
     arrays: int = 1
+    converts: bool = True
     is_elementwise: bool = False
     computes: bool | None = None
 
@@ -90,7 +93,7 @@ class Recipe:
     def runs(self) -> Function:
         """What does the same as the function of cuPyNumeric, or refuses to."""
         numpy = getattr(np, self.package) if self.package else np
-        modules = (adjusted, matrices, ordering, numpy)
+        modules = (adjusted, lapack, matrices, ordering, numpy)
         own = (getattr(each, self.name) for each in modules if hasattr(each, self.name))
         function = self.function or next(own)
         if self.name in REFUSED:
@@ -139,7 +142,7 @@ FUNCTIONS: Final = (
     Recipe("take", _INDEXING, 3, "axis"),
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2, least=3),
     Recipe("compress", _INDEXING, 3, "axis", arrays=2),
-    Recipe("choose", _INDEXING, 2),
+    Recipe("choose", _INDEXING, 2, converts=False),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, 2, "k"),
@@ -217,9 +220,10 @@ FUNCTIONS: Final = (
             name,
             _SUMS,
             2,
-            "axis",
-            _NUMBERS,
-            in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "u"),
+            "axis dtype",
+            # other than those of what only moves, without halves
+            f"{_NUMBERS}b",
+            in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "ub"),
         )
         for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
@@ -332,8 +336,12 @@ FUNCTIONS: Final = (
     Recipe("solve", _LINALG, 2, kinds=INEXACT, package="linalg", arrays=2),
     Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
     Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    # not what has signs or an order that LAPACK's versions choose: svd, qr, eig, eigh
     Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
+    Recipe("svd", _LINALG, 2, "full_matrices", INEXACT, package="linalg"),
+    Recipe("qr", _LINALG, kinds=INEXACT, package="linalg"),
+    Recipe("eigh", _LINALG, 2, "UPLO", INEXACT, package="linalg"),
+    Recipe("eig", _LINALG, kinds=INEXACT, package="linalg"),
+    Recipe("eigvals", _LINALG, kinds=INEXACT, package="linalg"),
     Recipe("matrix_power", _LINALG, 2, kinds=INEXACT, package="linalg"),
     Recipe("multi_dot", _LINALG, 1, kinds=INEXACT, package="linalg", arrays=0),
 )
@@ -360,7 +368,15 @@ METHODS: Final = (
 
 # The same for methods whose array is no function's first argument.
 OPERATORS: Final = (
-    Recipe("compress", "", 3, "axis", function=adjusted.compressed, arrays=2),
+    Recipe(
+        "compress",
+        "",
+        3,
+        "axis",
+        function=adjusted.compressed,
+        arrays=2,
+        converts=False,
+    ),
     *(
         Recipe(name, "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True)
         for name in ("conj", "conjugate")

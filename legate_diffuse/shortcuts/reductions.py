@@ -280,6 +280,7 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
+    submission.write_results(client.ndarray, name)
     original = replace(client.ndarray, name, reduce)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)

@@ -389,8 +389,8 @@ class Constants:
 
         None if the original must decide what becomes of it.
         """
-        # the two zeros of a type are equal, but not the same
-        is_plain = value and type(value) is not complex
+        # the two zeros of a type are equal, but not the same; NaN is, but not equal
+        is_plain = value and type(value) is not complex and value == value
         key = (like.dtype, type(value), value if is_plain else repr(value))
         store = self._known.get(key)
         if store is None:
@@ -405,9 +405,9 @@ class Constants:
         if name == "bool":
             convertible = type(value) is bool
         elif type(value) is complex:
-            convertible = name in COMPLEX and value == value
+            convertible = name in COMPLEX
         elif type(value) is float:
-            convertible = name in _INEXACT and value == value
+            convertible = name in _INEXACT
         else:
             is_exact = name in _INEXACT and abs(value) <= EXACT
             convertible = name in INTEGERS or is_exact

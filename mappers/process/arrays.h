@@ -49,6 +49,7 @@ struct Names {
   PyObject* const dtype = PyUnicode_InternFromString("dtype");
   PyObject* const itemsize = PyUnicode_InternFromString("itemsize");
   PyObject* const kind = PyUnicode_InternFromString("kind");
+  PyObject* const out = PyUnicode_InternFromString("out");
   PyObject* const library = PyUnicode_InternFromString("library");
   PyObject* const writeable = PyUnicode_InternFromString("_writeable");
 };

@@ -24,196 +24,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// The kinds of all types, where halves are only moved.
-constexpr std::string_view ALL_KINDS{"biufc"};
-// Where Legate has several processors, its tasks may have more elements.
-constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
-// To copy so many takes longer than to lend them.
-constexpr std::int64_t MANY_BYTES = 1 << 15;
-
-// Never destroyed: arrays may outlive the interpreter.
-const NumPy* known_numpy = nullptr;
-
-const NumPy& numpy() {
-  return *known_numpy;
-}
-
-PyTypeObject* type_of_arrays() {
-  static auto* const found = reinterpret_cast<PyTypeObject*>(
-      nb::object{nb::module_::import_("numpy").attr("ndarray")}.release().ptr());
-
-  return found;
-}
-
-bool is_array_of_numpy(PyObject* object) {
-  return Py_TYPE(object) == type_of_arrays();
-}
-
-// What arrays call a type of NumPy's; null if they have none such.
-PyObject* name_of(PyObject* array) {
-  const auto dtype = owned(PyObject_GetAttr(array, names().dtype));
-
-  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
-
-  if (!name && PyErr_Occurred()) throw nb::python_error();
-  return name;
-}
-
-bool contains(PyObject* set, PyObject* object) {
-  const auto found = PySet_Contains(set, object);
-
-  if (found < 0) throw nb::python_error();
-  return found == 1;
-}
-
-// Arguments as NumPy takes them; empty if one is not here, or is not one of those.
-class Given {
- public:
-  Given(std::string_view kinds, Recipe::Given given) : kinds_{kinds}, given_{given} {}
-
-  // Whether some of them were many elements.
-  [[nodiscard]] bool has_many() const { return has_many_; }
-
-  [[nodiscard]] nb::object plain(PyObject* argument) const {
-    if (is_array(argument)) return elements(argument);
-    if (is_array_of_numpy(argument)) return taken(argument);
-    if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
-      return nb::borrow(argument);
-    }
-    if (PyTuple_CheckExact(argument) || PyList_CheckExact(argument)) return all(argument);
-    // they are classes: no code of Python's is called
-    return PyObject_IsInstance(argument, numpy().numbers) == 1 ? nb::borrow(argument)
-                                                               : nb::object{};
-  }
-
- private:
-  // NumPy's name for a type; null if functions of these kinds do not take it.
-  [[nodiscard]] PyObject* dtype_of(PyObject* known) const {
-    const auto name = text_of(known);
-    auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, known);
-
-    if (!dtype && PyErr_Occurred()) throw nb::python_error();
-    return kinds_.find(name[0]) == std::string_view::npos ||
-                   (name == "float16" && kinds_ != ALL_KINDS)
-               ? nullptr
-               : dtype;
-  }
-
-  [[nodiscard]] nb::object taken(PyObject* array) const {
-    auto* const name = name_of(array);
-
-    return name && dtype_of(name) ? nb::borrow(array) : nb::object{};
-  }
-
-  // Many elements are not copied.
-  [[nodiscard]] nb::object elements(PyObject* array) const {
-    auto made = lent_elements(array);
-
-    if (made.is_valid()) return made;
-
-    const auto found = owned(elements_of(array));
-
-    if (found.is_none()) return many_elements(array);
-
-    auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
-    auto* const dtype = dtype_of(parts[2]);
-
-    if (!dtype) return {};
-
-    PyObject* const arguments[]{parts[1], dtype, parts[0]};
-    made = owned(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
-                                     std::size(arguments), nullptr));
-    return made;
-  }
-
-  // Many elements, or those that are brought; Python knows where they are.
-  [[nodiscard]] nb::object many_elements(PyObject* array) const {
-    auto* const name = legate_diffuse::dtype_of(array);
-
-    if (given_ == Recipe::Given::FEW || !name || !dtype_of(name)) return {};
-
-    auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == Recipe::Given::BROUGHT);
-
-    if (found.is_none()) return {};
-    has_many_ = true;
-    return found;
-  }
-
-  // The memory of an array stays as long as NumPy refers to it. Empty if they are few, or not here.
-  [[nodiscard]] nb::object lent_elements(PyObject* array) const {
-    const auto view = view_of(array);
-    LocalOperand operand;
-
-    if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
-
-    const auto is_many = operand.form.volume > MOST_POINTS;
-    const auto itemsize = operand.small->shape().itemsize;
-    const auto owner = nb::find(operand.small);
-    auto* const dtype = dtype_of(operand.dtype);
-
-    if (operand.form.volume * itemsize < MANY_BYTES || !owner.is_valid() || !dtype) return {};
-    if (is_many && (given_ == Recipe::Given::FEW || operand.form.volume > MOST_ALONE)) return {};
-
-    const auto offset = operand.repeats ? 0 : operand.form.offset * itemsize;
-    const auto strides = operand.byte_strides();
-    nb::list extents, steps;
-
-    for (std::int64_t d = 0; d < operand.form.dim; ++d) {
-      extents.append(operand.form.extents[d]);
-      steps.append(strides[d]);
-    }
-
-    auto made = nb::handle{reinterpret_cast<PyObject*>(type_of_arrays())}(
-        nb::tuple{extents}, nb::handle{dtype}, owner.attr("lend")(), offset, nb::tuple{steps});
-
-    made.attr("flags").attr("writeable") = false;
-    has_many_ = has_many_ || is_many;
-    return made;
-  }
-
-  [[nodiscard]] nb::object all(PyObject* sequence) const {
-    const auto parts = owned(PySequence_Tuple(sequence));
-    const auto count = PyTuple_GET_SIZE(parts.ptr());
-    auto made = owned(PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count));
-
-    for (Py_ssize_t at = 0; at < count; ++at) {
-      auto part = plain(PyTuple_GET_ITEM(parts.ptr(), at));
-
-      if (!part.is_valid()) return {};
-      if (PyTuple_CheckExact(sequence)) {
-        PyTuple_SET_ITEM(made.ptr(), at, part.release().ptr());
-      } else {
-        PyList_SET_ITEM(made.ptr(), at, part.release().ptr());
-      }
-    }
-    return count > 0 ? made : nb::object{};
-  }
-
-  std::string_view kinds_;
-  Recipe::Given given_;
-  mutable bool has_many_{};
-};
-
-// As long as it lives, NumPy does not warn of what it computes.
-class NoWarnings {
- public:
-  NoWarnings() : token_{nb::steal(PyContextVar_Set(numpy().warnings, numpy().ignored))} {
-    if (!token_.is_valid()) throw nb::python_error();
-  }
-
-  NoWarnings(const NoWarnings&) = delete;
-  NoWarnings& operator=(const NoWarnings&) = delete;
-
-  ~NoWarnings() {
-    const nb::error_scope raised;
-
-    if (PyContextVar_Reset(numpy().warnings, token_.ptr()) != 0) PyErr_Clear();
-  }
-
- private:
-  nb::object token_;
-};
-
 // Empty if NumPy refuses.
 nb::object called(const Recipe& recipe, const std::vector<PyObject*>& given, std::size_t count,
                   PyObject* names) {
@@ -317,7 +127,10 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
     return false;
   }
   for (std::size_t at = 0; at < recipe.arrays; ++at) {
-    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at])) return false;
+    if (!is_array(arguments[at]) && !is_array_of_numpy(arguments[at]) &&
+        !(recipe.converts && is_sequence(arguments[at]))) {
+      return false;
+    }
   }
   for (std::size_t at = 0; at < named; ++at) {
     if (!contains(recipe.keywords, PyTuple_GET_ITEM(arguments.names, at))) return false;
@@ -327,32 +140,23 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
 
 }  // namespace
 
-void know_numpy(const NumPy& known) {
-  for (auto* const each :
-       {known.dtypes, known.names, known.plain, known.numbers, known.refusals, known.as_array,
-        known.warnings, known.ignored, known.others, known.elements}) {
-    Py_INCREF(each);
-  }
-  known_numpy = new NumPy{known};
-}
-
 PyObject* hosted(const Arguments& arguments) {
   return hosted(arguments, nb::inst_ptr<Recipe>(arguments.extra)->given);
 }
 
-PyObject* hosted(const Arguments& arguments, Recipe::Given how) {
+PyObject* hosted(const Arguments& arguments, GivenElements how) {
   const auto& recipe = *nb::inst_ptr<Recipe>(arguments.extra);
   const auto named = arguments.names ? static_cast<std::size_t>(PyTuple_GET_SIZE(arguments.names))
                                      : std::size_t{0};
 
   if (!arrays_are_ready() || !fits(recipe, arguments, named)) Py_RETURN_NONE;
 
-  const Given given{recipe.kinds, how};
+  const GivenArguments given{recipe.kinds, how};
   std::vector<nb::object> kept;
   std::vector<PyObject*> plain;
 
   for (std::size_t at = 0; at < arguments.count + named; ++at) {
-    kept.push_back(given.plain(arguments[at]));
+    kept.push_back(at < recipe.arrays ? given.as_array(arguments[at]) : given.plain(arguments[at]));
     if (!kept.back().is_valid()) Py_RETURN_NONE;
     plain.push_back(kept.back().ptr());
   }

@@ -5,7 +5,6 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
-#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -91,7 +90,6 @@ bool convert_to_complex(PyObject* number, bool is_double, char* to) {
   } else if (!convert(number, NumberType::FLOAT64, reinterpret_cast<char*>(&real))) {
     return false;
   }
-  if (std::isnan(real) || std::isnan(imaginary)) return false;
   return is_double ? put_value(std::complex{real, imaginary}, to)
                    : put_value(std::complex<float>(std::complex{real, imaginary}), to);
 }
@@ -176,7 +174,6 @@ bool convert(PyObject* number, NumberType type, char* to) {
   if (PyFloat_CheckExact(number)) {
     const auto value = PyFloat_AS_DOUBLE(number);
 
-    if (std::isnan(value)) return false;
     if (type == NumberType::FLOAT64) return put_value(value, to);
     return type == NumberType::FLOAT32 && put_value(static_cast<float>(value), to);
   }

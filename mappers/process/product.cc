@@ -251,14 +251,14 @@ std::optional<Shown> shown_by(PyObject* view) {
 // How NumPy is given the factors of a product; nothing if it is a loop (`is_product_a_loop` in
 // libraries/cupynumeric/tasks.py), with which what waits can be fused. NumPy refuses what does not
 // fit.
-std::optional<Recipe::Given> left_to_blas(const Products& products, const Shown& first,
+std::optional<GivenElements> left_to_blas(const Products& products, const Shown& first,
                                           const Shown& second) {
   const auto is_vector_first = first.form.dim == 1;
   const auto& matrix = is_vector_first ? second : first;
   const auto& other = is_vector_first ? first : second;
 
   if (first.dtype != second.dtype || matrix.form.dim != 2) return {};
-  if (other.form.dim == 2) return Recipe::Given::BROUGHT;
+  if (other.form.dim == 2) return GivenElements::BROUGHT;
   if (other.form.dim != 1) return {};
 
   const auto& form = matrix.form;
@@ -271,14 +271,14 @@ std::optional<Recipe::Given> left_to_blas(const Products& products, const Shown&
 
   // the original drops dimensions of one element
   if (least < 2 || columns != other.form.extents[0]) return {};
-  if (least < products.narrowest) return Recipe::Given::HERE;
+  if (least < products.narrowest) return GivenElements::HERE;
   if ((by_rows && columns < products.short_row && rows > products.most_short_rows) ||
       form.volume * itemsize_of(matrix.dtype) >
           (by_rows ? products.largest : products.largest_transposed)) {
-    return Recipe::Given::BROUGHT;
+    return GivenElements::BROUGHT;
   }
   if (form.volume > MOST_POINTS || (!by_rows && form.volume >= MANY_ACROSS)) {
-    return Recipe::Given::HERE;
+    return GivenElements::HERE;
   }
   return {};
 }

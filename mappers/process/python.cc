@@ -245,17 +245,18 @@ void add_operations(nb::module_& module) {
           "__init__",
           [](Recipe* recipe, nb::handle function, const std::string& label,
              const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
-             nb::handle keywords, bool may_warn, bool brings, bool reads_many) {
+             nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts) {
             const auto [least, most, arrays] = counts;
-            const auto given = brings       ? Recipe::Given::BROUGHT
-                               : reads_many ? Recipe::Given::HERE
-                                            : Recipe::Given::FEW;
+            const auto given = brings       ? GivenElements::BROUGHT
+                               : reads_many ? GivenElements::HERE
+                                            : GivenElements::FEW;
 
-            new (recipe) Recipe{function.inc_ref().ptr(), label,    kinds, least, most, arrays,
-                                keywords.inc_ref().ptr(), may_warn, given};
+            new (recipe) Recipe{function.inc_ref().ptr(), label,    kinds, least,   most, arrays,
+                                keywords.inc_ref().ptr(), may_warn, given, converts};
           },
           nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
-          nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"));
+          nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"),
+          nb::arg("converts"));
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
   module.def("know_numpy", [](const nb::tuple& known) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/assign.h"
 #include "process/element.h"
 #include "process/function.h"
 #include "process/guard.h"
@@ -212,7 +213,8 @@ struct Put {
 
         const auto made = function ? converted(array, given) : nb::object{};
 
-        return PyBool_FromLong(made.is_valid() && put_any(array, key, made.ptr()));
+        return PyBool_FromLong((made.is_valid() && put_any(array, key, made.ptr())) ||
+                               assign_by_numpy(array, key, given));
       }));
 
       if (!done.is_valid()) return -1;
@@ -311,6 +313,7 @@ constexpr std::array OPERATORS{
     Operator{"__neg__", Unary<&PyNumberMethods::nb_negative>::take},
     Operator{"__pos__", Unary<&PyNumberMethods::nb_positive>::take},
     Operator{"__abs__", Unary<&PyNumberMethods::nb_absolute>::take},
+    Operator{"__invert__", Unary<&PyNumberMethods::nb_invert>::take},
     Operator{"__lt__", Comparison::take<Py_LT>},
     Operator{"__le__", Comparison::take<Py_LE>},
     Operator{"__eq__", Comparison::take<Py_EQ>},
@@ -331,16 +334,34 @@ struct Call {
   static inline PyObject* functions;
   static inline ternaryfunc own;
 
+  // What is to be written, or None; null if there are other arguments.
+  static PyObject* out_of(PyObject* operands, PyObject* options) {
+    const auto count = PyTuple_GET_SIZE(operands);
+
+    if (!options) {
+      if (count == COUNT) return Py_None;
+      return count == COUNT + 1 ? PyTuple_GET_ITEM(operands, COUNT) : nullptr;
+    }
+    if (count != COUNT || PyDict_GET_SIZE(options) != 1) return nullptr;
+
+    auto* const out = PyDict_GetItemWithError(options, names().out);
+
+    if (!out && PyErr_Occurred()) throw nb::python_error();
+    return out;
+  }
+
   static PyObject* call(PyObject* self, PyObject* operands, PyObject* options) {
     return first_of(
         [&]() -> PyObject* {
-          if (options || PyTuple_GET_SIZE(operands) != COUNT) Py_RETURN_NONE;
+          auto* const out = out_of(operands, options);
+
+          if (!out) Py_RETURN_NONE;
 
           auto* const function = PyDict_GetItemWithError(functions, self);
 
           if (!function && PyErr_Occurred()) throw nb::python_error();
           if (!function) Py_RETURN_NONE;
-          return nb::inst_ptr<Function>(function)->apply(Py_None, &PyTuple_GET_ITEM(operands, 0),
+          return nb::inst_ptr<Function>(function)->apply(out, &PyTuple_GET_ITEM(operands, 0),
                                                          COUNT);
         },
         [&] { return own(self, operands, options); });

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/given.h"
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "process/arrays.h"
+#include "process/at_once.h"
+#include "process/contents.h"
+#include "process/numbers.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Where Legate has several processors, its tasks may have more elements.
+constexpr std::int64_t MOST_ALONE = std::int64_t{1} << 20;
+// To copy so many takes longer than to lend them.
+constexpr std::int64_t MANY_BYTES = 1 << 15;
+
+// Never destroyed: arrays may outlive the interpreter.
+const NumPy* known_numpy = nullptr;
+
+}  // namespace
+
+void know_numpy(const NumPy& known) {
+  for (auto* const each :
+       {known.dtypes, known.names, known.plain, known.numbers, known.refusals, known.as_array,
+        known.warnings, known.ignored, known.others, known.elements}) {
+    Py_INCREF(each);
+  }
+  known_numpy = new NumPy{known};
+}
+
+const NumPy& numpy() {
+  return *known_numpy;
+}
+
+PyTypeObject* type_of_arrays() {
+  static auto* const found = reinterpret_cast<PyTypeObject*>(
+      nb::object{nb::module_::import_("numpy").attr("ndarray")}.release().ptr());
+
+  return found;
+}
+
+bool is_array_of_numpy(PyObject* object) {
+  return Py_TYPE(object) == type_of_arrays();
+}
+
+PyObject* name_of(PyObject* array) {
+  const auto dtype = owned(PyObject_GetAttr(array, names().dtype));
+
+  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
+
+  if (!name && PyErr_Occurred()) throw nb::python_error();
+  return name;
+}
+
+bool is_sequence(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyRange_Check(object);
+}
+
+bool contains(PyObject* set, PyObject* object) {
+  const auto found = PySet_Contains(set, object);
+
+  if (found < 0) throw nb::python_error();
+  return found == 1;
+}
+
+nb::object GivenArguments::plain(PyObject* argument) const {
+  if (is_array(argument)) return elements(argument);
+  if (is_array_of_numpy(argument)) return taken(argument);
+  if (contains(numpy().plain, reinterpret_cast<PyObject*>(Py_TYPE(argument)))) {
+    return nb::borrow(argument);
+  }
+  if (PyTuple_CheckExact(argument) || PyList_CheckExact(argument)) return all(argument);
+  if (PyRange_Check(argument)) return array_of(argument);
+  // they are classes: no code of Python's is called
+  return PyObject_IsInstance(argument, numpy().numbers) == 1 ? nb::borrow(argument) : nb::object{};
+}
+
+nb::object GivenArguments::as_array(PyObject* argument) const {
+  const auto found = plain(argument);
+
+  if (!found.is_valid() || is_array_of_numpy(found.ptr())) return found;
+  return array_of(found.ptr());
+}
+
+PyObject* GivenArguments::dtype_of(PyObject* known) const {
+  const auto name = text_of(known);
+  auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, known);
+
+  if (!dtype && PyErr_Occurred()) throw nb::python_error();
+  return kinds_.find(name[0]) == std::string_view::npos ||
+                 (name == "float16" && kinds_ != ALL_KINDS)
+             ? nullptr
+             : dtype;
+}
+
+nb::object GivenArguments::array_of(PyObject* sequence) const {
+  const auto made = nb::steal(PyObject_CallOneArg(numpy().as_array, sequence));
+
+  if (made.is_valid()) return taken(made.ptr());
+  if (!PyErr_ExceptionMatches(numpy().refusals)) throw nb::python_error();
+  PyErr_Clear();
+  return {};
+}
+
+nb::object GivenArguments::taken(PyObject* array) const {
+  auto* const name = name_of(array);
+
+  return name && dtype_of(name) ? nb::borrow(array) : nb::object{};
+}
+
+nb::object GivenArguments::elements(PyObject* array) const {
+  auto made = lent_elements(array);
+
+  if (made.is_valid()) return made;
+
+  const auto found = owned(elements_of(array));
+
+  if (found.is_none()) return many_elements(array);
+
+  auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
+  auto* const dtype = dtype_of(parts[2]);
+
+  if (!dtype) return {};
+
+  PyObject* const arguments[]{parts[1], dtype, parts[0]};
+  made = owned(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
+                                   std::size(arguments), nullptr));
+  return made;
+}
+
+nb::object GivenArguments::many_elements(PyObject* array) const {
+  auto* const name = legate_diffuse::dtype_of(array);
+
+  if (given_ == GivenElements::FEW || !name || !dtype_of(name)) return {};
+
+  auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == GivenElements::BROUGHT);
+
+  if (found.is_none()) return {};
+  has_many_ = true;
+  return found;
+}
+
+nb::object GivenArguments::lent_elements(PyObject* array) const {
+  const auto view = view_of(array);
+  LocalOperand operand;
+
+  if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
+
+  const auto is_many = operand.form.volume > MOST_POINTS;
+  const auto itemsize = operand.small->shape().itemsize;
+  const auto owner = nb::find(operand.small);
+  auto* const dtype = dtype_of(operand.dtype);
+
+  if (operand.form.volume * itemsize < MANY_BYTES || !owner.is_valid() || !dtype) return {};
+  if (is_many && (given_ == GivenElements::FEW || operand.form.volume > MOST_ALONE)) return {};
+
+  const auto offset = operand.repeats ? 0 : operand.form.offset * itemsize;
+  const auto strides = operand.byte_strides();
+  nb::list extents, steps;
+
+  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
+    extents.append(operand.form.extents[d]);
+    steps.append(strides[d]);
+  }
+
+  auto made = nb::handle{reinterpret_cast<PyObject*>(type_of_arrays())}(
+      nb::tuple{extents}, nb::handle{dtype}, owner.attr("lend")(), offset, nb::tuple{steps});
+
+  made.attr("flags").attr("writeable") = false;
+  has_many_ = has_many_ || is_many;
+  return made;
+}
+
+nb::object GivenArguments::all(PyObject* sequence) const {
+  const auto parts = owned(PySequence_Tuple(sequence));
+  const auto count = PyTuple_GET_SIZE(parts.ptr());
+  auto made = owned(PyTuple_CheckExact(sequence) ? PyTuple_New(count) : PyList_New(count));
+
+  for (Py_ssize_t at = 0; at < count; ++at) {
+    auto part = plain(PyTuple_GET_ITEM(parts.ptr(), at));
+
+    if (!part.is_valid()) return {};
+    if (PyTuple_CheckExact(sequence)) {
+      PyTuple_SET_ITEM(made.ptr(), at, part.release().ptr());
+    } else {
+      PyList_SET_ITEM(made.ptr(), at, part.release().ptr());
+    }
+  }
+  return count > 0 ? made : nb::object{};
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists, tuples and ranges in the place of arrays, and arrays for results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from process import run_alone
+from test_small_arrays import run_here
+
+# What runs without a task.
+QUICK = """
+a[range(2)]
+a[(0, 1),]
+a[(True, False, True),]
+a[range(2, -1, -1)]
+A[range(2), range(2)]
+A[(0, 1), (1, 0)]
+A[(0, 1), :]
+A[:, range(2)]
+A[([0, 1], (1, 0))]
+A[((0, 1), [1, 0])]
+A[[0, 2]]
+A[[0, 2], :]
+A[:, [2, 0]]
+A[..., [0, 1]]
+A[1, [0, 2]]
+A[:, None, [0]]
+a[[True, False, True]]
+A[[True, False, True], 1]
+A[:0, :2] @ a[:2]
+a[:0] @ A[:0]
+sort(V)
+argmax(V)
+argmax(range(4))
+repeat(a, range(3))
+cumsum(V)
+diff(I)
+unique(I)
+median(V)
+bincount(I)
+searchsorted(V, 1.5)
+dot(V, V)
+dot(a, V)
+sum(V)
+sum([a, a], axis=0)
+sum(range(4))
+amax([a, a], axis=0)
+any(B)
+sqrt(V)
+sqrt([a, a])
+add(V, I)
+add(a, I)
+minimum(a, V)
+logical_and(B, [True, True, False])
+power(V, 2)
+maximum.reduce([a, a])
+add.reduce([a, a], axis=0)
+add.reduce(A, axis=1, keepdims=True)
+logical_or.reduce([a > 1, B])
+where(a > 1, a, V)
+where(a > 1, V, I)
+add(a, a, a)
+add(a, a, None)
+exp(a, a)
+add(a[:2], a[1:], a[:2])
+cumsum(a, out=y)
+sum(A, axis=0, out=y)
+A.sum(axis=0, out=y)
+mean(A, axis=0, out=y)
+clip(a, 0, 1, out=a)
+a.clip(0, 1, out=y)
+matmul(A, A, out=C)
+dot(A, A, out=C)
+""".strip().splitlines()
+REST = """
+a[range(0)]
+a[range(5)]
+a[(0.5, 1.0),]
+A[(a, a)]
+A[(),]
+A[[0, 5]]
+A[[0.5]]
+A[:, [0, 5]]
+A[::2, [0]]
+A[[]]
+A[[0, 1], True]
+A[:0] @ a[:2]
+sqrt([])
+sum([])
+sort([])
+sqrt(["a"])
+sqrt([None])
+sum([[1.0, 2.0], [3.0]])
+sort([[1.0, 2.0], [3.0]])
+power(I, -1)
+exp(a, a, a)
+add(a, a, a, a)
+add(a, a, out=(a,))
+add(a, a, [0.0, 0.0, 0.0])
+add(a, a, array([1, 2, 3]))
+add(a, a, zeros((2, 3)))
+sqrt(array([1, 2, 3]), array([1, 2, 3]))
+cumsum(a, out=array([1, 2, 3]))
+cumsum(a, 0, None, y)
+cumsum(a, out=a)
+sum(A, axis=0, out=array([1, 2, 3]))
+sum(A, out=zeros(()))
+matmul(A, A, out=A)
+matmul(A, A, out=y)
+take(a, [2, 1, 0], out=a)
+trace(A, out=zeros(()))
+linalg.solve(A + eye(3) * 9, a, out=y)
+maximum.reduce(A, axis=5)
+maximum.reduce(A, axis=(0, 1))
+add.reduce(A > 1, axis=0)
+add.reduce(array(I, dtype="int32"), axis=0)
+""".strip().splitlines()
+CHANGES = """
+a[range(2)] = 5
+a[(0, 1),] = 7
+A[range(2), range(2)] = 1
+A[range(2), range(2)] += 1
+A[(0, 1), (1, 0)] = [8, 9]
+A[0] = range(3)
+A[:] = range(3)
+a[range(3)] = range(3)
+a[range(0)] = 1
+a[range(9)] = 1
+A[0] = range(2)
+i[range(2)] = 2.5
+exp(a, A[0])
+add(i, 1, i)
+add(a, 1, i)
+add(i, 1.5, a)
+add(a[1:], 1, out=a[:2])
+add(A, A.T, A)
+""".strip().splitlines()
+KEYS = """
+[0, 2]
+[5]
+[[0, 1], [1, 2]]
+[True, False, True]
+m
+m, 1
+m, :
+[0, 1], 1
+:, [2, 0]
+..., [0, 1]
+1, [0, 2]
+i - 1
+i - 1, i - 1
+range(2)
+[0, 2], range(2)
+None, [0]
+[0.5]
+(i - 1)[:, None], i - 1
+[0, 0, 0]
+[[0]], [[1]]
+m, m
+""".strip().splitlines()
+VALUES = """
+5
+2.5
+1j
+a
+i
+[7, 8, 9]
+A[:1] * 2
+A[1:, :1]
+zeros(1)
+np.array([4, 5, 6])
+np.float32(1.5)
+None
+A
+m
+""".strip().splitlines()
+CHANGES += [
+    f"{array}[{key}] = {value}"
+    for array in ("A", "D", "C[:, 1:]")
+    for key in KEYS
+    for value in VALUES
+    # the original's message has objects in it
+    if (key.count("i"), value) != (2, "A[:1] * 2")
+]
+PROGRAM = f"""
+import numpy as np
+import cupynumeric as cn
+functions = {{name: getattr(cn, name) for name in dir(cn) if name[0] != "_"}}
+sequences = {{"V": [3.0, 1.0, 2.0], "I": [2, 0, 1], "B": [True, False, True]}}
+def arrays():
+    return {{
+        "a": cn.array([1.0, 2.5, -3.0]), "A": cn.arange(9.0).reshape(3, 3) - 2.0,
+        "i": cn.array([3, 1, 2]), "m": cn.array([True, False, True]), "np": np,
+        "y": cn.zeros(3), "C": cn.zeros((3, 3)), "D": cn.arange(9).reshape(3, 3),
+    }}
+def plain(made):
+    if isinstance(made, (tuple, list)):
+        return [plain(each) for each in made]
+    return type(made).__name__, np.asarray(made)
+def outcome(run, statement):
+    own = arrays()
+    shown = [name for name in own if name != "np"]
+    try:
+        made = run(statement, functions | sequences | own)
+        made = plain(made), [name for name in shown if own[name] is made]
+    except Exception as error:
+        made = type(error).__name__, str(error).partition("shape")[0]
+    return made, [np.asarray(own[name]).copy() for name in shown]
+def outcomes(run, statements):
+    return {{each: outcome(run, each) for each in statements}}
+quick, rest, changes = {QUICK!r}, {REST!r}, {CHANGES!r}
+"""
+
+
+def test_they_are_what_the_original_makes_of_them(tmp_path: Path) -> None:
+    path = str(tmp_path / "unfused")
+    done = run_alone(
+        f"""{PROGRAM}
+import pickle
+found = outcomes(eval, quick + rest) | outcomes(exec, changes)
+with open({path!r}, "wb") as file:
+    pickle.dump(found, file)
+""",
+        LEGATE_DIFFUSE="0",
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    run_here(
+        f"""{PROGRAM}
+import pickle
+def same(one, other):
+    if isinstance(one, np.ndarray):
+        close = one.dtype.kind == "f" and np.allclose(one, other, 1e-14, 0, True)
+        alike = (one.dtype, one.shape) == (other.dtype, other.shape)
+        return alike and (close or np.array_equal(one, other))
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+for _ in range(2):
+    tasks = window.counters.tasks_submitted
+    found = outcomes(eval, quick)
+    needed = window.counters.tasks_submitted - tasks
+    found |= outcomes(eval, rest) | outcomes(exec, changes)
+assert needed == 0
+with open({path!r}, "rb") as file:
+    wanted = pickle.load(file)
+for each in wanted:
+    assert same(wanted[each], found[each]), (each, wanted[each], found[each])
+"""
+    )
+
+
+def test_rows_with_equal_elements_are_sorted_as_others() -> None:
+    run_here(
+        """
+rng = np.random.default_rng(2)
+for dtype in ("float64", "float32"):
+    for equal in (0, 3, 200):
+        values = rng.random((300, 200)).astype(dtype)
+        values[1:, :equal] = 0.5
+        values[7, :9] = -0.0
+        values[7, 9:20] = 0.0
+        for each in (values, values.T, values.reshape(20, 15, 200), values[:, ::-1]):
+            for axis in (0, -1, None):
+                found = cn.argsort(cn.array(each), axis)
+                wanted = np.argsort(each, axis, kind="stable")
+                assert np.array_equal(found, wanted), (dtype, equal, axis)
+""",
+        fuses=False,
+    )
