@@ -9,7 +9,7 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.stores.form import seen
-from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.root import Given, Root
 from legate_diffuse.stores.view import View
 
 
@@ -91,6 +91,8 @@ class SmallPhysicalStore:
 def shown_elements(view: View) -> Any:
     """Return the elements of a view in this process, which NumPy shares from now on."""
     root = view.root
+    if type(root.mapped) is Given:
+        return seen(view.layout, root.shape, root.mapped.elements)
     return seen(view.layout, root.shape, root.show().view(root.dtype))
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from legate_diffuse.interpose.task import AutoTask, ManualTask, RealTask
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.form import form
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.root import Root
 
@@ -57,6 +59,39 @@ def _measure_sole_references() -> int:
 
 
 _SOLE_REFERENCES: Final = _measure_sole_references()
+
+# The roots of arrays in memory of the application's, by the address of NumPy's array
+# that has the memory, which they keep.
+_given_roots: Final = WeakValueDictionary[int, Root]()
+
+
+def _given(
+    dtype: Any, name: str | None, shape: tuple[int, ...], data: Any
+) -> LogicalStore | None:
+    """Return an array in the memory of NumPy's array, None if Legate must have it.
+
+    Arrays over the same memory are one, so that operations on them are ordered.
+    """
+    if (
+        type(data) is not np.ndarray
+        or name not in ALL
+        or (data.shape, data.dtype) != (shape, np.dtype(name))
+        or not (data.flags.carray and window.takes_memory(dtype, data))
+    ):
+        return None
+    owner = data
+    while type(owner.base) is np.ndarray:
+        owner = owner.base
+    root = _given_roots.get(id(owner))
+    if root is None:
+        form(whole(shape), shape)
+        root = Root(real.legate, dtype, name, whole(shape), False)
+        root.use(data)
+        _given_roots[id(owner)] = root
+    elif owner is not data or (root.dtype, root.shape) != (name, shape):
+        return None
+    return stand_in(root)
+
 
 # Methods that neither submit work nor observe data.
 _HARMLESS = frozenset(
@@ -162,9 +197,11 @@ class Runtime:
     ) -> LogicalStore:
         """Create a store attached to a buffer.
 
-        The application may use the buffer at any time, and Legate does not order
-        accesses through two stores over one buffer. So a task that writes such
-        memory is not held back, and one that reads it ends the window.
+        The application may use the buffer at any time. So operations on it do not
+        wait, and in one process Legate gets to know it when one of its tasks needs it.
+
+        Legate does not order accesses through two stores over one buffer. So where it
+        is told of the buffer at once, tasks on it are not held back.
         """
         sole = (
             isinstance(data, np.ndarray)
@@ -177,6 +214,10 @@ class Runtime:
             store = new_store(dtype, name, tuple(shape))
             if window.submitter.small.take(store._view.root, data):
                 return store
+        if not (sole or read_only) and (
+            given := _given(dtype, name, tuple(shape), data)
+        ):
+            return given
         made = real.runtime.create_store_from_buffer(
             dtype, shape, data, read_only, ordering
         )

@@ -114,6 +114,12 @@ OTHERS: Final = (
         _LONGER,
     ),
     Door(
+        "cupynumeric.random._bitgenerator",
+        ("BitGenerator",),
+        "the class of what draws random numbers, whose methods shortcuts replace",
+        _LONGER,
+    ),
+    Door(
         "",
         ("_legate_data", "_thunk", "_writeable"),
         "an array: what it shows, and whether it may change",

@@ -37,7 +37,7 @@ from legate_diffuse.launch.room import Room
 from legate_diffuse.stores.form import form
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
-from legate_diffuse.stores.root import Root
+from legate_diffuse.stores.root import Given, Root
 from legate_diffuse.stores.view import View
 
 # How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.
@@ -301,18 +301,25 @@ class SmallArrays:
     def may_show(self, root: Root) -> bool:
         """Whether the application may get hold of elements in memory of ours."""
         return (
-            root.mapped is None
+            (root.mapped is None or type(root.mapped) is Given)
             and root.is_here
             and self._may_be_used_here(root)
-            and (self._does_attach or self._attaches(root))
+            and self._attaches(root.type, root.dtype)
         )
 
-    def _attaches(self, root: Root) -> bool:
+    def _attaches(self, type_: Any, dtype: Any) -> bool:
         """Whether Legate uses memory that is attached; found out once."""
         if self._does_attach is None:
-            _, physical = self._legate.attach(root.type, np.zeros(2, root.dtype))
+            _, physical = self._legate.attach(type_, np.zeros(2, dtype))
             self._does_attach = physical is not None
         return self._does_attach
+
+    def may_be_given(self, type_: Any, elements: Any) -> bool:
+        """Whether a NumPy array's memory may be that of an array here."""
+        size = elements.nbytes
+        if not size or (size > self.limit and (not self.maps or self._divides())):
+            return False
+        return self._attaches(type_, elements.dtype)
 
     def share(self, root: Root) -> None:
         """Use the memory of Legate's that the application has got hold of.

@@ -370,6 +370,11 @@ class LaunchWindow:
             and self.submitter.small.may_show(root)
         )
 
+    def takes_memory(self, type_: Any, elements: Any) -> bool:
+        """Whether a NumPy array's memory may be that of an array here."""
+        is_here = self.runs_at_once and get_ident() == self._thread
+        return is_here and self.submitter.small.may_be_given(type_, elements)
+
     def finish(self) -> None:
         """Submit what is pending, and end what the ranks agree on."""
         self.flush("shutdown")

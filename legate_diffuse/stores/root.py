@@ -40,6 +40,25 @@ class Spare:
         self.handle = int(store.raw_handle)
 
 
+class Given:
+    """Memory of the application's in which the elements of an array lie.
+
+    Attributes:
+        elements: NumPy's array.
+        physical: the physical store, once Legate has had to know the memory.
+    """
+
+    __slots__ = ("elements", "physical")
+
+    def __init__(self, elements: Any) -> None:
+        self.elements = elements
+        self.physical: Any = None
+
+    def get_inline_allocation(self) -> Any:
+        """Return the elements."""
+        return self.elements
+
+
 class Root:
     """One storage, made by Legate only when :attr:`real` is first needed.
 
@@ -122,7 +141,7 @@ class Root:
         self.shared = False
         # the real physical stores through which it does; None: it does for good
         self.lent: tuple[Any, ...] | None = ()
-        # the real physical store whose memory ``small`` uses
+        # the real physical store whose memory ``small`` uses, or ``Given``
         self.mapped: Any = None
         # where the elements lie: see ``launch.choice``
         self.places = 0
@@ -241,8 +260,12 @@ class Root:
 
         For whom only writes, nothing is stored that it writes over.
         """
-        if self.mapped is None and self._is_shown():
-            self._attach()
+        given = self.mapped
+        if type(given) is Given:
+            if given.physical is None:
+                self._attach(given.elements)
+        elif given is None and self._is_shown():
+            self._attach(np.ndarray(self.shape, self.dtype, self.small.lend()))
         self._make()
         if self.mapped is not None:
             self._unmap()
@@ -263,13 +286,21 @@ class Root:
         self.mapped = physical
         self.small_array().map(address)
 
-    def _attach(self) -> None:
+    def use(self, elements: Any) -> None:
+        """Let the elements lie in memory of the application's, which it holds for good.
+
+        Args:
+            elements: a NumPy array of the root's type and shape, in row-major order.
+        """
+        self.lend()
+        self.map(Given(elements), elements.ctypes.data)
+
+    def _attach(self, elements: Any) -> None:
         """Let Legate use the memory here that the application has got hold of.
 
         Raises:
             RuntimeError: Legate maps other memory than was attached.
         """
-        elements = np.ndarray(self.shape, self.dtype, self.small.lend())
         store, physical = self.legate.attach(self.type, elements)
         if physical is None:
             raise RuntimeError("Legate maps other memory than was attached")
@@ -278,7 +309,11 @@ class Root:
         self._handle = 0
         self.spare = None
         self.real = store
-        self.map(physical, elements.ctypes.data)
+        given = self.mapped
+        if type(given) is Given:
+            given.physical = physical
+        else:
+            self.map(physical, elements.ctypes.data)
 
     def _unmap(self) -> None:
         """Let Legate have its memory for itself, unless the application holds it, too.

@@ -162,7 +162,7 @@ assert native.num_given_away() - before <= 1, native.num_given_away() - before
 
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_what_is_no_loop_is_numpys_on_few_processors(cpus: int) -> None:
-    run_here(
+    run_fresh(
         """
 def program(n):
     x = (n.arange(1100000.0) * 7919.0) % 1299709.0
@@ -177,6 +177,7 @@ assert found["ran_in_process"] >= 5 > found["tasks_submitted"], found
 agree(program)
 """,
         LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
+        LEGATE_DIFFUSE_SYNC_COMPILE="1",
     )
 
 
