@@ -327,9 +327,11 @@ class SmallArrays:
         What runs in this process then sees what the application writes there, and the
         application sees what it writes.
         """
+        is_large = root.nbytes > self.limit
         if (
             root.mapped is None
-            and 0 < root.nbytes <= self.limit
+            and root.nbytes > 0
+            and not (is_large and (not self.maps or self._divides()))
             and root.fusable
             and not root.escaped
             and not root.held

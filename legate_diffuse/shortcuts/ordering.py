@@ -8,6 +8,7 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 from typing import Any, Final
 
@@ -63,7 +64,7 @@ def extreme(function: Function) -> Function:
         if found is None and a.size < MANY_TO_SCAN:
             return checked(a, axis, keepdims=keepdims)
         if found is None:
-            found = function(a, axis, keepdims=True)
+            found = function(_writeable(a), axis, keepdims=True)
         if a.dtype.kind != "f":
             pass
         elif axis is None:
@@ -73,6 +74,17 @@ def extreme(function: Function) -> Function:
         return found if keepdims else np.squeeze(found, axis)
 
     return place
+
+
+def _writeable(a: Any) -> Any:
+    """Return what NumPy does not copy first, as it does what may not be written.
+
+    Source: PyArray_ArgMax (numpy/_core/src/multiarray/calculation.c).
+    """
+    found = a.view()
+    with suppress(ValueError):
+        found.flags.writeable = True
+    return found
 
 
 def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
 
 Function = Callable[..., Any]
@@ -19,6 +20,8 @@ Function = Callable[..., Any]
 _MOST_DECIMALS: Final = 18
 # Of so many elements BLAS has several processors make a product, and waits for them.
 _MANY_TO_MULTIPLY: Final = 10_000
+# A task copies so many in less time than NumPy if it has two processors.
+_MANY_TO_COPY: Final = 2**20
 _BIT_ORDERS: Final = ("big", "little")
 
 
@@ -141,6 +144,12 @@ def _are_other_keys(keys: Any, axis: Any = -1) -> bool:
     return len(types) != 1 or not np.isfinite(keys).all()
 
 
+def _are_many(arrays: Any, axis: Any = 0) -> bool:
+    """Whether several processors share the original's copies of many elements."""
+    pieces, _ = real.legate.native.launch_policy()
+    return bool(pieces > 1) and sum(map(np.size, arrays)) > _MANY_TO_COPY
+
+
 # By the names of functions.
 REFUSED: Final[dict[str, Callable[..., Any]]] = {
     # of those the original returns a bool of Python's
@@ -157,8 +166,13 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     "repeat": lambda a, repeats, axis=None: (
         _are_other(repeats) or type(axis) not in (int, type(None))
     ),
-    "stack": lambda arrays, axis=0: type(axis) is not int,
+    "stack": lambda arrays, axis=0: type(axis) is not int or _are_many(arrays),
     "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
+    # what takes longer
+    "append": lambda arr, values, axis=None: _are_many((arr, values)),
+    **dict.fromkeys(
+        ("column_stack", "concatenate", "dstack", "hstack", "vstack"), _are_many
+    ),
     # bounds
     "clip": is_in_no_order,
     "histogram": _has_other_bins,
