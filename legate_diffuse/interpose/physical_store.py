@@ -9,7 +9,8 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.stores.form import seen
-from legate_diffuse.stores.root import Given, Root
+from legate_diffuse.stores.given import Given
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 

@@ -35,9 +35,10 @@ from legate_diffuse.ir.privilege import READ, WRITE
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.room import Room
 from legate_diffuse.stores.form import form
+from legate_diffuse.stores.given import Given
 from legate_diffuse.stores.layout import whole
 from legate_diffuse.stores.legate import Legate
-from legate_diffuse.stores.root import Given, Root
+from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
 # How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.stores.given import Given
 from legate_diffuse.stores.layout import Layout
 from legate_diffuse.stores.legate import Legate
 
@@ -38,25 +39,6 @@ class Spare:
     def __init__(self, store: Any) -> None:
         self.store = store
         self.handle = int(store.raw_handle)
-
-
-class Given:
-    """Memory of the application's in which the elements of an array lie.
-
-    Attributes:
-        elements: NumPy's array.
-        physical: the physical store, once Legate has had to know the memory.
-    """
-
-    __slots__ = ("elements", "physical")
-
-    def __init__(self, elements: Any) -> None:
-        self.elements = elements
-        self.physical: Any = None
-
-    def get_inline_allocation(self) -> Any:
-        """Return the elements."""
-        return self.elements
 
 
 class Root:

@@ -67,7 +67,9 @@ bool fits(PyObject* elements, PyObject* value) {
 // Masks of all elements select in other ways, and of one element the original refuses others.
 bool is_mask_apart(PyObject* plain, PyObject* elements, PyObject* value) {
   if (!is_array_of_numpy(plain) && !PyList_CheckExact(plain)) return false;
-  if (PyList_CheckExact(plain)) return PyBool_Check(PyList_GET_ITEM(plain, 0));
+  if (PyList_CheckExact(plain)) {
+    return PyList_GET_SIZE(plain) > 0 && PyBool_Check(PyList_GET_ITEM(plain, 0));
+  }
   if (kind_of(plain) != 'b') return false;
 
   const auto dims = [](PyObject* array) {

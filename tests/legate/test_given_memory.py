@@ -160,3 +160,27 @@ cn.asarray(part[::2])[:] = 0.0
 """,
         fuses=False,
     )
+
+
+def test_large_memory_that_numpy_got_is_in_step() -> None:
+    run_here(
+        TASKS
+        + """
+x = cn.arange(100000.0) + 1.0
+seen = np.asarray(x)
+y = cn.zeros(100000)
+def step():
+    x[1:] += x[:-1] * 0.5
+    return float(x.max())
+for k in range(3):
+    expected = seen.copy()
+    expected[1:] += seen[:-1] * 0.5
+    ran = counts(step)
+    assert ran["tasks_submitted"] == 0 < ran["ran_in_process"], ran
+    np.testing.assert_array_equal(seen, expected)
+    seen[k] = -1.0
+    assert float(x[k]) == -1.0
+    halve(x, y)
+    np.testing.assert_array_equal(np.asarray(y), seen * 0.5)
+"""
+    )
