@@ -8,6 +8,7 @@ are known when the program is complete.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -85,7 +86,7 @@ class Program:
         head = (
             "import cupynumeric as n",
             "import numpy as np",
-            "from numpy_programs import any_size, sample",
+            "from numpy_programs import any_size, kept, sample",
         )
         return "\n".join(("", *head, "", *self.lines, ""))
 
@@ -283,5 +284,15 @@ def any_size(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
         return np.asarray(values * random.choice([1.0, 1.5], shape)).astype(dtype)
 
 
-NUMBERS = {"np": np, "sample": sample, "any_size": any_size}
+# The last arrays that programs share the memory of.
+_KEPT: deque[Array] = deque(maxlen=64)
+
+
+def kept(shape: tuple[int, ...], dtype: str, seed: int) -> Array:
+    """Return a ``sample`` that is used elsewhere, too."""
+    _KEPT.append(sample(shape, dtype, seed))
+    return _KEPT[-1]
+
+
+NUMBERS = {"np": np, "sample": sample, "kept": kept, "any_size": any_size}
 """What programs make arrays of."""
