@@ -20,12 +20,14 @@ class Program:
         cold: what is forgotten before each run: "plans", "kernels" as well, or "cuts",
             which are where full windows end.
         capacity: operations that wait at most, 0 for as many as ever.
+        splits: whether launches are split, whatever memory they take.
         environment: settings of the process.
     """
 
     text: str
     cold: str = ""
     capacity: int = 0
+    splits: bool = False
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -141,6 +143,7 @@ PROGRAMS = {
     """
     ),
     "full windows": Program(_LONG_CHAIN, capacity=9),
+    "split launches": Program(_LONG_CHAIN, splits=True),
     "cut windows": Program(_LONG_CHAIN, cold="cuts", capacity=9),
     "unfused tasks": Program(
         """

@@ -51,7 +51,7 @@ import cupynumeric  # noqa: E402
 
 from legate_diffuse.codegen import Compiler  # noqa: E402
 from legate_diffuse.interpose.window import window  # noqa: E402
-from legate_diffuse.launch import policy  # noqa: E402
+from legate_diffuse.launch import policy, steps  # noqa: E402
 
 Space = dict[str, Any]
 
@@ -146,6 +146,9 @@ class Runner:
         self._code = [compile(line, "<program>", "exec") for line in self._text]
         self._known_points: dict[frozenset[int], list[Point]] = {}
         self._expected = [self._copy(space) for space in self._states()]
+        if program.splits:
+            vars(steps)["may_take_much"] = lambda planned, *_: len(planned.tasks) > 1
+            vars(steps)["num_parts"] = lambda *_: 2
         if program.capacity:
             # no window becomes longer, or is cut to fewer operations than three
             policy._MAX_STEP, policy._LEAST, policy._CONTEXT = 0, 3, 2
