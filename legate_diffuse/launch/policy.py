@@ -109,7 +109,7 @@ class WindowPolicy:
             return False
         if self._preferred > _PREFERRED or more >= _MAX_STEP:
             return True
-        return more % _INTERVAL == 0 and _body(_kinds(operations)) > 0
+        return more % _INTERVAL == 0 and length_of_body(operations) > 0
 
     def cut(
         self,

@@ -28,7 +28,6 @@ class Room:
         self._native = native
         self._most = most
         self._release = release
-        self._most_in_all = _MOST_IN_ALL
         self._most_kept = min(_MOST_KEPT, int(native.memory_of_kernels()) // _SHARE)
         # bytes that were taken since somebody has looked whether some can be released
         self._taken = 0
@@ -46,4 +45,4 @@ class Room:
         return not sizes or (max(sizes) <= self._most and self._is_there(sum(sizes)))
 
     def _is_there(self, size: int) -> bool:
-        return int(self._native.small_array_bytes()) + size <= self._most_in_all
+        return int(self._native.small_array_bytes()) + size <= _MOST_IN_ALL

@@ -317,10 +317,14 @@ class SmallArrays:
 
     def may_be_given(self, type_: Any, elements: Any) -> bool:
         """Whether a NumPy array's memory may be that of an array here."""
-        size = elements.nbytes
-        if not size or (size > self.limit and (not self.maps or self._divides())):
-            return False
-        return self._attaches(type_, elements.dtype)
+        fits = self._may_be_shared(elements.nbytes)
+        return fits and self._attaches(type_, elements.dtype)
+
+    def _may_be_shared(self, size: int) -> bool:
+        """Whether memory of so many bytes that the application holds may be used."""
+        if size > self.limit:
+            return self.maps and not self._divides()
+        return size > 0
 
     def share(self, root: Root) -> None:
         """Use the memory of Legate's that the application has got hold of.
@@ -328,11 +332,9 @@ class SmallArrays:
         What runs in this process then sees what the application writes there, and the
         application sees what it writes.
         """
-        is_large = root.nbytes > self.limit
         if (
             root.mapped is None
-            and root.nbytes > 0
-            and not (is_large and (not self.maps or self._divides()))
+            and self._may_be_shared(root.nbytes)
             and root.fusable
             and not root.escaped
             and not root.held

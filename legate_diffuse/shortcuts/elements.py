@@ -26,7 +26,7 @@ INEXACT: Final = "fc"
 # How many elements an array may show that NumPy reads, where Legate's task would have
 # more processors for them than it takes to be as fast: on one, tasks that are no loops
 # (sort, take, histogram, argmin) take 4 to 16 times as long as NumPy does.
-_MOST_ALONE: Final = 2**20
+MOST_ALONE: Final = 2**20
 _AS_FAST: Final = 8
 
 
@@ -183,7 +183,7 @@ class Elements:
 
     def _may_be_read(self, view: View) -> bool:
         pieces, _ = self._launch_policy()
-        return bool(pieces < _AS_FAST) or view.volume <= _MOST_ALONE
+        return bool(pieces < _AS_FAST) or view.volume <= MOST_ALONE
 
     def _many(self, view: View | None) -> Any:
         """Return the many elements of an array that is here, None if it is not.

@@ -289,12 +289,19 @@ def _replace_frequent(generators: _Generators) -> None:
     """Let what people draw most often be drawn before there is an array for it."""
     package = importlib.import_module("cupynumeric.random._bitgenerator")
 
+    def drawn(
+        source: Any, name: str, parameters: tuple[Any, ...], shape: Any, dtype: Any
+    ) -> Any:
+        if dtype is not np.float64:
+            return None
+        return generators.new(source, name, parameters, shape)
+
     def random(
         self: Any, shape: Any = None, dtype: Any = np.float64, res: Any = None
     ) -> Any:
         made = None
-        if res is None and dtype is np.float64:
-            made = generators.new(self, "UNIFORM_64", (0, 1), shape)
+        if res is None:
+            made = drawn(self, "UNIFORM_64", (0, 1), shape, dtype)
         return draw(self, shape, dtype, res) if made is None else made
 
     def uniform(
@@ -304,9 +311,7 @@ def _replace_frequent(generators: _Generators) -> None:
         shape: Any = None,
         dtype: Any = np.float64,
     ) -> Any:
-        made = None
-        if dtype is np.float64:
-            made = generators.new(self, "UNIFORM_64", (low, high), shape)
+        made = drawn(self, "UNIFORM_64", (low, high), shape, dtype)
         return draw_uniform(self, low, high, shape, dtype) if made is None else made
 
     def normal(
@@ -316,9 +321,7 @@ def _replace_frequent(generators: _Generators) -> None:
         shape: Any = None,
         dtype: Any = np.float64,
     ) -> Any:
-        made = None
-        if dtype is np.float64:
-            made = generators.new(self, "NORMAL_64", (mean, sigma), shape)
+        made = drawn(self, "NORMAL_64", (mean, sigma), shape, dtype)
         return draw_normal(self, mean, sigma, shape, dtype) if made is None else made
 
     def integers(

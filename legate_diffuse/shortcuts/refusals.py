@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.interpose.originals import real
-from legate_diffuse.shortcuts.elements import ALL_KINDS, UnsuitableError
+from legate_diffuse.shortcuts.elements import ALL_KINDS, MOST_ALONE, UnsuitableError
 
 Function = Callable[..., Any]
 
@@ -20,8 +20,6 @@ Function = Callable[..., Any]
 _MOST_DECIMALS: Final = 18
 # Of so many elements BLAS has several processors make a product, and waits for them.
 _MANY_TO_MULTIPLY: Final = 10_000
-# A task copies so many in less time than NumPy if it has two processors.
-_MANY_TO_COPY: Final = 2**20
 _BIT_ORDERS: Final = ("big", "little")
 
 
@@ -147,7 +145,7 @@ def _are_other_keys(keys: Any, axis: Any = -1) -> bool:
 def _are_many(arrays: Any, axis: Any = 0) -> bool:
     """Whether several processors share the original's copies of many elements."""
     pieces, _ = real.legate.native.launch_policy()
-    return bool(pieces > 1) and sum(map(np.size, arrays)) > _MANY_TO_COPY
+    return bool(pieces > 1) and sum(map(np.size, arrays)) > MOST_ALONE
 
 
 # By the names of functions.

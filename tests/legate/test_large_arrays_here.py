@@ -200,7 +200,8 @@ def test_memory_is_limited() -> None:
     """Arrays beyond the limit in all are Legate's."""
     run_fresh(
         """
-window.submitter.small.room._most_in_all = 3 * 720000
+from legate_diffuse.launch import room
+room._MOST_IN_ALL = 3 * 720000
 def program(n):
     xs = [n.arange(90000.0) + k for k in range(12)]
     found = []
