@@ -416,6 +416,8 @@ class Recipe:
             has, many ones as well; see ``know_numpy``.
         reads_many: whether it runs at least on many elements that are here.
         converts: whether sequences are as good as arrays.
+        is_sized: whether the first array must have axes and elements.
+        orders: whether it must have no NaN.
     """
 
     def __init__(
@@ -429,6 +431,8 @@ class Recipe:
         brings: bool,
         reads_many: bool,
         converts: bool,
+        is_sized: bool,
+        orders: bool,
     ) -> None: ...
 
 def front(
@@ -535,6 +539,9 @@ def find_extremes(source: Any, places: Any, largest: bool) -> None:
         places: of int64, with the first and the third axis; is written.
         largest: whether to find the largest.
     """
+
+def has_nan(array: Any) -> bool:
+    """Whether an array of NumPy's has NaN, or is of unknown floats."""
 
 def scan(source: Any, target: Any, multiplies: bool) -> None:
     """Sum or multiply along the last axis, as NumPy does.

@@ -128,6 +128,8 @@ class Hosted:
         reads_many: bool = True,
         computes: bool = True,
         converts: bool = True,
+        is_sized: bool = False,
+        orders: bool = False,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -143,10 +145,13 @@ class Hosted:
             reads_many: whether arrays of many elements are not left to the original.
             computes: whether NumPy may warn, which cuPyNumeric does not.
             converts: whether the original makes arrays of sequences.
+            is_sized: whether it refuses a first array without axes or elements.
+            orders: whether it refuses one with NaN.
         """
         if kinds is INEXACT:
             function = self.blas.limited(function)
-        names, how = frozenset(keywords), (computes, brings, reads_many, converts)
+        how = computes, brings, reads_many, converts, is_sized, orders
+        names = frozenset(keywords)
         return self._native.Recipe(function, label, kinds, counts, names, *how)
 
     def index(self, array: Any, key: Any) -> Any:

@@ -23,7 +23,7 @@ from legate_diffuse.shortcuts.recipes import (
     TEXTS,
     Recipe,
 )
-from legate_diffuse.shortcuts.refusals import Function, ordered
+from legate_diffuse.shortcuts.refusals import Function
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
     CALLED,
@@ -52,6 +52,8 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
         reads_many=recipe.ends,
         computes=recipe.may_warn,
         converts=recipe.converts,
+        is_sized=recipe.is_sized,
+        orders=recipe.orders,
     )
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)
@@ -141,12 +143,13 @@ def _replace_reduce(submission: Submission) -> None:
     client = submission.client
     recipes = {
         client.ufuncs[name]: submission.hosted.recipe(
-            ordered(getattr(np, name).reduce),
+            getattr(np, name).reduce,
             "reduce",
             _REDUCED,
             (1, 2, 1),
             {"axis", "keepdims"},
             brings=False,
+            orders=True,
         )
         for name in _REDUCING
     }

@@ -16,7 +16,7 @@ import numpy as np
 
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.elements import UnsuitableError
-from legate_diffuse.shortcuts.refusals import Function, has_nan, ordered
+from legate_diffuse.shortcuts.refusals import Function, has_nan
 
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
@@ -32,17 +32,13 @@ def _is_in_order(a: Any) -> bool:
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Do the same, but only look at elements that are in order, and refuse NaN.
+    """Do the same, but only look at elements that are in order.
 
     NumPy's sort takes longer for what is in order than for anything else.
     """
     if kind is None and axis in (-1, 0, None) and _is_in_order(a):
         return a.copy()
-    found = np.sort(a, axis, kind)
-    # NaN comes last
-    along = -1 if axis is None else axis
-    _refuse_nan_in(np.take(found, [-1], along) if found.size else found)
-    return found
+    return np.sort(a, axis, kind)
 
 
 def _are_different(a: Any) -> bool:
@@ -55,14 +51,15 @@ def extreme(function: Function) -> Function:
 
     So only few of many elements are looked at.
     """
-    checked = ordered(function)
 
     def place(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
         if type(axis) is not int and axis is not None:
             raise UnsuitableError
         found = _places_in_rows(a, axis, function is np.argmax)
         if found is None and a.size < MANY_TO_SCAN:
-            return checked(a, axis, keepdims=keepdims)
+            if has_nan(a):
+                raise UnsuitableError
+            return function(a, axis, keepdims=keepdims)
         if found is None:
             found = function(_writeable(a), axis, keepdims=True)
         if a.dtype.kind != "f":

@@ -21,7 +21,6 @@ from legate_diffuse.shortcuts.adjusted import as_type, in_own_type, scanned
 from legate_diffuse.shortcuts.elements import ALL_KINDS, INEXACT
 from legate_diffuse.shortcuts.matrices import trace
 from legate_diffuse.shortcuts.ordering import (
-    argsort,
     extreme,
     percentile,
     quantile,
@@ -32,8 +31,6 @@ from legate_diffuse.shortcuts.refusals import (
     Function,
     along_one,
     in_doubles,
-    ordered,
-    sized,
     unless,
 )
 
@@ -69,6 +66,8 @@ class Recipe:
             another one becomes is the original's affair.
         converts: whether sequences are as good, as the original makes arrays of them.
         is_elementwise: whether arrays without axes or elements are as good as others.
+        orders: whether it compares elements, and the original has another place for
+            NaN in the first array.
         computes: whether there are sums, products or the like; None if that follows
             from the kinds of types, as it does where all of them are possible.
     """
@@ -87,6 +86,7 @@ class Recipe:
     arrays: int = 1
     converts: bool = True
     is_elementwise: bool = False
+    orders: bool = False
     computes: bool | None = None
 
     @property
@@ -98,7 +98,15 @@ class Recipe:
         function = self.function or next(own)
         if self.name in REFUSED:
             function = unless(REFUSED[self.name], function)
-        return sized(function) if self.arrays and not self.is_elementwise else function
+        return function
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the original takes the first array otherwise if it has no elements.
+
+        Or no axes.
+        """
+        return self.arrays > 0 and not self.is_elementwise
 
     @property
     def may_warn(self) -> bool:
@@ -196,24 +204,24 @@ FUNCTIONS: Final = (
         )
         for name in ("argmax", "argmin")
     ),
-    Recipe("sort", _SORTING, 2, "axis kind"),
-    Recipe("argsort", _SORTING, 2, "axis kind", function=ordered(argsort)),
-    Recipe("partition", _SORTING, 3, "axis", _ORDERED, least=2),
-    Recipe("argpartition", _SORTING, 3, "axis", _ORDERED, least=2),
+    Recipe("sort", _SORTING, 2, "axis kind", orders=True),
+    Recipe("argsort", _SORTING, 2, "axis kind", orders=True),
+    Recipe("partition", _SORTING, 3, "axis", _ORDERED, least=2, orders=True),
+    Recipe("argpartition", _SORTING, 3, "axis", _ORDERED, least=2, orders=True),
     Recipe("lexsort", _SORTING, 2, "axis", _ORDERED, arrays=0),
-    Recipe("sort_complex", _SORTING, function=ordered(np.sort_complex)),
+    Recipe("sort_complex", _SORTING, orders=True),
     *(
         Recipe(name, _SUMS, 2, "axis keepdims", _REAL, getattr(np, name))
         for name in ("nanargmax", "nanargmin")
     ),
-    Recipe("unique", "_module.sets_making", 1),
+    Recipe("unique", "_module.sets_making", 1, orders=True),
     Recipe("isin", "_module.sets_making", 2),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
-    Recipe("median", _AVERAGES, 2, "axis", _REAL, in_doubles(ordered(np.median))),
-    Recipe("percentile", _ORDER, 3, "axis", _REAL, in_doubles(ordered(percentile))),
-    Recipe("quantile", _ORDER, 3, "axis", _REAL, in_doubles(ordered(quantile))),
+    Recipe("median", _AVERAGES, 2, "axis", _REAL, in_doubles(np.median), orders=True),
+    Recipe("percentile", _ORDER, 3, "axis", _REAL, in_doubles(percentile), orders=True),
+    Recipe("quantile", _ORDER, 3, "axis", _REAL, in_doubles(quantile), orders=True),
     # what scans and sums
     *(
         Recipe(

@@ -18,7 +18,7 @@ import numpy as np
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts.elements import ALL_KINDS
-from legate_diffuse.shortcuts.refusals import Function, along_one, ordered
+from legate_diffuse.shortcuts.refusals import Function, along_one
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
@@ -60,6 +60,8 @@ _COMBINED: Final[dict[str, tuple[str, Any]]] = {
 }
 # The methods that add integers and truth values as integers of 64 bits, and those.
 _SUMS: Final = frozenset(("sum", "prod"))
+# Those that compare elements.
+_EXTREMES: Final = frozenset(("max", "min"))
 _WIDER: Final[dict[str | None, str]] = {
     **dict.fromkeys(("bool", "int8", "int16", "int32"), "int64"),
     **dict.fromkeys(("uint8", "uint16", "uint32"), "uint64"),
@@ -68,8 +70,8 @@ _WIDER: Final[dict[str | None, str]] = {
 _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "sum": (np.ndarray.sum, ALL_KINDS),
     "prod": (np.ndarray.prod, "iuf"),
-    "max": (ordered(np.ndarray.max), "iuf"),
-    "min": (ordered(np.ndarray.min), "iuf"),
+    "max": (np.ndarray.max, "iuf"),
+    "min": (np.ndarray.min, "iuf"),
     "any": (along_one(np.ndarray.any), "biuf"),
     "all": (along_one(np.ndarray.all), "biuf"),
 }
@@ -152,7 +154,13 @@ def _replace_reduction(name: str, submission: Submission) -> None:
 
     method, kinds = _BY_NUMPY[name]
     by_numpy = submission.by_numpy(
-        method, name, kinds, (1, 2, 1), arguments, brings=False
+        method,
+        name,
+        kinds,
+        (1, 2, 1),
+        arguments,
+        brings=False,
+        orders=name in _EXTREMES,
     )
     apply, function = submission.apply, new_function(client, reduces=True)
     native, convert = client.legate.native, submission.conversions.convert

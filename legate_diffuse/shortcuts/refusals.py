@@ -18,8 +18,6 @@ Function = Callable[..., Any]
 
 # Powers of ten up to this one are integers of 64 bits.
 _MOST_DECIMALS: Final = 18
-# Of so many elements BLAS has several processors make a product, and waits for them.
-_MANY_TO_MULTIPLY: Final = 10_000
 _BIT_ORDERS: Final = ("big", "little")
 
 
@@ -41,23 +39,8 @@ def unless(refuses: Callable[..., Any], function: Function) -> Function:
 
 def has_nan(values: Any) -> bool:
     """Whether there is NaN: it is sorted to another place, and compared otherwise."""
-    if values.dtype.kind not in "fc":
-        return False
-    flat = values.reshape(-1)
-    # what is NaN if one element is: the least costly pass over the elements
-    if values.dtype.kind == "c":
-        found = flat.sum()
-    elif values.size < _MANY_TO_MULTIPLY:
-        # no square is NaN but that of NaN
-        found = np.vdot(flat, flat)
-    else:
-        found = np.minimum.reduce(flat)
-    return bool(found != found)
-
-
-def ordered(function: Function) -> Function:
-    """Return a function that refuses NaN in its first argument."""
-    return unless(lambda a, *_, **__: has_nan(a), function)
+    found: bool = real.legate.native.has_nan(values)
+    return found
 
 
 def in_doubles(function: Function) -> Function:
@@ -68,20 +51,6 @@ def in_doubles(function: Function) -> Function:
 def along_one(function: Function) -> Function:
     """Refuse several axes, as the original does."""
     return unless(lambda a, axis=None, **_: type(axis) is tuple, function)
-
-
-def sized(function: Function) -> Function:
-    """Return a function that refuses a first array without axes or elements.
-
-    The two differ in what such an array may be asked for.
-    """
-
-    def checked(a: Any, *options: Any, **named: Any) -> Any:
-        if isinstance(a, np.ndarray) and not (a.size and a.ndim):
-            raise UnsuitableError
-        return function(a, *options, **named)
-
-    return checked
 
 
 def is_in_no_order(a: Any, *bounds: Any) -> bool:
@@ -160,7 +129,9 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     "tril": lambda m, k=0: _are_other(k),
     "triu": lambda m, k=0: _are_other(k),
     # and axes that are none
-    "partition": lambda a, kth, axis=-1: type(axis) is not int,
+    **dict.fromkeys(
+        ("partition", "argpartition"), lambda a, kth, axis=-1: type(axis) is not int
+    ),
     "repeat": lambda a, repeats, axis=None: (
         _are_other(repeats) or type(axis) not in (int, type(None))
     ),
@@ -178,9 +149,7 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
         type(decimals) is not int or abs(decimals) > _MOST_DECIMALS
     ),
     # NaN
-    "argpartition": lambda a, kth, axis=-1: has_nan(a) or type(axis) is not int,
     "digitize": lambda x, bins, right=False: has_nan(bins),
-    "unique": has_nan,
     # which is last in an array in order
     "searchsorted": lambda a, v, side="": (
         _are_other(v, ALL_KINDS) or has_nan(np.asarray(v)) or has_nan(a[-1:])

@@ -4,7 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include <iterator>
+#include <cstddef>
 #include <string_view>
 
 #include "process/arrays.h"
@@ -52,10 +52,7 @@ bool is_taken(PyObject* key) {
 }
 
 char kind_of(PyObject* array) {
-  const auto dtype = owned(PyObject_GetAttr(array, names().dtype));
-  const auto kind = owned(PyObject_GetAttr(dtype.ptr(), names().kind));
-
-  return PyUnicode_AsUTF8(kind.ptr())[0];
+  return content_of(array).kind;
 }
 
 // Whether elements are as the original makes them of a value: of complex ones it refuses others.
@@ -72,28 +69,8 @@ bool is_mask_apart(PyObject* plain, PyObject* elements, PyObject* value) {
   }
   if (kind_of(plain) != 'b') return false;
 
-  const auto dims = [](PyObject* array) {
-    const auto found = owned(PyObject_GetAttrString(array, "ndim"));
-
-    return PyLong_AsLong(found.ptr());
-  };
-
-  if (!is_array_of_numpy(value) || dims(plain) >= dims(elements)) return true;
-  return PyObject_Size(value) == 1 || dims(value) == 0;
-}
-
-// Elements that may be changed.
-nb::object copied(PyObject* content) {
-  auto* const* const parts = &PyTuple_GET_ITEM(content, 0);  // bytes, extents, name
-  auto* const dtype = PyDict_GetItemWithError(numpy().dtypes, parts[2]);
-
-  if (!dtype) return {};
-
-  PyObject* const arguments[]{parts[1], dtype, parts[0]};
-  const auto shown = owned(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()),
-                                               arguments, std::size(arguments), nullptr));
-
-  return nb::handle{shown}.attr("copy")();
+  if (!is_array_of_numpy(value) || content_of(plain).dim >= content_of(elements).dim) return true;
+  return content_of(value).volume == 1;
 }
 
 bool is_assigned(PyObject* elements, PyObject* key, PyObject* value) {
@@ -111,9 +88,16 @@ bool is_assigned(PyObject* elements, PyObject* key, PyObject* value) {
 bool assign_by_numpy(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || conversions_warn() || !is_taken(key)) return false;
 
-  const auto content = owned(elements_of(array));
+  const auto view = view_of(array);
+  auto* const name = view.is_valid() ? dtype_of(array) : nullptr;
+  auto* const dtype = name ? PyDict_GetItemWithError(numpy().dtypes, name) : nullptr;
 
-  if (content.is_none()) return false;
+  if (!dtype) return false;
+
+  const auto old = copied_elements(view.ptr(), dtype);
+  const auto elements = copied_elements(view.ptr(), dtype);
+
+  if (!old.is_valid() || !elements.is_valid()) return false;
 
   const auto plain_key = GivenArguments{PLACES, GivenElements::FEW}.plain(key);
 
@@ -123,17 +107,16 @@ bool assign_by_numpy(PyObject* array, PyObject* key, PyObject* value) {
 
   if (!plain_value.is_valid()) return false;
 
-  const auto elements = copied(content.ptr());
-
-  if (!elements.is_valid() || !fits(elements.ptr(), plain_value.ptr()) ||
+  if (!fits(elements.ptr(), plain_value.ptr()) ||
       is_mask_apart(plain_key.ptr(), elements.ptr(), plain_value.ptr()) ||
       !is_assigned(elements.ptr(), plain_key.ptr(), plain_value.ptr())) {
     return false;
   }
 
-  const auto bytes = nb::handle{elements}.attr("tobytes")();
+  const auto content = content_of(elements.ptr());
 
-  return put_elements(array, PyTuple_GET_ITEM(content.ptr(), 0), bytes.ptr());
+  return put_elements(array, content_of(old.ptr()).elements, content.elements,
+                      static_cast<std::size_t>(content.num_bytes()));
 }
 
 }  // namespace legate_diffuse

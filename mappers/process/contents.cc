@@ -4,12 +4,17 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/numpy_api.h"
 #include "process/runs.h"
 #include "program/elements.h"
 
@@ -51,30 +56,39 @@ PyObject* elements_of(PyObject* array) {
   return PyTuple_Pack(3, bytes.ptr(), extents.ptr(), operand.dtype);
 }
 
-bool put_elements(PyObject* array, PyObject* old, PyObject* bytes) {
+nb::object copied_elements(PyObject* view, PyObject* dtype) {
+  LocalOperand operand;
+
+  if (!operand.is_here(view, false)) return {};
+
+  auto made = new_array_of_numpy(dtype, operand.form.dim, operand.form.extents);
+
+  // a finalizer may have come while objects were made
+  if (!operand.is_here(view, false)) return {};
+  copy_from(operand, content_of(made.ptr()).elements);
+  return made;
+}
+
+bool put_elements(PyObject* array, const char* old, const char* elements, std::size_t size) {
   if (!arrays_are_ready() || !is_writeable(array)) return false;
 
   const auto view = view_of(array);
   LocalOperand operand;
 
-  if (!view.is_valid() || !operand.is_here(view.ptr(), true)) return false;
+  if (!view.is_valid() || !operand.is_here(view.ptr(), true) || num_bytes(operand) != size) {
+    return false;
+  }
 
-  const auto size = num_bytes(operand);
-  const auto has_size = [&](PyObject* each) {
-    return PyBytes_CheckExact(each) && static_cast<std::size_t>(PyBytes_GET_SIZE(each)) == size;
-  };
+  const std::unique_ptr<char, decltype(&std::free)> now{
+      static_cast<char*>(std::malloc(std::max(size, std::size_t{1}))), &std::free};
 
-  if (!has_size(old) || !has_size(bytes)) return false;
-
-  const auto now = owned(PyBytes_FromStringAndSize(nullptr, size));
-
-  if (!operand.is_here(view.ptr(), true)) return false;
-  copy_from(operand, PyBytes_AS_STRING(now.ptr()));
-  if (std::memcmp(PyBytes_AS_STRING(now.ptr()), PyBytes_AS_STRING(old), size) != 0) return false;
+  if (!now) throw std::bad_alloc{};
+  copy_from(operand, now.get());
+  if (std::memcmp(now.get(), old, size) != 0) return false;
 
   Run run{"assignment"};
 
-  copy_elements(first_element(operand), operand.byte_strides().data(), PyBytes_AS_STRING(bytes),
+  copy_elements(first_element(operand), operand.byte_strides().data(), elements,
                 in_order(operand).data(), operand.form.dim, operand.form.extents,
                 operand.small->shape().itemsize);
   note_change(store_fields(), operand);

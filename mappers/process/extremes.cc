@@ -11,6 +11,9 @@
 #include <cstring>
 #include <vector>
 
+#include "process/numpy_api.h"
+#include "program/elements.h"
+
 namespace nb = nanobind;
 
 namespace legate_diffuse {
@@ -154,7 +157,77 @@ void find_all_extremes(const Source& source, const Target& target, bool largest)
 
 }  // namespace
 
+namespace {
+
+template <typename T>
+[[gnu::always_inline]] inline bool has_nan_in_row(const T* row, std::int64_t count) {
+  constexpr std::int64_t BLOCK = 1024;
+
+  for (std::int64_t first = 0; first < count; first += BLOCK) {
+    const auto end = std::min(first + BLOCK, count);
+    int found = 0;
+
+    for (auto at = first; at < end; ++at) found |= int{row[at] != row[at]};
+    if (found != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+#define LEGATE_DIFFUSE_FIND(T)                                                                    \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) bool has_nan(const T* row,         \
+                                                                            std::int64_t count) { \
+    return has_nan_in_row(row, count);                                                            \
+  }
+LEGATE_DIFFUSE_FIND(double)
+LEGATE_DIFFUSE_FIND(float)
+#undef LEGATE_DIFFUSE_FIND
+
+namespace {
+
+bool has_nan(const std::uint16_t* halves, std::int64_t count) {
+  // all bits of the exponent are set, and others
+  return std::any_of(halves, halves + count, [](auto half) { return (half & 0x7fff) > 0x7c00; });
+}
+
+}  // namespace
+
+bool has_nan(PyObject* array) {
+  const auto content = content_of(array);
+
+  if (content.kind != 'f' && content.kind != 'c') return false;
+
+  const auto in_order = row_major_strides(content.dim, content.extents, content.itemsize);
+  const auto* elements = content.elements;
+  std::vector<char> copy;
+
+  if (!std::equal(content.byte_strides, content.byte_strides + content.dim, in_order.begin())) {
+    copy.resize(static_cast<std::size_t>(content.num_bytes()));
+    copy_elements(copy.data(), in_order.data(), elements, content.byte_strides, content.dim,
+                  content.extents, static_cast<std::size_t>(content.itemsize));
+    elements = copy.data();
+  }
+
+  // a complex one is two numbers
+  const auto size = content.itemsize / (content.kind == 'c' ? 2 : 1);
+  const auto count = content.num_bytes() / size;
+
+  if (size == sizeof(double)) return has_nan(reinterpret_cast<const double*>(elements), count);
+  if (size == sizeof(float)) return has_nan(reinterpret_cast<const float*>(elements), count);
+  // others are not looked at
+  return size != sizeof(std::uint16_t) ||
+         has_nan(reinterpret_cast<const std::uint16_t*>(elements), count);
+}
+
 void bind_extremes(nb::module_& module) {
+  module.def(
+      "has_nan",
+      [](nb::handle array) {
+        if (!is_array_of_numpy(array.ptr())) throw nb::type_error("not an array of NumPy's");
+        return has_nan(array.ptr());
+      },
+      nb::arg("array"));
   module.def("find_extremes", &find_all_extremes, nb::arg("source"), nb::arg("places"),
              nb::arg("largest"));
 }

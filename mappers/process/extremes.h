@@ -24,7 +24,10 @@ std::int64_t find_extreme(const std::int64_t* row, std::int64_t count, bool larg
 std::int64_t find_extreme(const std::int32_t* row, std::int64_t count, bool largest);
 std::int64_t find_extreme(const std::uint8_t* row, std::int64_t count, bool largest);
 
-// Adds `find_extremes`, which does so for arrays of NumPy's.
+// Whether an array of NumPy's has NaN, or is of a type of floats of which nothing is known.
+bool has_nan(PyObject* array);
+
+// Adds `find_extremes`, which does so for arrays of NumPy's, and `has_nan`.
 void bind_extremes(nanobind::module_& module);
 
 }  // namespace legate_diffuse

@@ -3,7 +3,6 @@
 #include "process/given.h"
 
 #include <cstdint>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -41,24 +40,8 @@ const NumPy& numpy() {
   return *known_numpy;
 }
 
-PyTypeObject* type_of_arrays() {
-  static auto* const found = reinterpret_cast<PyTypeObject*>(
-      nb::object{nb::module_::import_("numpy").attr("ndarray")}.release().ptr());
-
-  return found;
-}
-
-bool is_array_of_numpy(PyObject* object) {
-  return Py_TYPE(object) == type_of_arrays();
-}
-
 PyObject* name_of(PyObject* array) {
-  const auto dtype = owned(PyObject_GetAttr(array, names().dtype));
-
-  auto* const name = PyDict_GetItemWithError(numpy().names, dtype.ptr());
-
-  if (!name && PyErr_Occurred()) throw nb::python_error();
-  return name;
+  return name_of_type(numpy().names, array);
 }
 
 bool is_sequence(PyObject* object) {
@@ -118,23 +101,9 @@ nb::object GivenArguments::taken(PyObject* array) const {
 }
 
 nb::object GivenArguments::elements(PyObject* array) const {
-  auto made = lent_elements(array);
+  auto made = elements_here(array);
 
-  if (made.is_valid()) return made;
-
-  const auto found = owned(elements_of(array));
-
-  if (found.is_none()) return many_elements(array);
-
-  auto* const* const parts = &PyTuple_GET_ITEM(found.ptr(), 0);  // bytes, extents, name
-  auto* const dtype = dtype_of(parts[2]);
-
-  if (!dtype) return {};
-
-  PyObject* const arguments[]{parts[1], dtype, parts[0]};
-  made = owned(PyObject_Vectorcall(reinterpret_cast<PyObject*>(type_of_arrays()), arguments,
-                                   std::size(arguments), nullptr));
-  return made;
+  return made.is_valid() ? made : many_elements(array);
 }
 
 nb::object GivenArguments::many_elements(PyObject* array) const {
@@ -149,35 +118,36 @@ nb::object GivenArguments::many_elements(PyObject* array) const {
   return found;
 }
 
-nb::object GivenArguments::lent_elements(PyObject* array) const {
+nb::object GivenArguments::elements_here(PyObject* array) const {
   const auto view = view_of(array);
   LocalOperand operand;
 
   if (!view.is_valid() || !operand.is_in_process(view.ptr(), false)) return {};
 
-  const auto is_many = operand.form.volume > MOST_POINTS;
+  const auto& form = operand.form;
   const auto itemsize = operand.small->shape().itemsize;
   const auto owner = nb::find(operand.small);
   auto* const dtype = dtype_of(operand.dtype);
 
-  if (operand.form.volume * itemsize < MANY_BYTES || !owner.is_valid() || !dtype) return {};
-  if (is_many && (given_ == GivenElements::FEW || operand.form.volume > MOST_ALONE)) return {};
+  if (!dtype) return {};
+  if (form.volume * itemsize < MANY_BYTES || !owner.is_valid()) {
+    auto copied = form.volume > MOST_POINTS ? nb::object{} : copied_elements(view.ptr(), dtype);
 
-  const auto offset = operand.repeats ? 0 : operand.form.offset * itemsize;
-  const auto strides = operand.byte_strides();
-  nb::list extents, steps;
-
-  for (std::int64_t d = 0; d < operand.form.dim; ++d) {
-    extents.append(operand.form.extents[d]);
-    steps.append(strides[d]);
+    if (copied.is_valid()) seal(copied.ptr());
+    return copied;
   }
 
-  auto made = nb::handle{reinterpret_cast<PyObject*>(type_of_arrays())}(
-      nb::tuple{extents}, nb::handle{dtype}, owner.attr("lend")(), offset, nb::tuple{steps});
+  const auto is_many = form.volume > MOST_POINTS;
 
-  made.attr("flags").attr("writeable") = false;
+  if (is_many && (given_ == GivenElements::FEW || form.volume > MOST_ALONE)) return {};
+
+  auto lent = owner.attr("lend")();
+
+  // a finalizer may have come while objects were made
+  if (!operand.is_in_process(view.ptr(), false)) return {};
   has_many_ = has_many_ || is_many;
-  return made;
+  return array_over(dtype, form.dim, form.extents, operand.byte_strides().data(),
+                    first_element(operand), std::move(lent));
 }
 
 nb::object GivenArguments::all(PyObject* sequence) const {

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "process/numpy_api.h"
+
 namespace legate_diffuse {
 
 // What is needed of NumPy.
@@ -29,8 +31,6 @@ const NumPy& numpy();
 // The kinds of all types, where halves are only moved.
 inline constexpr std::string_view ALL_KINDS{"biufc"};
 
-PyTypeObject* type_of_arrays();
-bool is_array_of_numpy(PyObject* object);
 bool is_sequence(PyObject* object);
 
 // What arrays call a type of NumPy's; null if they have none such.
@@ -64,14 +64,14 @@ class GivenArguments {
 
   [[nodiscard]] nanobind::object taken(PyObject* array) const;
 
-  // Many elements are not copied.
   [[nodiscard]] nanobind::object elements(PyObject* array) const;
 
   // Many elements, or those that are brought; Python knows where they are.
   [[nodiscard]] nanobind::object many_elements(PyObject* array) const;
 
-  // The memory of an array stays as long as NumPy refers to it. Empty if they are few, or not here.
-  [[nodiscard]] nanobind::object lent_elements(PyObject* array) const;
+  // Elements that are here: a copy of a few; else the memory of an array stays as long as NumPy
+  // refers to it. Empty if they are not here, or too many.
+  [[nodiscard]] nanobind::object elements_here(PyObject* array) const;
 
   [[nodiscard]] nanobind::object all(PyObject* sequence) const;
 

@@ -12,7 +12,7 @@
 
 #include "process/arrays.h"
 #include "process/at_once.h"
-#include "process/contents.h"
+#include "process/extremes.h"
 #include "process/numbers.h"
 #include "process/numpy_memory.h"
 #include "process/runs.h"
@@ -46,20 +46,6 @@ nb::object called(const Recipe& recipe, const std::vector<PyObject*>& given, std
   return {};
 }
 
-// The memory of an array of NumPy's.
-class Memory {
- public:
-  explicit Memory(PyObject* array) {
-    if (PyObject_GetBuffer(array, &buffer, PyBUF_STRIDED_RO) != 0) throw nb::python_error();
-  }
-
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { PyBuffer_Release(&buffer); }
-
-  Py_buffer buffer{};
-};
-
 // A new small array of NumPy's elements; empty if it is left to Python.
 nb::object small_array_of(const Function& arrays, PyObject* found, const std::string& label) {
   auto* const name = name_of(found);
@@ -67,16 +53,11 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const std::st
 
   if (!signature) return {};
 
-  const Memory memory{found};
-  const auto& buffer = memory.buffer;
+  const auto content = content_of(found);
 
-  if (buffer.ndim > LEGATE_MAX_DIM || buffer.len > store_fields().most_bytes) {
-    return {};
-  }
+  if (content.dim > LEGATE_MAX_DIM || content.num_bytes() > store_fields().most_bytes) return {};
 
-  const std::vector<std::int64_t> extents(buffer.shape, buffer.shape + buffer.ndim);
-  const std::vector<std::int64_t> strides(buffer.strides, buffer.strides + buffer.ndim);
-  NewArray made{*signature, arrays.new_layout(extents.data(), buffer.ndim).ptr()};
+  NewArray made{*signature, arrays.new_layout(content.extents, content.dim).ptr()};
   LocalOperand target;
 
   if (!made.is_here(target)) return {};
@@ -84,11 +65,11 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const std::st
   Run run{label.c_str()};
 
   target.small->reserve();
-  if (buffer.len > 0) {
+  if (content.volume > 0) {
     copy_elements(target.small->elements(),
-                  row_major_strides(buffer.ndim, extents.data(), buffer.itemsize).data(),
-                  static_cast<const char*>(buffer.buf), strides.data(), buffer.ndim, extents.data(),
-                  static_cast<std::size_t>(buffer.itemsize));
+                  row_major_strides(content.dim, content.extents, content.itemsize).data(),
+                  content.elements, content.byte_strides, content.dim, content.extents,
+                  static_cast<std::size_t>(content.itemsize));
   }
   return nb::steal(made.done(target, run));
 }
@@ -138,6 +119,16 @@ bool fits(const Recipe& recipe, const Arguments& arguments, std::size_t named) {
   return true;
 }
 
+// Whether the first of the arrays that NumPy would be given is refused.
+bool refuses(const Recipe& recipe, PyObject* array) {
+  if (!is_array_of_numpy(array)) return false;
+
+  const auto content = content_of(array);
+
+  return (recipe.is_sized && (content.dim == 0 || content.volume == 0)) ||
+         (recipe.orders && has_nan(array));
+}
+
 }  // namespace
 
 PyObject* hosted(const Arguments& arguments) {
@@ -160,6 +151,8 @@ PyObject* hosted(const Arguments& arguments, GivenElements how) {
     if (!kept.back().is_valid()) Py_RETURN_NONE;
     plain.push_back(kept.back().ptr());
   }
+
+  if (!plain.empty() && refuses(recipe, plain[0])) Py_RETURN_NONE;
 
   std::optional<OwnMemory> memory;
 

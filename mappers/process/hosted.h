@@ -22,6 +22,8 @@ struct Recipe {
   bool may_warn;
   GivenElements given;
   bool converts;  // whether sequences are as good as arrays
+  bool is_sized;  // whether the first array must have axes and elements
+  bool orders;    // whether it must have no NaN
 };
 
 // Runs a recipe, which is `extra`, on copies of the elements of arrays in this process. Returns a

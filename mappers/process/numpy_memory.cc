@@ -3,6 +3,7 @@
 #include "process/numpy_memory.h"
 
 #include <nanobind/nanobind.h>
+#include <numpy/ndarraytypes.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <unordered_set>
 
 #include "memory/spare_memory.h"
+#include "process/numpy_api.h"
 
 namespace nb = nanobind;
 
@@ -125,38 +127,8 @@ void* move(void* /*context*/, void* memory, std::size_t num_bytes) {
   return Blocks::instance().move(memory, num_bytes);
 }
 
-// As in numpy/ndarraytypes.h.
-struct Allocator {
-  void* context;
-  void* (*allocate)(void*, std::size_t);
-  void* (*allocate_zeros)(void*, std::size_t, std::size_t);
-  void* (*move)(void*, void*, std::size_t);
-  void (*free)(void*, void*, std::size_t);
-};
-
-struct Handler {
-  char name[127];
-  std::uint8_t version;
-  Allocator allocator;
-};
-
-Handler handler{"legate_diffuse", 1, {nullptr, &allocate, &allocate_zeros, &move, &free_memory}};
-
-using SetHandler = PyObject* (*)(PyObject*);
-
-// The place of `PyDataMem_SetHandler` in numpy/__multiarray_api.h.
-constexpr std::size_t SET_HANDLER = 304;
-
-SetHandler set_handler() {
-  static const auto function = [] {
-    const auto table = nb::module_::import_("numpy._core._multiarray_umath").attr("_ARRAY_API");
-    auto* const functions = static_cast<void**>(PyCapsule_GetPointer(table.ptr(), nullptr));
-
-    if (!functions) throw nb::python_error();
-    return reinterpret_cast<SetHandler>(functions[SET_HANDLER]);
-  }();
-  return function;
-}
+PyDataMem_Handler handler{
+    "legate_diffuse", 1, {nullptr, &allocate, &allocate_zeros, &move, &free_memory}};
 
 PyObject* our_handler() {
   static auto* const made = PyCapsule_New(&handler, "mem_handler", nullptr);
@@ -167,13 +139,13 @@ PyObject* our_handler() {
 
 }  // namespace
 
-OwnMemory::OwnMemory() : before_{nb::steal(set_handler()(our_handler()))} {
+OwnMemory::OwnMemory() : before_{set_memory_handler(our_handler())} {
   if (!before_.is_valid()) throw nb::python_error();
 }
 
 OwnMemory::~OwnMemory() {
   const nb::error_scope raised;
-  const auto ours = nb::steal(set_handler()(before_.ptr()));
+  const auto ours = set_memory_handler(before_.ptr());
 
   if (!ours.is_valid()) PyErr_Clear();
 }

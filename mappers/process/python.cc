@@ -120,7 +120,13 @@ PyObject* copy_of_elements(PyObject*, PyObject* array) {
 
 PyObject* assign_elements(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guard([&] {
-    return PyBool_FromLong(put_elements(arguments[0], arguments[1], arguments[2]) ? 1 : 0);
+    const auto size = PyBytes_Size(arguments[1]);
+
+    if (size < 0 || PyBytes_Size(arguments[2]) < 0) throw nb::python_error();
+    return PyBool_FromLong(size == PyBytes_GET_SIZE(arguments[2]) &&
+                           put_elements(arguments[0], PyBytes_AS_STRING(arguments[1]),
+                                        PyBytes_AS_STRING(arguments[2]),
+                                        static_cast<std::size_t>(size)));
   });
 }
 
@@ -245,18 +251,20 @@ void add_operations(nb::module_& module) {
           "__init__",
           [](Recipe* recipe, nb::handle function, const std::string& label,
              const std::string& kinds, std::tuple<std::size_t, std::size_t, std::size_t> counts,
-             nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts) {
+             nb::handle keywords, bool may_warn, bool brings, bool reads_many, bool converts,
+             bool is_sized, bool orders) {
             const auto [least, most, arrays] = counts;
             const auto given = brings       ? GivenElements::BROUGHT
                                : reads_many ? GivenElements::HERE
                                             : GivenElements::FEW;
 
-            new (recipe) Recipe{function.inc_ref().ptr(), label,    kinds, least,   most, arrays,
-                                keywords.inc_ref().ptr(), may_warn, given, converts};
+            new (recipe)
+                Recipe{function.inc_ref().ptr(), label,    kinds, least,    most,     arrays,
+                       keywords.inc_ref().ptr(), may_warn, given, converts, is_sized, orders};
           },
           nb::arg("function"), nb::arg("label"), nb::arg("kinds"), nb::arg("counts"),
           nb::arg("keywords"), nb::arg("may_warn"), nb::arg("brings"), nb::arg("reads_many"),
-          nb::arg("converts"));
+          nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"));
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
   module.def("know_numpy", [](const nb::tuple& known) {
