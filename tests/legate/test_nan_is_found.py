@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from tiers import examples
@@ -17,7 +17,7 @@ from legate_diffuse import _native
 _TYPES = ("float16", "float32", "float64", "complex64", "complex128")
 
 
-@examples(100)
+@settings(max_examples=examples(100, 1000), deadline=None)
 @given(
     arrays.arrays(
         st.sampled_from(_TYPES),
