@@ -46,16 +46,6 @@ class PoolMemory {
 
 static_assert(TICKET_BYTES % SCRATCH_ALIGNMENT == 0);
 
-void add_buffers(const Program& program, const std::int64_t* offsets, char* scratch,
-                 std::vector<Base>& bases) {
-  for (std::size_t index = 0; index < program.buffers.size(); ++index) {
-    const auto& buffer = program.buffers[index];
-
-    bases.push_back(
-        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
-  }
-}
-
 using Arguments = std::vector<std::optional<Elements>>;
 
 void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Stream stream) {
@@ -68,7 +58,7 @@ void launch_tile(const Launch& launch, const Arguments& arguments, Driver::Strea
   const PoolMemory memory{launch.header.fold_size, plan.size};
   auto bases = tiled.bases(arguments);
 
-  add_buffers(program, plan.offsets.data(), memory.scratch(), bases);
+  add_scratch(program, {}, plan, memory.scratch(), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
   launcher.run(program.nests, program.num_nests, program.runs);
 }
@@ -78,17 +68,18 @@ void launch_whole(const legate::TaskContext& context, const Launch& launch,
   const auto& header = launch.header;
   const auto is_in_pool = header.scratch_in_store == 0;
   Words words{launch.words.data(), launch.words.size()};
-  const auto* const offsets = launch.take_offsets(words);
   const Program program{words};
   const PoolMemory memory{header.fold_size, is_in_pool ? header.scratch_size : 0};
   std::vector<Base> bases;
 
   // No nest touches an argument without elements.
   for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  add_buffers(program, offsets, is_in_pool ? memory.scratch() : scratch_in_store(context), bases);
+  add_scratch(program, {}, place_scratch(program.buffers, {}),
+              is_in_pool ? memory.scratch() : scratch_in_store(context), bases);
   NestLauncher launcher{bases, arguments.size(), prepare_folds(memory.folds(), stream), stream};
   if (header.partitioned != 0) {
-    ParsedNest nest{words};
+    auto nests = program.nests;
+    ParsedNest nest{nests};
 
     if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
       nest.restrict_to(*tile);

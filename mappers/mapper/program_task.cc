@@ -51,32 +51,34 @@ void run_launch(const legate::TaskContext& context) {
   const auto arguments = find_arguments(
       context, launch.privileges, header.num_arguments,
       [](char* to, const char* from, std::size_t size) { std::memcpy(to, from, size); });
-  const ThreadScratch scratch{header.scratch_size};
   Words words{launch.words.data(), launch.words.size()};
 
   if (launch.is_tiled()) {
     run_tile(words, arguments, header.sharing);
     return;
   }
-  const auto* const offsets = launch.take_offsets(words);
-  const auto schedule = launch.take_schedule(words);
+
   const Program program{words};
   std::vector<Base> bases;
+  std::vector<RootShape> shapes;
 
   // No nest touches an argument without elements.
-  for (const auto& argument : arguments) bases.push_back(argument ? base_of(*argument) : Base{});
-  add_scratch(program, schedule, offsets, scratch.get(), bases);
-  TeamRunner runner{bases, arguments.size(), header.sharing};
-  if (header.partitioned) {
-    ParsedNest nest{words};
-
-    if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
-      nest.restrict_to(*tile);
-      runner.run(nest);
-    }
+  for (const auto& argument : arguments) {
+    bases.push_back(argument ? base_of(*argument) : Base{});
+    shapes.push_back(argument ? shape_of(*argument) : RootShape{});
+  }
+  if (header.partitioned == 0) {
+    run_program(program, std::move(bases), shapes, header.sharing);
     return;
   }
-  run_nests(words, program.num_nests, schedule, runner);
+
+  auto nests = program.nests;
+  ParsedNest nest{nests};
+
+  if (const auto tile = find_tile(arguments, launch.privileges, nest.head)) {
+    nest.restrict_to(*tile);
+    TeamRunner{bases, arguments.size(), header.sharing}.run(nest);
+  }
 }
 
 // Nothing in here may throw: an exception in a task body ends the process.
@@ -97,14 +99,23 @@ class ProgramTask : public legate::LegateTask<ProgramTask> {
   static void gpu_variant(legate::TaskContext context) { run_program_on_gpu(context); }
 };
 
-// On GPUs nests run one after the other.
-Schedule schedule_of(const Program& program, const std::vector<RootShape>& arguments,
-                     const Sharing& sharing) {
-  return kernels_run_on_gpus() ? Schedule{} : make_schedule(program, arguments, sharing);
-}
-
 std::int64_t folds_of(const Program& program) {
   return kernels_run_on_gpus() ? fold_bytes(program.nests, program.num_nests) : 0;
+}
+
+LaunchHeader partitioned_header(const Program& program) {
+  LaunchHeader header{true};
+
+  header.fold_size = folds_of(program);
+  return header;
+}
+
+// The memory for the scratch buffers of a program that runs on one point. On GPUs nests run one
+// after the other.
+std::int64_t scratch_of(const Program& program, const std::vector<RootShape>& shapes,
+                        const Sharing& sharing) {
+  return kernels_run_on_gpus() ? place_scratch(program.buffers, {}).size
+                               : scratch_bytes(program, shapes, sharing);
 }
 
 RootShape shape_of(const legate::LogicalStore& store) {
@@ -160,7 +171,7 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
   if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions, types);
-  task.add_scalar_arg(pack_launch(arguments, program, true, {}, folds_of(Program{words})));
+  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(Program{words})));
   runtime->submit(std::move(task));
 }
 
@@ -187,7 +198,7 @@ void submit_partitioned(legate::LocalTaskID id, const std::vector<Access>& argum
   }
   Words words{program.data(), program.size()};
 
-  task.add_scalar_arg(pack_launch(arguments, program, true, {}, folds_of(Program{words})));
+  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(Program{words})));
   runtime->submit(std::move(task));
 }
 
@@ -195,11 +206,7 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
                   const std::vector<std::int64_t>& program) {
   const auto shapes = shapes_of(arguments);
   const auto checked = check_program({program.data(), program.size()}, shapes);
-  Execution execution;
-
-  execution.sharing = current_sharing();
-  execution.schedule = schedule_of(checked, shapes, execution.sharing);
-  execution.plan = place_scratch(checked.buffers, execution.schedule);
+  LaunchHeader header{false, current_sharing()};
 
   // A manual task with one point does not pass through Legate's partitioner: stores are passed as a
   // whole, and keep the partitions that they have.
@@ -211,16 +218,18 @@ void submit_whole(legate::LocalTaskID id, const std::vector<Access>& arguments,
     if (writes(privilege)) task.add_output(*store);
   }
 
+  header.scratch_size = scratch_of(checked, shapes, header.sharing);
+  header.fold_size = folds_of(checked);
   // throws where there is none, while the original tasks can still be run
-  if (!kernels_run_on_gpus() && execution.plan.size > MAX_KEPT_SCRATCH) {
-    const ThreadScratch first{execution.plan.size};
+  if (!kernels_run_on_gpus() && header.scratch_size > MAX_KEPT_SCRATCH) {
+    const ThreadScratch first{header.scratch_size};
   }
 
-  const auto* const scratch = find_scratch_store(execution.plan.size);
+  const auto* const scratch = find_scratch_store(header.scratch_size);
 
-  execution.scratch_in_store = scratch != nullptr;
+  header.scratch_in_store = scratch != nullptr;
   if (scratch) task.add_output(*scratch);
-  task.add_scalar_arg(pack_launch(arguments, program, false, execution, folds_of(checked)));
+  task.add_scalar_arg(pack_launch(arguments, program, header));
   runtime->submit(std::move(task));
 }
 
@@ -246,9 +255,8 @@ std::optional<std::size_t> program_pool_size(const legate::mapping::Task& task,
 
 std::int64_t scratch_bytes(const std::vector<RootShape>& shapes,
                            const std::vector<std::int64_t>& program) {
-  const auto checked = check_program({program.data(), program.size()}, shapes);
-
-  return place_scratch(checked.buffers, schedule_of(checked, shapes, current_sharing())).size;
+  return scratch_of(check_program({program.data(), program.size()}, shapes), shapes,
+                    current_sharing());
 }
 
 void submit_program_task(legate::LocalTaskID id, const std::vector<Access>& arguments,

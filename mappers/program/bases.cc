@@ -13,6 +13,15 @@ Base base_of(const Elements& elements) {
   return base;
 }
 
+RootShape shape_of(const Elements& elements) {
+  RootShape shape{{}, elements.itemsize};
+
+  for (std::int64_t d = 0; d < elements.dim; ++d) {
+    shape.extents.push_back(elements.upper[d] - elements.lower[d] + 1);
+  }
+  return shape;
+}
+
 Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
                const std::int64_t* extents) {
   return {elements, row_major_strides(dim, extents, itemsize)};

@@ -27,6 +27,9 @@ Base row_major(char* elements, std::int64_t itemsize, std::int64_t dim,
 // The base of an argument of a task, of which some elements are here.
 Base base_of(const Elements& elements);
 
+// What is here of it.
+RootShape shape_of(const Elements& elements);
+
 // The memory of a program's operands: that of its arguments, and then of its scratch buffers.
 class Bases {
  public:

@@ -65,6 +65,7 @@ std::optional<Elements> find_elements(const legate::PhysicalStore& store) {
   const auto dim = store.dim();
   Elements elements;
 
+  elements.dim = dim;
   elements.is_future = store.is_future();
   elements.itemsize = static_cast<std::int64_t>(store.type().size());
   if (dim == 0) {

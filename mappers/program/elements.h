@@ -22,6 +22,7 @@ struct Elements {
   Nest::Strides strides{};
   Nest::Strides lower{};
   Nest::Strides upper{};
+  std::int64_t dim{};
   bool is_future{};
   std::int64_t itemsize{};
 };

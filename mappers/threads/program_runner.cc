@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "memory/spare_memory.h"
-#include "program/scratch_plan.h"
 
 namespace legate_diffuse {
 
@@ -55,6 +54,17 @@ void run_band(Words& words, const Schedule& schedule, const Band& band, std::int
   }
 }
 
+void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
+  if (schedule.bands.empty()) {
+    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
+  }
+  std::int64_t first = 0;
+  for (const auto& band : schedule.bands) {
+    run_band(words, schedule, band, first, runner);
+    first += band.num_nests;
+  }
+}
+
 }  // namespace
 
 NoScratch::NoScratch(std::int64_t num_bytes) {
@@ -79,26 +89,21 @@ ThreadScratch::~ThreadScratch() {
   if (given_back_ > 0) SpareMemory::instance().free(memory_, given_back_);
 }
 
-void add_scratch(const Program& program, const Schedule& schedule, const std::int64_t* offsets,
+void add_scratch(const Program& program, const Schedule& schedule, const ScratchPlan& plan,
                  char* scratch, std::vector<Base>& bases) {
   for (std::size_t index = 0; index < program.buffers.size(); ++index) {
     const auto& buffer = program.buffers[index];
     auto& base = bases.emplace_back(
-        row_major(scratch + offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
+        row_major(scratch + plan.offsets[index], buffer.itemsize, buffer.dim, buffer.extents));
 
     if (!schedule.circular.empty()) base.circular = schedule.circular[index];
   }
 }
 
-void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner) {
-  if (schedule.bands.empty()) {
-    for (std::int64_t nest = 0; nest < num_nests; ++nest) runner.run(words);
-  }
-  std::int64_t first = 0;
-  for (const auto& band : schedule.bands) {
-    run_band(words, schedule, band, first, runner);
-    first += band.num_nests;
-  }
+std::int64_t scratch_bytes(const Program& program, const std::vector<RootShape>& shapes,
+                           const Sharing& sharing) {
+  if (program.buffers.empty()) return 0;
+  return place_scratch(program.buffers, schedule_of(program, shapes, sharing)).size;
 }
 
 void run_program(const Program& program, std::vector<Base> bases,
@@ -108,7 +113,7 @@ void run_program(const Program& program, std::vector<Base> bases,
   const auto plan = place_scratch(program.buffers, schedule);
   const ThreadScratch scratch{plan.size};
 
-  add_scratch(program, schedule, plan.offsets.data(), scratch.get(), bases);
+  add_scratch(program, schedule, plan, scratch.get(), bases);
   TeamRunner runner{bases, num_arguments, sharing};
 
   run_nests(program.nests, program.num_nests, schedule, runner);

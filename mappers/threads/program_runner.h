@@ -10,6 +10,7 @@
 
 #include "program/program.h"
 #include "program/schedule.h"
+#include "program/scratch_plan.h"
 #include "threads/runner.h"
 #include "threads/team_runner.h"
 
@@ -46,12 +47,13 @@ class ThreadScratch {
   std::int64_t given_back_{};  // so many bytes
 };
 
-// Adds the memory of a program's scratch buffers, which lie in `scratch` at these offsets.
-void add_scratch(const Program& program, const Schedule& schedule, const std::int64_t* offsets,
+// Adds the memory of a program's scratch buffers, which lie in `scratch` as planned.
+void add_scratch(const Program& program, const Schedule& schedule, const ScratchPlan& plan,
                  char* scratch, std::vector<Base>& bases);
 
-// Runs the nests of a program, which `words` begin with.
-void run_nests(Words words, std::int64_t num_nests, const Schedule& schedule, TeamRunner& runner);
+// The memory of scratch buffers with which a program runs: see `run_program`.
+std::int64_t scratch_bytes(const Program& program, const std::vector<RootShape>& shapes,
+                           const Sharing& sharing);
 
 // Runs a program that was checked, on scratch memory of this thread. `bases` and `shapes` are those
 // of the arguments. Throws NoScratch, before any nest has run.
