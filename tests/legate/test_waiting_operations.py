@@ -113,7 +113,7 @@ def test_windows_have_the_keys_that_python_writes() -> None:
     run_fresh(
         PROGRAM
         + """
-import legate_diffuse.launch.window as windows
+import legate_diffuse.launch.pending as windows
 close, seen = windows.close, []
 def compare(state, *arguments):
     again = windows.record(state.operations, state.single_below, state.carried)
