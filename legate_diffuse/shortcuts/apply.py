@@ -28,6 +28,7 @@ from legate_diffuse.shortcuts import (
     creation,
     functions,
     hosting,
+    means,
     numbers,
     products,
     random_numbers,
@@ -35,9 +36,9 @@ from legate_diffuse.shortcuts import (
     reductions,
     shown,
 )
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.shortcut import find, source_of
 from legate_diffuse.shortcuts.submission import Submission
-from legate_diffuse.shortcuts.templates import Client
 from legate_diffuse.stores.legate import Legate
 
 SHORTCUTS: Final = (
@@ -54,7 +55,7 @@ SHORTCUTS: Final = (
     # around some of the others
     *hosting.SHORTCUTS,
     *rearrangements.FLIPS,
-    *reductions.MEANS,
+    *means.SHORTCUTS,
 )
 
 # Functions with imports from their own package, which run with each call.

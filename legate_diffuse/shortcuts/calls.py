@@ -15,15 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
+from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import (
-    CHECKS,
-    EXACT,
-    OF_NUMBERS,
-    Templates,
-)
+from legate_diffuse.shortcuts.templates import EXACT, Templates
 
 # Operators: the method, the universal function, whether the array comes second.
 _OPERATORS: Final = {

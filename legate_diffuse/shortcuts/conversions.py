@@ -14,13 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.shortcuts.templates import (
-    FLOATS,
-    INTEGERS,
-    Client,
-    Template,
-    new_function,
-)
+from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.templates import FLOATS, INTEGERS, Template, new_function
 
 # What real numbers become, but for float16.
 _REAL: Final[frozenset[str | None]] = INTEGERS | FLOATS | {"bool"}

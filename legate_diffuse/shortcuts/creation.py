@@ -18,10 +18,10 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.shortcuts.client import OF_NUMBERS
 from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
-from legate_diffuse.shortcuts.templates import OF_NUMBERS
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout

@@ -11,7 +11,8 @@ from legate_diffuse.interpose.physical_store import shown_elements
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
-from legate_diffuse.shortcuts.templates import Client, NewArrays
+from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.form import seen
 from legate_diffuse.stores.view import View
 

@@ -23,6 +23,7 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.blas import Blas
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import (
     ALL_KINDS,
     INEXACT,
@@ -30,7 +31,7 @@ from legate_diffuse.shortcuts.elements import (
     Elements,
     UnsuitableError,
 )
-from legate_diffuse.shortcuts.templates import Client, NewArrays
+from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.root import Root

@@ -19,7 +19,8 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.launch import ranks
 from legate_diffuse.launch.likeness import Likeness
-from legate_diffuse.shortcuts.templates import ByType, Client, Templates
+from legate_diffuse.shortcuts.client import Client
+from legate_diffuse.shortcuts.templates import ByType, Templates
 from legate_diffuse.stores.view import View
 
 # What functions cost on elements that the mask leaves out, in additions. Others cost

@@ -25,13 +25,14 @@ from legate_diffuse.libraries.cupynumeric.tasks import (
     is_product_a_loop,
 )
 from legate_diffuse.shortcuts.broadcast import repeated
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
-from legate_diffuse.shortcuts.templates import Client, Template, new_function
+from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Shape
 from legate_diffuse.stores.view import View, over

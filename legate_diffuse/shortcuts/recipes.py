@@ -12,6 +12,7 @@ Follows: cuPyNumeric (cupynumeric/_module, _array/array.py, linalg)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -113,6 +114,9 @@ class Recipe:
         """Whether NumPy may warn of what it computes."""
         return self.kinds is not ALL_KINDS if self.computes is None else self.computes
 
+
+# Loops over elements, of which there may be none.
+_elementwise: Final = partial(Recipe, is_loop=True, is_elementwise=True)
 
 _JOINING: Final = "_module.array_joining"
 _SEARCHING: Final = "_module.ssc_searching"
@@ -264,18 +268,16 @@ FUNCTIONS: Final = (
         "cov", "_module.stats_correlating", 2, "rowvar bias ddof", _REAL, is_loop=True
     ),
     # what is close, or stays within bounds
-    Recipe(
+    _elementwise(
         "allclose",
         "_module.logic_comparison",
         2,
         "rtol atol",
         function=as_type(np.allclose, np.bool_),
         computes=True,
-        is_loop=True,
-        is_elementwise=True,
     ),
     *(
-        Recipe(name, "_module.logic_array_type", is_loop=True, is_elementwise=True)
+        _elementwise(name, "_module.logic_array_type")
         for name in ("iscomplex", "isreal")
     ),
     Recipe(
@@ -286,41 +288,10 @@ FUNCTIONS: Final = (
         is_loop=True,
         arrays=2,
     ),
-    Recipe(
-        "isclose",
-        "_module.logic_comparison",
-        2,
-        "rtol atol",
-        computes=True,
-        is_loop=True,
-        is_elementwise=True,
-    ),
-    Recipe(
-        "clip",
-        "_module.math_misc",
-        3,
-        kinds="f",
-        is_loop=True,
-        is_elementwise=True,
-    ),
-    Recipe(
-        "round",
-        "_module.math_rounding",
-        2,
-        "decimals",
-        _REAL,
-        is_loop=True,
-        is_elementwise=True,
-    ),
-    Recipe(
-        "nan_to_num",
-        "_module.math_misc",
-        1,
-        "nan posinf neginf",
-        "f",
-        is_loop=True,
-        is_elementwise=True,
-    ),
+    _elementwise("isclose", "_module.logic_comparison", 2, "rtol atol", computes=True),
+    _elementwise("clip", "_module.math_misc", 3, kinds="f"),
+    _elementwise("round", "_module.math_rounding", 2, "decimals", _REAL),
+    _elementwise("nan_to_num", "_module.math_misc", 1, "nan posinf neginf", "f"),
     Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
     # products and solvers
     Recipe("matmul", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
@@ -386,7 +357,7 @@ OPERATORS: Final = (
         converts=False,
     ),
     *(
-        Recipe(name, "", kinds="c", function=np.conj, is_loop=True, is_elementwise=True)
+        _elementwise(name, "", kinds="c", function=np.conj)
         for name in ("conj", "conjugate")
     ),
 )

@@ -17,18 +17,13 @@ import numpy as np
 
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import ALL_KINDS
 from legate_diffuse.shortcuts.refusals import Function, along_one
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
-from legate_diffuse.shortcuts.submission import CALLED, MADE, Submission, replace
+from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
-from legate_diffuse.shortcuts.templates import (
-    COMPLEX,
-    FLOATS,
-    Client,
-    Template,
-    new_function,
-)
+from legate_diffuse.shortcuts.templates import Template, new_function
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 
@@ -82,7 +77,7 @@ ARGUMENTS: Final = {
     for name in _METHODS
 }
 # What options are that are not given.
-_DEFAULTS: Final = {
+DEFAULTS: Final = {
     "axis": None,
     "dtype": None,
     "out": None,
@@ -90,12 +85,8 @@ _DEFAULTS: Final = {
     "initial": None,
     "where": None,
 }
-# The arguments of a mean, in their order.
-_OF_MEAN: Final = ("axis", "dtype", "out", "keepdims", "where")
 # Those of what tells whether any or all elements are true.
 _OF_TRUTH: Final = ("self", "axis", "out", "keepdims", "initial", "where")
-# Those whose mean is of their type.
-_INEXACT: Final = FLOATS | COMPLEX
 # At most so many shapes are remembered, of each method.
 _MAX_TEMPLATES: Final = 1024
 
@@ -148,7 +139,7 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
     doctor, sums, arguments = client.doctor, name in _SUMS, ARGUMENTS[name]
-    defaults = {each: _DEFAULTS[each] for each in (*arguments, "out")}
+    defaults = {each: DEFAULTS[each] for each in (*arguments, "out")}
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
@@ -309,57 +300,6 @@ def _with_axis(axis: int, dim: int) -> tuple[Any, ...]:
     return (*(slice(None) for _ in range(axis % dim)), None)
 
 
-def _replace_mean(submission: Submission) -> None:
-    client = submission.client
-    by_numpy = submission.by_numpy(np.mean, "mean", "biu", brings=False)
-
-    def average(array: Any, options: tuple[Any, ...], named: Any) -> Any:
-        """Return a mean, None if it is left to others."""
-        view = client.settled_view_of(array)
-        called = {**dict(zip(_OF_MEAN, options, strict=False)), **named}
-        axis, keeps = called.get("axis"), called.get("keepdims", False)
-        if (
-            view is None
-            or len(called) < len(options) + len(named)
-            or any(
-                [
-                    called[each] is not _DEFAULTS.get(each, ...)
-                    for each in called
-                    if each not in AXIS
-                ]
-            )
-        ):
-            return None
-        dim = len(view.shape)
-        if view.root.dtype not in _INEXACT:
-            if axis is not None or keeps is not False:
-                return None
-            return by_numpy(array)
-        if axis is None and keeps is False and view.volume > 1:
-            total, count = array.sum(), view.volume
-        elif (
-            type(axis) is int
-            and -dim <= axis < dim
-            and type(keeps) is bool
-            and view.volume
-        ):
-            total, count = array.sum(axis=axis, keepdims=keeps), view.shape[axis]
-        else:
-            return None
-        total /= count
-        return total
-
-    def replace_mean(owner: Any) -> None:
-        def mean(a: Any, *options: Any, **named: Any) -> Any:
-            made = average(a, options, named)
-            return original(a, *options, **named) if made is None else made
-
-        original = replace(owner, "mean", mean)
-
-    replace_mean(client.ndarray)
-    replace_mean(importlib.import_module("cupynumeric"))
-
-
 def _sources(name: str) -> tuple[Source, ...]:
     return (
         ("_array.array", f"ndarray.{name}"),
@@ -382,21 +322,5 @@ SHORTCUTS: Final = (
             partial(_replace_reduction, name),
         )
         for name in _METHODS
-    ),
-)
-
-# Around those that NumPy computes.
-MEANS: Final = (
-    Shortcut(
-        "means",
-        (
-            ("_array.array", "ndarray.mean"),
-            ("_module.stats_avgs_vars", "mean"),
-            ("_array.array", "ndarray._summation_dtype"),
-            ("_array.array", "ndarray._normalize_summation"),
-            ("_array.array", "ndarray.__itruediv__"),
-            *CALLED,
-        ),
-        _replace_mean,
     ),
 )

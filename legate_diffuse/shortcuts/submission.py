@@ -22,6 +22,7 @@ from legate_diffuse.ir.privilege import WRITE
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import Conversions
 from legate_diffuse.shortcuts.hosted import Hosted
 from legate_diffuse.shortcuts.masks import Selections
@@ -29,7 +30,6 @@ from legate_diffuse.shortcuts.parts import part_of
 from legate_diffuse.shortcuts.shortcut import Source
 from legate_diffuse.shortcuts.task import TaskTemplate, TemplateTask, submit
 from legate_diffuse.shortcuts.templates import (
-    Client,
     Constants,
     Template,
     Templates,

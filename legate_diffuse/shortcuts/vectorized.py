@@ -20,15 +20,11 @@ from legate_diffuse.libraries.form import Form
 from legate_diffuse.libraries.operations import Operation
 from legate_diffuse.shortcuts import vectorize
 from legate_diffuse.shortcuts.broadcast import repeated
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.results import Result
 from legate_diffuse.shortcuts.submission import Submission
 from legate_diffuse.shortcuts.task import joined, submit_together
-from legate_diffuse.shortcuts.templates import (
-    Client,
-    Template,
-    new_function,
-    single_element,
-)
+from legate_diffuse.shortcuts.templates import Template, new_function, single_element
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.layout import remember
 from legate_diffuse.stores.legate import Legate

@@ -28,8 +28,9 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import READ, REDUCE
 from legate_diffuse.shortcuts import apply, calls, reductions, shortcut
 from legate_diffuse.shortcuts import task as template_task
+from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.shortcut import source, source_of, tokens_of
-from legate_diffuse.shortcuts.templates import PRODUCTS, Client, Templates
+from legate_diffuse.shortcuts.templates import PRODUCTS, Templates
 
 OPERATORS = (*calls._OPERATORS, *calls._IN_PLACE)
 DTYPES = ("bool", "int32", "int64", "uint8", "float32", "float64", "complex128")
