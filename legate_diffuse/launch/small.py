@@ -44,8 +44,7 @@ from legate_diffuse.stores.view import View
 # How large arrays are on which operations run as they come: 49,152 numbers of 8 bytes.
 # Up to that most take no longer than it takes to record them for a launch.
 _SMALL_BYTES: Final = 3 * 2**17
-# On more points an operation is worth a place in a window; as in
-# mappers/process/at_once.h.
+# On more points an operation is worth a place in a window; as in at_once.h.
 MOST_POINTS: Final = 49152
 # But not where it reads up to so many and writes single elements: the program may well
 # wait for these, and all that the window could save is to read the others once more.
@@ -95,8 +94,7 @@ class SmallArrays:
 
     Attributes:
         limit: the bytes of a small array.
-        maps: whether large arrays may be mapped: who limits the bytes of arrays here
-            limits those of all.
+        maps: whether large arrays may be mapped, as nobody limits the bytes of all.
         room: the memory for large arrays.
         all_ran_here: false once a launch was a task, or had loops over more points than
             operations that run as they come.

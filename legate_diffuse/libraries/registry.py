@@ -39,9 +39,7 @@ from legate_diffuse.settings import DiffuseError
 from legate_diffuse.stores.legate import Legate
 
 GROUP: Final = "legate_diffuse.libraries"
-
 _COLUMNS: Final = ("int32", "int64")
-
 Function = Callable[..., Any]
 
 
@@ -380,10 +378,9 @@ def register_all(
     """
     name = library.name
     _looked_up.add(name)
-    points = entry_points(group=GROUP, name=name)
     for function in (
         *([own[name]] if name in own else []),
-        *[partial(_call, point) for point in points],
+        *[partial(_call, one) for one in entry_points(group=GROUP, name=name)],
         *_registered.get(name, ()),
     ):
         before = dict(library.forms), dict(library.operations)
