@@ -180,12 +180,11 @@ Form::Form(const std::int64_t* words) {
 }
 
 bool Form::has_shape_of(const Form& other) const {
-  return dim == other.dim && std::equal(extents, extents + dim, other.extents);
+  return dim == other.dim && are_alike(extents, other.extents, dim);
 }
 
 bool Form::operator==(const Form& other) const {
-  return offset == other.offset && has_shape_of(other) &&
-         std::equal(strides, strides + dim, other.strides);
+  return offset == other.offset && has_shape_of(other) && are_alike(strides, other.strides, dim);
 }
 
 void Form::write_to(FormWords& words) const {
@@ -375,10 +374,10 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
 
 Operation::Variants::const_iterator Operation::find(const LocalOperands& operands) const {
   const auto pattern = pattern_of(operands);
-  const auto end = pattern.begin() + static_cast<std::ptrdiff_t>(num_operands());
+  const auto count = static_cast<std::int64_t>(num_operands());
 
   return std::find_if(variants_.begin(), variants_.end(), [&](const auto& each) {
-    return std::equal(pattern.begin(), end, each.pattern.begin());
+    return are_alike(pattern.data(), each.pattern.data(), count);
   });
 }
 

@@ -46,6 +46,14 @@ inline const StoreFields& store_fields() {
   return *known_store_fields;
 }
 
+// Whether so many words are alike. They are few, and the library's function takes longer.
+inline bool are_alike(const std::int64_t* some, const std::int64_t* others, std::int64_t count) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    if (some[at] != others[at]) return false;
+  }
+  return true;
+}
+
 // The bytes of an element of a type of this name.
 std::int64_t itemsize_of(PyObject* dtype);
 
@@ -129,6 +137,9 @@ struct LocalOperand {
  private:
   Answer find(const StoreFields& fields, PyObject* view, bool changes);
   Answer find(const StoreFields& fields, LazyThunk& thunk);
+
+  // Lets it show the element at an integer for each dimension; false if these are others.
+  bool index_element(PyObject* const* parts);
 
   // extents and strides of a form that is not the layout's
   std::array<std::int64_t, 2 * LEGATE_MAX_DIM> own_;

@@ -138,10 +138,32 @@ nb::object plain_index(PyObject* key) {
   return made;
 }
 
+bool LocalOperand::index_element(PyObject* const* parts) {
+  auto at = form.offset;
+
+  for (std::int64_t d = 0; d < form.dim; ++d) {
+    std::int64_t index{};
+
+    if (!read_integer(parts[d], index)) return false;
+    if (index < 0) index += form.extents[d];
+    if (index < 0 || index >= form.extents[d]) return false;
+    at += index * form.strides[d];
+  }
+  form.dim = 0;
+  form.volume = 1;
+  form.offset = at;
+  form.end = at + 1;
+  copied = true;
+  return true;
+}
+
 bool LocalOperand::index(PyObject* key) {
   const auto is_tuple = PyTuple_CheckExact(key);
   const auto count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
   auto* const* const parts = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
+
+  if (count == form.dim && form.dim > 0 && index_element(parts)) return true;
+
   auto skipped = form.dim;
   int ellipses = 0;
 

@@ -24,16 +24,29 @@ bool read_index(PyObject* object, std::int64_t& index) {
          read_integer(owned(PyNumber_Index(object)).ptr(), index);
 }
 
-PyObject* value_of(PyObject* array) {
+Element only_element(PyObject* array) {
+  if (auto* const single = single_element(array)) {
+    return {single->elements.is_valid() ? single->elements.elements() : nullptr,
+            array_fields().root_dtype.of(single->prototype)};
+  }
+
   auto* const view = reinterpret_cast<PyObject*>(thunk_of(array));
   LocalOperand operand;
 
-  if (!arrays_are_ready() || !view || !operand.is_here(view, false) || !operand.small->is_valid() ||
-      operand.form.dim != 0) {
-    Py_RETURN_NONE;
+  if (!view || !operand.is_here(view, false) || operand.form.dim != 0 ||
+      !operand.small->is_valid()) {
+    return {};
   }
+  return {first_element(operand), operand.dtype};
+}
 
-  return number_from(number_type(operand.dtype), first_element(operand));
+PyObject* value_of(PyObject* array) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  const auto [pointer, dtype] = only_element(array);
+
+  if (!pointer) Py_RETURN_NONE;
+  return number_from(number_type(dtype), pointer);
 }
 
 }  // namespace legate_diffuse

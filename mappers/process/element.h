@@ -7,9 +7,26 @@
 #include <cstdint>
 
 #include "process/arrays.h"
+#include "process/lazy_thunk.h"
 #include "process/numbers.h"
 
 namespace legate_diffuse {
+
+// What is behind an array of a single element without dimensions that is no part of another one,
+// and has no thunk yet; null for others.
+inline LazyThunk* single_element(PyObject* array) {
+  auto* const thunk = thunk_of(array);
+
+  return thunk && !thunk->view && thunk->elements.shape().extents.empty() ? thunk : nullptr;
+}
+
+// The only element of an array without dimensions.
+struct Element {
+  char* pointer;  // null if the array has others, or it is not here
+  PyObject* dtype;
+};
+
+Element only_element(PyObject* array);
 
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);

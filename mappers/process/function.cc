@@ -40,7 +40,7 @@ struct Shape {
   }
 
   [[nodiscard]] bool is_of(const Form& form) const {
-    return dim == form.dim && std::equal(form.extents, form.extents + dim, extents.begin());
+    return dim == form.dim && are_alike(form.extents, extents.data(), dim);
   }
 
   std::int64_t dim{};
@@ -68,7 +68,7 @@ class PlainOperands {
       const auto type = type_of_numpy(plain_[index]);
       auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
 
-      if (!dtype || !are_alike(text_of(dtype), type)) continue;
+      if (!dtype || !means_alike(text_of(dtype), type)) continue;
       number_ = plain_number(plain_[index]);
       plain_[index] = number_.ptr();
     }
@@ -78,7 +78,7 @@ class PlainOperands {
 
  private:
   // Whether an array of a type makes of a number of this one what it makes of Python's.
-  static bool are_alike(std::string_view array, std::string_view number) {
+  static bool means_alike(std::string_view array, std::string_view number) {
     return array == number || array == "float64" || array == "complex128" ||
            (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
   }
@@ -448,8 +448,7 @@ nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) c
 
   auto& known = known_layout(place);
 
-  if (known.layout && known.dim == dim &&
-      std::equal(extents, extents + dim, known.extents.begin())) {
+  if (known.layout && known.dim == dim && are_alike(extents, known.extents.data(), dim)) {
     return nb::borrow(known.layout);
   }
 

@@ -320,13 +320,9 @@ Stores new_stores(PyObject* prototype, PyObject* layout, PyObject* dtype, PyObje
 }
 
 NewArray::NewArray(const Signature& signature, PyObject* layout)
-    : array{nb::steal(take_spare(array_fields().root_dtype.of(signature.prototype), layout))},
-      is_spare{array.is_valid()} {
+    : NewArray{take_spare(array_fields().root_dtype.of(signature.prototype), layout)} {
   if (is_spare) {
-    auto* const thunk = thunk_of(array.ptr());
-
-    view = nb::borrow(reinterpret_cast<PyObject*>(thunk));
-    thunk->reset(signature);
+    lazy_thunk(view.ptr())->reset(signature);
     return;
   }
 

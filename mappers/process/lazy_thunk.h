@@ -115,6 +115,12 @@ struct NewArray {
   nanobind::object array;
   nanobind::object view;
   bool is_spare;  // no object was made, so that nobody else's code came in between
+
+ private:
+  explicit NewArray(const Noted& spare)
+      : array{nanobind::steal(spare.array)},
+        view{nanobind::borrow(reinterpret_cast<PyObject*>(spare.thunk))},
+        is_spare{array.is_valid()} {}
 };
 
 }  // namespace legate_diffuse

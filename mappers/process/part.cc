@@ -203,6 +203,12 @@ bool put(PyObject* array, PyObject* key, PyObject* value) {
 
   if (!target.index(key) || target.form.volume > MOST_POINTS) return false;
   if (is_assignable(value)) return put_number(target, value);
+  if (auto* const single = single_element(value);
+      single && single->elements.is_valid() &&
+      array_fields().root_dtype.of(single->prototype) == target.dtype) {
+    copy_to(target, single->elements.elements(), {});
+    return true;
+  }
 
   // the original refuses values with more dimensions than the array, and copies what overlaps
   if (!other.is_valid() || !source.is_here(other.ptr(), false) || source.dtype != target.dtype ||

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "process/lazy_thunk.h"
+#include "process/element.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
 
@@ -27,14 +27,6 @@ bool is_one_call(const NestAtOnce& nest, const LocalOperands& found) {
                       [&](auto number) { return found[number].constant != nullptr; });
 }
 
-// What is behind an array of a single element without dimensions that is no part of another one,
-// and has no thunk yet; null for others.
-LazyThunk* single_element(PyObject* array) {
-  auto* const thunk = thunk_of(array);
-
-  return thunk && !thunk->view && thunk->elements.shape().extents.empty() ? thunk : nullptr;
-}
-
 }  // namespace
 
 SingleElements::Key::Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
@@ -44,37 +36,45 @@ SingleElements::Key::Key(const std::array<const void*, MOST_OPERANDS + 1>& all,
       same{(all[1] && all[1] == all[2] ? 1 : 0) | (all[0] && all[0] == all[1] ? 2 : 0) |
            (all[0] && all[0] == all[2] ? 4 : 0)} {}
 
-std::vector<SingleElements::Known>::const_iterator SingleElements::find(const Key& key) const {
-  return std::find_if(known_.begin(), known_.end(),
-                      [&](const auto& each) { return each.key == key; });
+const SingleElements::Known* SingleElements::find(const Key& key) const {
+  const auto found = std::find(keys_.begin(), keys_.end(), key);
+
+  return found == keys_.end() ? nullptr : &known_[static_cast<std::size_t>(found - keys_.begin())];
 }
 
 void SingleElements::add(const Signature& signature, const LocalOperands& found,
                          std::size_t count) {
-  std::array<const void*, MOST_OPERANDS + 1> roots{};
+  std::array<const void*, MOST_OPERANDS + 1> places{};
   std::array<PyObject*, MOST_OPERANDS> dtypes{};
 
   for (std::size_t index = 0; index <= count; ++index) {
     const auto& one = found[index];
 
-    if (!one.constant && (one.form.dim != 0 || !lazy_thunk(one.root))) return;
-    roots[index] = one.root;
+    // a constant array is no number
+    if (one.constant ? one.dtype != nullptr : one.form.dim != 0) return;
+    if (!one.constant) places[index] = first_element(one);
     if (index > 0) dtypes[index - 1] = one.dtype;
   }
+  if (!lazy_thunk(found[0].root)) return;
 
-  const Key key{roots, dtypes, count};
-  const auto before = find(key);
+  const Key key{places, dtypes, count};
+  const auto* const before = find(key);
 
-  if (before != known_.end()) {
-    if (before->nest.kernel->code) return;
-    known_.erase(before);  // it was forgotten
-  }
+  if (before && before->nest.kernel->code) return;
 
   const auto* const nest = signature.operation->only_nest(found);
 
   if (!nest || !is_one_call(*nest, found)) return;
 
-  known_.push_back({key, signature, *nest});
+  // a layout is kept as long as the process
+  Known known{signature, *nest, Py_NewRef(found[0].layout)};
+
+  if (before) {  // its kernel was forgotten
+    known_[static_cast<std::size_t>(before - known_.data())] = std::move(known);
+  } else {
+    keys_.push_back(key);
+    known_.push_back(std::move(known));
+  }
 }
 
 PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
@@ -82,25 +82,23 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   std::array<PyObject*, MOST_OPERANDS> dtypes{};
   std::array<char*, MOST_OPERANDS + 1> pointers;
   std::array<ScalarBlock, MOST_OPERANDS> numbers;
-  PyObject* layout{};
 
   for (std::size_t index = 0; index < count; ++index) {
     if (is_number(operands[index])) continue;
 
-    auto* const thunk = single_element(operands[index]);
+    const auto [pointer, dtype] = only_element(operands[index]);
 
-    if (!thunk || !thunk->elements.is_valid()) return nullptr;
+    if (!pointer) return nullptr;
     arrays[index + 1] = operands[index];
-    dtypes[index] = array_fields().root_dtype.of(thunk->prototype);
-    pointers[index + 1] = thunk->elements.elements();
-    layout = thunk->layout;
+    dtypes[index] = dtype;
+    pointers[index + 1] = pointer;
   }
 
-  const auto found = find({arrays, dtypes, count});
+  const auto* const found = find({arrays, dtypes, count});
 
-  if (found == known_.end() || !found->nest.kernel->code) return nullptr;
+  if (!found || !found->nest.kernel->code) return nullptr;
 
-  const auto& [_, signature, nest] = *found;
+  const auto& [signature, nest, layout] = *found;
 
   for (std::size_t index = 0; index < count; ++index) {
     if (dtypes[index]) continue;
@@ -110,8 +108,9 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   }
 
   auto* const dtype = array_fields().root_dtype.of(signature.prototype);
-  auto result = arrays[0] ? nb::borrow(out) : nb::steal(take_spare(dtype, layout));
-  auto* const thunk = result.is_valid() ? single_element(result.ptr()) : nullptr;
+  const auto [array, thunk] =
+      arrays[0] ? Noted{Py_NewRef(out), single_element(out)} : take_spare(dtype, layout);
+  auto result = nb::steal(array);
 
   if (!thunk || array_fields().root_dtype.of(thunk->prototype) != dtype ||
       (arrays[0] && !is_writeable(out))) {

@@ -47,13 +47,16 @@ class SingleElements {
   };
 
   struct Known {
-    Key key;
     Signature signature;
     NestAtOnce nest;
+    PyObject* layout;  // of the result
   };
 
-  [[nodiscard]] std::vector<Known>::const_iterator find(const Key& key) const;
+  // Null if it is not known.
+  [[nodiscard]] const Known* find(const Key& key) const;
 
+  // one for each that is known
+  std::vector<Key> keys_;
   std::vector<Known> known_;
 };
 

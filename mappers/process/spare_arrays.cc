@@ -184,7 +184,7 @@ bool all_are_writeable() {
   return !has_read_only;
 }
 
-PyObject* take_spare(PyObject* dtype, PyObject* layout) {
+Noted take_spare(PyObject* dtype, PyObject* layout) {
   for (std::size_t steps = 0; steps < MOST; ++steps) {
     const auto place = (last + steps) % MOST;
     auto* const array = arrays[place];
@@ -196,9 +196,9 @@ PyObject* take_spare(PyObject* dtype, PyObject* layout) {
       continue;
     }
     last = place;
-    return Py_NewRef(array);
+    return {Py_NewRef(array), thunks[place]};
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace legate_diffuse

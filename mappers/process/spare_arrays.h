@@ -59,6 +59,6 @@ bool all_are_writeable();
 
 // A new reference to an array with elements of the given type and with the given layout, which
 // nobody else holds; null if there is none. Its elements have the values that they had.
-PyObject* take_spare(PyObject* dtype, PyObject* layout);
+Noted take_spare(PyObject* dtype, PyObject* layout);
 
 }  // namespace legate_diffuse

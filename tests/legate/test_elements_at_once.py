@@ -345,3 +345,38 @@ for call in CALLS:
         assert float(call(a, a)) == float(call(np.float64(3.0), np.float64(3.0)))
 """
     )
+
+
+def test_elements_that_are_parts_or_have_stores_are_like_others() -> None:
+    """Whatever made them, or shows them as well."""
+    run_fresh(
+        BEGIN
+        + """
+def program(n):
+    x = n.arange(6.0)
+    found = []
+    # the first has its store from the start, the second shares it, the third a part
+    for a in (n.array(2.5), x[3, ...], n.squeeze(x[4:5]), x.sum()):
+        for b in (a, x[3, ...], a[...], x[1] * 1.0):
+            for _ in range(4):
+                c = a * b
+                found += [c - b, b < a, a / 2.0, 2.0 - b, c * c, a > 1.0]
+                c += a
+                c -= c
+                found.append(c + b)
+                x[3] += 1.0
+                found.append(a + b)
+    for each in found:
+        each.dtype
+    return [(str(each.dtype), each.shape, each.tolist()) for each in found]
+
+right, made = program(np), program(cn)
+assert made == right, [pair for pair in zip(right, made) if pair[0] != pair[1]][:3]
+
+s, t = cn.array(2.5), cn.array(1.5)
+before = legate_diffuse.stats()["ran_in_process"]
+for _ in range(100):
+    s * t
+assert legate_diffuse.stats()["ran_in_process"] - before == 100
+"""
+    )
