@@ -189,15 +189,14 @@ class Elements:
     def _many(self, view: View | None) -> Any:
         """Return the many elements of an array that is here, None if it is not.
 
-        They are those themselves, of ours or in memory that Legate has mapped.
+        They are those themselves, of ours or in memory that Legate has mapped. Nobody
+        writes to them (``array_over`` in ``mappers/process/numpy_api.h``).
         """
         if view is None or not view.affine or not view.root.is_here:
             return None
         if window.may_change(view.root) or not self._may_be_read(view):
             return None
-        found = self.shown(view)
-        found.flags.writeable = False
-        return found
+        return self.shown(view)
 
     def shown(self, view: View, changes: bool = False) -> Any:
         """Return the elements that an affine view of an array here shows."""

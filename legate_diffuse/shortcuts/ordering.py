@@ -8,7 +8,6 @@ Follows: cuPyNumeric (cupynumeric/_module, src/cupynumeric)
 
 from __future__ import annotations
 
-from contextlib import suppress
 from math import prod
 from typing import Any, Final
 
@@ -20,6 +19,10 @@ from legate_diffuse.shortcuts.refusals import Function, has_nan
 
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
+# The same of integers.
+_MANY_INTEGERS: Final = 2**9
+# Those of an integer that tell how large it is.
+_BITS: Final = 63
 # How many of them tell whether most are different.
 _SAMPLE: Final = 1024
 # From so many elements on it pays to take them in another way.
@@ -61,7 +64,7 @@ def extreme(function: Function) -> Function:
                 raise UnsuitableError
             return function(a, axis, keepdims=keepdims)
         if found is None:
-            found = function(_writeable(a), axis, keepdims=True)
+            found = function(a, axis, keepdims=True)
         if a.dtype.kind != "f":
             pass
         elif axis is None:
@@ -71,17 +74,6 @@ def extreme(function: Function) -> Function:
         return found if keepdims else np.squeeze(found, axis)
 
     return place
-
-
-def _writeable(a: Any) -> Any:
-    """Return what NumPy does not copy first, as it does what may not be written.
-
-    Source: PyArray_ArgMax (numpy/_core/src/multiarray/calculation.c).
-    """
-    found = a.view()
-    with suppress(ValueError):
-        found.flags.writeable = True
-    return found
 
 
 def _places_in_rows(a: Any, axis: Any, largest: bool) -> Any:
@@ -124,8 +116,25 @@ def unique(a: Any) -> Any:
     return found[is_first]
 
 
+def _places_of_integers(a: Any) -> Any:
+    """Sort integers together with their places, which NumPy does in vectors.
+
+    None if both do not fit into 64 bits.
+    """
+    least, bits = int(a.min()), a.size.bit_length()
+    if (int(a.max()) - least).bit_length() + bits > _BITS:
+        return None
+    keys = (a.astype(np.int64) - least << bits) | np.arange(a.size)
+    keys.sort()
+    return keys & ((1 << bits) - 1)
+
+
 def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Sort as the original does: on processors it is always stable."""
+    if a.ndim == 1 and a.size >= _MANY_INTEGERS and a.dtype.char in "ilqI":
+        places = _places_of_integers(a)
+        if places is not None:
+            return places
     is_long = a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
     if is_long and a.ndim > 1 and axis is not None:
         rows = np.moveaxis(a, axis, -1)

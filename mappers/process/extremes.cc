@@ -51,17 +51,18 @@ template <typename T>
   }
 }
 
-// Elements that are compared at a time, in lanes that do not wait for each other.
-constexpr std::int64_t LANES = 32;
+// Elements that are compared at a time, in lanes that do not wait for each other. Compilers make a
+// loop of so many, and vectors of it.
+constexpr std::int64_t LANES = 64;
 
 // The place of the first extreme of a row; -1 if there is NaN.
 template <bool LARGEST, typename T>
 [[gnu::always_inline]] inline std::int64_t find_in_row(const T* row, std::int64_t count) {
   // what is compared with NaN stays NaN
   const auto better = [](T one, T best) {
-    const auto precedes = LARGEST ? one > best : one < best;
+    const auto stays = LARGEST ? best >= one : best <= one;
 
-    return static_cast<bool>(int{precedes} | int{one != one}) ? one : best;
+    return stays ? best : (best == best ? one : best);
   };
   auto best = row[0];
   std::int64_t at = 0;
@@ -79,8 +80,9 @@ template <bool LARGEST, typename T>
   }
   for (; at < count; ++at) best = better(row[at], best);
   if (best != best) return -1;
-  at = 0;
-  for (bool is_found = false; at + LANES <= count; at += LANES) {
+  for (at = 0; at + LANES <= count; at += LANES) {
+    std::uint8_t is_found = 0;
+
     for (std::int64_t lane = 0; lane < LANES; ++lane) is_found |= row[at + lane] == best;
     if (is_found) break;
   }
@@ -118,6 +120,55 @@ LEGATE_DIFFUSE_FIND(std::int64_t)
 LEGATE_DIFFUSE_FIND(std::int32_t)
 LEGATE_DIFFUSE_FIND(std::uint8_t)
 #undef LEGATE_DIFFUSE_FIND
+
+namespace {
+
+// Elements that are looked at together: a byte counts them, and vectors hold many bytes.
+constexpr std::int64_t BLOCK = 255;
+
+template <bool ZERO, typename T>
+[[gnu::always_inline]] inline bool holds(const T* row, std::int64_t count) {
+  for (std::int64_t at = 0; at < count;) {
+    const auto end = std::min(count, at + BLOCK);
+    std::uint8_t is_found = 0;
+
+    for (; at < end; ++at) is_found |= (row[at] == 0) == ZERO;
+    if (is_found) return true;
+  }
+  return false;
+}
+
+template <typename T>
+[[gnu::always_inline]] inline std::int64_t count_in_row(const T* row, std::int64_t count) {
+  std::int64_t found = 0;
+
+  for (std::int64_t at = 0; at < count;) {
+    const auto end = std::min(count, at + BLOCK);
+    std::uint8_t in_block = 0;
+
+    for (; at < end; ++at) in_block += row[at] != 0;
+    found += in_block;
+  }
+  return found;
+}
+
+}  // namespace
+
+#define LEGATE_DIFFUSE_LOOK(T)                                                            \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) bool holds_element(        \
+      const T* row, std::int64_t count, bool zero) {                                      \
+    return zero ? holds<true>(row, count) : holds<false>(row, count);                     \
+  }                                                                                       \
+  __attribute__((target_clones("avx512f", "avx2", "default"))) std::int64_t count_others( \
+      const T* row, std::int64_t count) {                                                 \
+    return count_in_row(row, count);                                                      \
+  }
+LEGATE_DIFFUSE_LOOK(double)
+LEGATE_DIFFUSE_LOOK(float)
+LEGATE_DIFFUSE_LOOK(std::int64_t)
+LEGATE_DIFFUSE_LOOK(std::int32_t)
+LEGATE_DIFFUSE_LOOK(std::uint8_t)
+#undef LEGATE_DIFFUSE_LOOK
 
 namespace {
 

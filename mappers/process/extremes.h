@@ -24,6 +24,20 @@ std::int64_t find_extreme(const std::int64_t* row, std::int64_t count, bool larg
 std::int64_t find_extreme(const std::int32_t* row, std::int64_t count, bool largest);
 std::int64_t find_extreme(const std::uint8_t* row, std::int64_t count, bool largest);
 
+// Whether one of the elements is zero, or is not.
+bool holds_element(const double* row, std::int64_t count, bool zero);
+bool holds_element(const float* row, std::int64_t count, bool zero);
+bool holds_element(const std::int64_t* row, std::int64_t count, bool zero);
+bool holds_element(const std::int32_t* row, std::int64_t count, bool zero);
+bool holds_element(const std::uint8_t* row, std::int64_t count, bool zero);
+
+// How many of the elements are not zero.
+std::int64_t count_others(const double* row, std::int64_t count);
+std::int64_t count_others(const float* row, std::int64_t count);
+std::int64_t count_others(const std::int64_t* row, std::int64_t count);
+std::int64_t count_others(const std::int32_t* row, std::int64_t count);
+std::int64_t count_others(const std::uint8_t* row, std::int64_t count);
+
 // Whether an array of NumPy's has NaN, or is of a type of floats of which nothing is known.
 bool has_nan(PyObject* array);
 

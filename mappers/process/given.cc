@@ -131,10 +131,7 @@ nb::object GivenArguments::elements_here(PyObject* array) const {
 
   if (!dtype) return {};
   if (form.volume * itemsize < MANY_BYTES || !owner.is_valid()) {
-    auto copied = form.volume > MOST_POINTS ? nb::object{} : copied_elements(view.ptr(), dtype);
-
-    if (copied.is_valid()) seal(copied.ptr());
-    return copied;
+    return form.volume > MOST_POINTS ? nb::object{} : copied_elements(view.ptr(), dtype);
   }
 
   const auto is_many = form.volume > MOST_POINTS;

@@ -38,7 +38,7 @@ nb::object new_array(PyObject* dtype, std::int64_t dim, const std::int64_t* exte
 
   auto made = nb::steal(PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(dtype),
                                              static_cast<int>(dim), extents, byte_strides, elements,
-                                             0, nullptr));
+                                             elements ? NPY_ARRAY_WRITEABLE : 0, nullptr));
 
   if (!made.is_valid()) throw nb::python_error();
   return made;
@@ -94,10 +94,6 @@ nb::object array_over(PyObject* dtype, std::int64_t dim, const std::int64_t* ext
     throw nb::python_error();
   }
   return made;
-}
-
-void seal(PyObject* array) {
-  PyArray_CLEARFLAGS(fields_of(array), NPY_ARRAY_WRITEABLE);
 }
 
 nb::object set_memory_handler(PyObject* handler) {

@@ -35,14 +35,12 @@ PyObject* name_of_type(PyObject* names, PyObject* array);
 // yet. Throws nanobind::python_error.
 nanobind::object new_array_of_numpy(PyObject* dtype, std::int64_t dim, const std::int64_t* extents);
 
-// A new array that shows elements of an owner, which it keeps. Nobody can write to it. Throws
+// A new array that shows elements of an owner, which it keeps. Nobody is to write to it; but of
+// what may not be written NumPy makes copies, as of places (PyArray_ContiguousFromAny). Throws
 // nanobind::python_error.
 nanobind::object array_over(PyObject* dtype, std::int64_t dim, const std::int64_t* extents,
                             const std::int64_t* byte_strides, char* elements,
                             nanobind::object owner);
-
-// Lets nobody write to an array.
-void seal(PyObject* array);
 
 // Lets NumPy get memory from a handler, a capsule; returns the one before. Empty after an error.
 nanobind::object set_memory_handler(PyObject* handler);

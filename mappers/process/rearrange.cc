@@ -238,10 +238,7 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   if (indices.form.volume * (form.volume / form.extents[0]) > MOST_POINTS) Py_RETURN_NONE;
   std::copy(form.extents + 1, form.extents + form.dim,
             std::copy(indices.form.extents, indices.form.extents + dims, shape.extents.begin()));
-  // the original refuses places that are outside
-  if (!copying.make(function, shape) || !look() || !are_inside(indices, form.extents[0])) {
-    Py_RETURN_NONE;
-  }
+  if (!copying.make(function, shape) || !look()) Py_RETURN_NONE;
 
   const auto itemsize = copying.itemsize();
   const auto strides = row_major_strides(form.dim - 1, form.extents + 1, itemsize);
@@ -250,20 +247,33 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   const auto extent = form.extents[0];
   const auto* const from = copying.from();
   auto* to = copying.target.small->elements();
+  bool is_inside = true;
+
+  // where a place is outside, the first one is as good
+  const auto offset = [step, extent](std::int64_t place, bool& is_inside) {
+    const auto at = place < 0 ? place + extent : place;
+    const auto is_there = at >= 0 && at < extent;
+
+    is_inside &= is_there;
+    return is_there ? at * step : 0;
+  };
 
   if (row == sizeof(double)) {
     // the loop has copies of all it uses, as bytes may be anybody's
-    for_each_place(indices, [from, step, extent, to](std::int64_t place) mutable {
-      std::memcpy(to, from + (place < 0 ? place + extent : place) * step, sizeof(double));
+    for_each_place(indices, [from, offset, to, &is_inside, all = true](std::int64_t place) mutable {
+      std::memcpy(to, from + offset(place, all), sizeof(double));
       to += sizeof(double);
+      if (!all) is_inside = false;
     });
-    return copying.done();
+  } else {
+    for_each_place(indices, [&](std::int64_t place) {
+      copy_elements(to, strides.data(), from + offset(place, is_inside), copying.strides.data() + 1,
+                    form.dim - 1, form.extents + 1, itemsize);
+      to += row;
+    });
   }
-  for_each_place(indices, [&](std::int64_t place) {
-    copy_elements(to, strides.data(), from + (place < 0 ? place + extent : place) * step,
-                  copying.strides.data() + 1, form.dim - 1, form.extents + 1, itemsize);
-    to += row;
-  });
+  // the original refuses others
+  if (!is_inside) Py_RETURN_NONE;
   return copying.done();
 }
 

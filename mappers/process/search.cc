@@ -28,9 +28,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Elements after which it is asked whether one was found.
-constexpr std::int64_t BLOCK = 256;
-
 // Calls `visit` with the type of an array's elements; false if there is none for it.
 template <typename Visit>
 bool with_type_of(std::string_view dtype, const Visit& visit) {
@@ -125,19 +122,6 @@ bool find_all(const InOrder<T>& found, std::int64_t count, std::int64_t columns,
   return HAS_LOOP;
 }
 
-// Whether one of the elements is zero, or is not.
-template <typename T>
-bool holds(const InOrder<T>& found, bool zero) {
-  for (std::int64_t at = 0; at < found.count;) {
-    const auto end = std::min(found.count, at + BLOCK);
-    bool any = false;
-
-    for (; at < end; ++at) any |= (found.elements[at] == 0) == zero;
-    if (any) return true;
-  }
-  return false;
-}
-
 // The elements of an array in this process; false if there are none here.
 bool find(PyObject* array, LocalOperand& operand) {
   if (!arrays_are_ready()) return false;
@@ -216,7 +200,7 @@ PyObject* count_of_others(const Function& function, PyObject* array) {
   if (!with_type_of(text_of(operand.dtype), [&](auto like) {
         const InOrder<decltype(like)> found{operand};
 
-        for (std::int64_t at = 0; at < found.count; ++at) count += found.elements[at] != 0;
+        count = static_cast<std::uint64_t>(count_others(found.elements, found.count));
       })) {
     Py_RETURN_NONE;
   }
@@ -229,8 +213,11 @@ PyObject* truth(const Function& function, PyObject* array, bool of_all) {
 
   // the original copies a single element
   if (!find(array, operand) || operand.form.volume < 2) Py_RETURN_NONE;
-  if (!with_type_of(text_of(operand.dtype),
-                    [&](auto like) { found = holds(InOrder<decltype(like)>{operand}, of_all); })) {
+  if (!with_type_of(text_of(operand.dtype), [&](auto like) {
+        const InOrder<decltype(like)> all{operand};
+
+        found = holds_element(all.elements, all.count, of_all);
+      })) {
     Py_RETURN_NONE;
   }
   return single(function, "bool", found != of_all, of_all ? "all" : "any");
