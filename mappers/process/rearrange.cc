@@ -247,7 +247,7 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   const auto extent = form.extents[0];
   const auto* const from = copying.from();
   auto* to = copying.target.small->elements();
-  bool is_inside = true;
+  bool is_inside = true, is_known = false;
 
   // where a place is outside, the first one is as good
   const auto offset = [step, extent](std::int64_t place, bool& is_inside) {
@@ -260,20 +260,21 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
 
   if (row == sizeof(double)) {
     // the loop has copies of all it uses, as bytes may be anybody's
-    for_each_place(indices, [from, offset, to, &is_inside, all = true](std::int64_t place) mutable {
-      std::memcpy(to, from + offset(place, all), sizeof(double));
-      to += sizeof(double);
-      if (!all) is_inside = false;
-    });
+    is_known = for_each_place(
+        indices, [from, offset, to, &is_inside, all = true](std::int64_t place) mutable {
+          std::memcpy(to, from + offset(place, all), sizeof(double));
+          to += sizeof(double);
+          if (!all) is_inside = false;
+        });
   } else {
-    for_each_place(indices, [&](std::int64_t place) {
+    is_known = for_each_place(indices, [&](std::int64_t place) {
       copy_elements(to, strides.data(), from + offset(place, is_inside), copying.strides.data() + 1,
                     form.dim - 1, form.extents + 1, itemsize);
       to += row;
     });
   }
-  // the original refuses others
-  if (!is_inside) Py_RETURN_NONE;
+  // the original refuses others, and takes other types of places
+  if (!is_known || !is_inside) Py_RETURN_NONE;
   return copying.done();
 }
 
