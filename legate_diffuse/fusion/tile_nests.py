@@ -20,7 +20,7 @@ from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest, over
 
 # To place a nest takes time in the number of those before it.
-MAX_TILED_NESTS: Final = 64
+MAX_TILED_NESTS: Final = 96
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,17 +24,23 @@ class CopyTask:
         self._meanings = meanings
         self._library: Any = None
 
-    def take(self, operation: Any) -> None:
-        """Let an operation be our task if it copies a store bit by bit."""
+    def of(self, operation: Any) -> Any:
+        """Return what to submit for an operation: our task, or the operation itself."""
         kind = operation.kind
-        if kind is None or not self._is_copy(kind.operation):
-            return
-        runs_here = self._legate.native.kernels_run_in_process()
-        if runs_here and sorted(operation.privileges) == [READ, WRITE]:
-            if self._library is None:
-                self._library = self._legate.runtime.find_library("legate_diffuse")
-            operation.library = self._library
-            operation.task_id = self._legate.native.COPY_TASK
+        if (
+            kind is None
+            or not self._is_copy(kind.operation)
+            or all([view.affine for view in operation.views])
+            or sorted(operation.privileges) != [READ, WRITE]
+            or not self._legate.native.kernels_run_in_process()
+        ):
+            return operation
+        if self._library is None:
+            self._library = self._legate.runtime.find_library("legate_diffuse")
+        task = operation.task()
+        task.library = self._library
+        task.task_id = self._legate.native.COPY_TASK
+        return task
 
     def _is_copy(self, kind: OperationKind) -> bool:
         return self._meanings.copies(kind) and kind.inputs == kind.outputs

@@ -72,13 +72,13 @@ class OriginalStep(Step):
         """Submit the original task."""
         operation = self._operation
         self._submitter.note_task(operation)
-        self._submitter.copies.take(operation)
+        task = self._submitter.copies.of(operation)
         submit = queue.native.submit_original
         if operation.provenance_:
             with self._submitter.legate.Scope(provenance=operation.provenance_):
-                submit(launch, *operation.prepare())
+                submit(launch, *task.prepare())
         else:
-            submit(launch, *operation.prepare())
+            submit(launch, *task.prepare())
 
     def count(self) -> None:
         """Count the task."""
