@@ -16,7 +16,7 @@ import cupynumeric as cn
 import numpy as np
 from legate_diffuse.codegen import Compiler
 from legate_diffuse.interpose.runtime import Runtime
-from legate_diffuse.launch import steps, submission
+from legate_diffuse.launch import planner, steps
 
 class Node:
     # cyclic garbage as soon as nobody has it
@@ -104,7 +104,7 @@ AGREED = {
     "more allocations": Perturbation(step="kept.append([[n] for n in range(1000)])"),
     "collections": Perturbation(step="gc.collect() if step % 3 else None"),
     "collection while planning": Perturbation(
-        "gc.disable(); submission.make_plan = collect_before(submission.make_plan)"
+        "gc.disable(); planner.make_plan = collect_before(planner.make_plan)"
     ),
     "collection while submitting": Perturbation(
         "gc.disable(); steps.FusedStep.run = collect_before(steps.FusedStep.run)"

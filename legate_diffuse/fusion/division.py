@@ -15,21 +15,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from legate_diffuse.ir import IndexTask, Store, View, Window
+from legate_diffuse.ir import IndexTask, Privilege, Store, View, Window
+from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.ir.task import first_accesses
 
 
 def divide_temporaries(window: Window) -> Window:
     """Return a window whose temporaries between divided arrays are no single ones."""
+    tasks = [task for _, task in window.running]
+    # what was there before, if anything, nobody sees
+    made = {
+        store
+        for store, access in first_accesses(tasks).items()
+        if access.privilege is Privilege.WRITE and covers_store(access.view)
+    }
     small = {
         store.id: store
         for store in window.stores
         if store.single
-        and store.undefined
+        and (store.undefined or store.id in made)
         and not (store.live or store.constant or store.replicated)
     }
     if not small:
         return window
-    tasks = [task for _, task in window.running]
     after: set[int] = set()
     for task in tasks:
         if _divided(task.reads, after):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from legate_diffuse.fusion.cluster import Cluster
@@ -314,8 +315,9 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
             return Refusal.OUTPUT_DEPENDENCE
         if _crosses(view, group.read) or _crosses(view, own):
             return Refusal.ANTI_DEPENDENCE
-        written = group.written.get(store, ())
-        if any(_is_other_part(view, other, task) for other in written):
+        if any(
+            _is_other_part(view, other, task) for other in _beside(group, task, store)
+        ):
             return Refusal.OTHER_PART
     if _shares_nothing(group, task):
         return Refusal.NOTHING_SHARED
@@ -325,8 +327,18 @@ def _refuse_accesses(group: Group, task: IndexTask) -> Refusal | None:
     return None
 
 
+def _beside(group: Group, task: IndexTask, store: int) -> Iterable[View]:
+    """Return the views that a group writes which a store's part may not be far from.
+
+    Nests that points divide have all arrays side by side.
+    """
+    if task.single:
+        return group.written.get(store, ())
+    return chain.from_iterable(group.written.values())
+
+
 def _is_other_part(view: View, other: View, task: IndexTask) -> bool:
-    """Whether a nest gains nothing from writing two parts of a store.
+    """Whether a nest gains nothing from writing two parts of a store, or of several.
 
     Nests of a program take turns on rows that lie close together. The two ends of an
     array in one nest would make the others wait for one another's last row. And points

@@ -73,7 +73,7 @@ class TileAxis:
         # dimensions along the axis at which the nest has a single row
         standing = [dim for view, dim in known if dim not in view.dims]
         if not known:
-            loops = self._first_loop(views)
+            loops, standing = self._first_place(views)
         if len(loops) > 1 or (loops and standing):
             return None
         dims = dict(self.dims)
@@ -139,20 +139,27 @@ class TileAxis:
         """Return the axis with a nest that is not on it."""
         return replace(self, dims=dims, placements=(*self.placements, None))
 
-    def _first_loop(self, views: list[View]) -> set[int]:
-        """Return the loop along the axis of a nest that uses nothing on it, if any."""
+    def _first_place(self, views: list[View]) -> tuple[set[int], list[int]]:
+        """Return where a nest is along the axis that uses nothing on it.
+
+        The loop along the axis, or the dimension at which it has a single row, if any.
+        """
         new = [v for v in views if v.store.id not in self.dims and v.region]
         largest = max(
             new,
             key=lambda v: (len(v.region or ()), self.number in v.dims),
             default=None,
         )
-        if largest is None or self.number not in largest.dims:
-            return set()
+        if largest is None:
+            return set(), []
+        if self.number not in largest.dims:
+            region = largest.region or ()
+            stands = self.number < len(region) and region[self.number].point
+            return set(), [self.number] if stands else []
         loop = largest.dims.index(self.number)
         if any(v.store.id in self.dims and v.dims[loop] >= 0 for v in views):
-            return set()
-        return {loop}
+            return set(), []
+        return {loop}, []
 
     def _placed(
         self,

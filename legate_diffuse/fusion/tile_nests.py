@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from legate_diffuse.fusion.few_rows import FEW, is_short_loop, row_loop
@@ -20,7 +20,7 @@ from legate_diffuse.ir import Access, IndexTask, Privilege, View
 from legate_diffuse.ir.nest import Nest, over
 
 # To place a nest takes time in the number of those before it.
-MAX_TILED_NESTS: Final = 64
+MAX_TILED_NESTS: Final = 96
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +224,18 @@ def divide(nests: Sequence[Nest], scratch: AbstractSet[int]) -> Divided | None:
             return None
         tiles = joined
     used = [a.view.store for nest in nests for a in nest.accesses]
-    leader = leader_of(tiles, {s.id for s in used if not s.replicated} - scratch)
+    arrays = {s.id for s in used if not s.replicated} - scratch
+    leader = leader_of(tiles, arrays)
+    fitting = tuple(
+        axis
+        for axis in tiles.axes
+        if leader is not None
+        and all(axis.fits(s, leader) for s in tiles.changed - axis.partial - scratch)
+    )
+    # what lies at another place along one axis may be divided along the others
+    if fitting and fitting != tiles.axes:
+        tiles = replace(tiles, axes=fitting)
+        leader = leader_of(tiles, arrays)
     along = []
     for axis in tiles.axes:
         results = tiles.changed - axis.partial - scratch

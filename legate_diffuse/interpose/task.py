@@ -143,11 +143,7 @@ class AutoTask:
         An alignment of different shapes it refuses when the task is executed.
         """
         scalars = [each for each in self.scalars if type(each[0]) is not real.Scalar]
-        key: tuple[Any, ...] | None = (
-            self.library,
-            self.task_id,
-            *map(_exact, scalars),
-        )
+        key: Any = (self.library, self.task_id, *map(_exact, scalars))
         try:
             is_known = key in _taken
         except TypeError:
@@ -272,6 +268,10 @@ class AutoTask:
     def execute(self) -> None:
         """Submit the task, or let it wait in the window."""
         window.submit(self)
+
+    def task(self) -> AutoTask:
+        """Return the task."""
+        return self
 
     def build(self) -> Any:
         """Make the real task."""

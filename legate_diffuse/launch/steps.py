@@ -10,6 +10,7 @@ from legate_diffuse.fusion.plan import PlannedLaunch
 from legate_diffuse.ir.nest import ConstantSource, Nest
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.launch.choice import ThreadsOrPoints
+from legate_diffuse.launch.copy_task import CopyTask
 from legate_diffuse.launch.program import write_program
 from legate_diffuse.launch.queue import LaunchQueue, Step, chain
 from legate_diffuse.launch.small import SmallArrays
@@ -32,6 +33,7 @@ class StepOwner(Protocol):
     small: SmallArrays
     choice: ThreadsOrPoints
     track_provenance: bool
+    copies: CopyTask
 
     def note_task(self, operation: Any) -> None:
         """Take note of an operation that runs as it was submitted."""
@@ -70,12 +72,13 @@ class OriginalStep(Step):
         """Submit the original task."""
         operation = self._operation
         self._submitter.note_task(operation)
+        task = self._submitter.copies.of(operation)
         submit = queue.native.submit_original
         if operation.provenance_:
             with self._submitter.legate.Scope(provenance=operation.provenance_):
-                submit(launch, *operation.prepare())
+                submit(launch, *task.prepare())
         else:
-            submit(launch, *operation.prepare())
+            submit(launch, *task.prepare())
 
     def count(self) -> None:
         """Count the task."""

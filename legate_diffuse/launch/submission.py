@@ -17,6 +17,7 @@ from legate_diffuse.fusion.pipeline import Pass, verify_pass
 from legate_diffuse.fusion.plan import Plan, PlannedLaunch, unfused_plan
 from legate_diffuse.launch.at_once import AtOnce
 from legate_diffuse.launch.choice import ThreadsOrPoints
+from legate_diffuse.launch.copy_task import CopyTask
 from legate_diffuse.launch.failure import ElsewhereError, FailureError, attempt
 from legate_diffuse.launch.kernels import WORK_OF_A_LAUNCH, KernelTable
 from legate_diffuse.launch.logs import Logs, kernels_text
@@ -100,6 +101,7 @@ class Submitter:
             self.planner.watch = verify_pass
         if settings.PASS in settings.dump():
             self.planner.watch = _print_pass
+        self.copies = CopyTask(legate, meanings)
         self.choice = ThreadsOrPoints(native, _who_chooses(agreement, checker))
         # for a person who looks on; None in ordinary runs
         self.explanation: Explanation | None = open_explanation(

@@ -101,13 +101,14 @@ class TemplateTask:
 
     def run(self) -> None:
         """Submit the real task."""
-        self._task().run()
+        self.task().run()
 
     def prepare(self) -> tuple[Any, ...]:
         """Return what to call with what, once, to submit the real task."""
-        return self._task().prepare()
+        return self.task().prepare()
 
-    def _task(self) -> AutoTask:
+    def task(self) -> AutoTask:
+        """Return the task by itself."""
         template = self.template
         task = AutoTask(template.library, template.task_id)
         task.privileges = template.privileges

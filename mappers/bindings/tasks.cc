@@ -153,6 +153,7 @@ void bind_tasks(nb::module_& module) {
   module.def("cpu_processors", &cpu_processors);
   module.def("target", &target);
   module.def("scope_runs_kernels", &scope_runs_kernels);
+  module.attr("COPY_TASK") = static_cast<std::int64_t>(COPY_TASK);
   module.def("kernels_run_in_process", [] { return !kernels_run_on_gpus(); });
   module.def("num_threads", [] { return current_sharing().num_threads; });
   module.def("set_num_threads", &set_num_threads, nb::arg("threads"));

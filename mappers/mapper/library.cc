@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "mapper/copy_task.h"
 #include "mapper/mapper.h"
 #include "mapper/program_task.h"
 #include "mapper/store_task.h"
@@ -46,6 +47,7 @@ void start_library() {
   if (created) {
     register_next("fused loops");
     register_store_task(library(), static_cast<legate::LocalTaskID>(num_tasks++));
+    register_copy_task(library(), static_cast<legate::LocalTaskID>(num_tasks++));
   }
   prefer_huge_pages_in_legate();
   Team::set_cores_of_caller();

@@ -10,6 +10,7 @@ namespace legate_diffuse {
 
 constexpr legate::LocalTaskID PROGRAM_TASK{0};
 constexpr legate::LocalTaskID STORE_TASK{1};
+constexpr legate::LocalTaskID COPY_TASK{2};
 
 // Creates the Legate library with the task that runs kernels. The Legate runtime has to be running;
 // later calls do nothing.

@@ -166,12 +166,13 @@ void submit_tiled(legate::LocalTaskID id, const std::vector<Access>& arguments,
 
   Words words{program.data(), program.size()};
   const Tiling tiling{words, arguments.size()};
+  const Program parsed{words};
   auto* const runtime = legate::Runtime::get_runtime();
   auto task = runtime->create_task(library(), id);
 
   for (const auto& argument : arguments) partitions.push_back(add_argument(task, argument));
-  if (!needs_inline_execution(task)) divide(task, tiling, shapes, partitions, types);
-  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(Program{words})));
+  if (!needs_inline_execution(task)) divide(task, tiling, shapes, parsed, partitions, types);
+  task.add_scalar_arg(pack_launch(arguments, program, partitioned_header(parsed)));
   runtime->submit(std::move(task));
 }
 

@@ -129,8 +129,23 @@ namespace {
 // What points compute and copy beyond their tiles is at most one part in so many of these.
 constexpr std::int64_t SMALL_SHARE = 8;
 
-// Whether points have many rows along the first axis, compared to what they need beyond them.
-bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes) {
+// How many rows along the first axis the longest nest has.
+std::int64_t rows_of_nests(const Tiling& tiling, Words nests) {
+  std::int64_t rows = 0;
+
+  for (const auto& parts : tiling.nests) {
+    const ParsedNest nest{nests};
+    const auto dim = parts.front().dim;
+
+    if (dim != EVERYWHERE) rows = std::max(rows, dim == GUARD ? 1 : nest.head.extents[dim]);
+  }
+  return rows;
+}
+
+// Whether points have many rows along the first axis, compared to what they need beyond them, and
+// not one of them all that there is to do.
+bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes,
+                     const Program& program) {
   const auto num_points =
       static_cast<std::int64_t>(legate::Runtime::get_runtime()->get_machine().count());
   std::int64_t beyond = 1;
@@ -140,19 +155,22 @@ bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes
   }
   const auto rows = shapes[tiling.leader].shape.extents[tiling.axes.front()];
 
-  return rows >= num_points * beyond * SMALL_SHARE && rows > undivided_extent();
+  return rows >= num_points * beyond * SMALL_SHARE && rows > undivided_extent() &&
+         rows_of_nests(tiling, program.nests) * num_points > rows;
 }
 
 }  // namespace
 
 // Legate divides a store as the task before it has, and a new one along any dimension: tasks that
 // read at a distance, whose arguments need not be divided alike, would take turns with tilings, and
-// each would copy what it reads from one to the other. Rows are divided by all tasks that may.
+// each would copy what it reads from one to the other. Rows are divided by all tasks that may, but
+// for those that use few of them: for these it is best to leave arrays as they are divided.
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
-            const std::vector<legate::Variable>& partitions,
+            const Program& program, const std::vector<legate::Variable>& partitions,
             const std::vector<legate::Type>& types) {
   const auto* const first = tiling.axes.data();
-  const auto* const last = are_rows_enough(tiling, shapes) ? first + 1 : first + tiling.axes.size();
+  const auto* const last =
+      first + (are_rows_enough(tiling, shapes, program) ? 1 : tiling.axes.size());
   std::vector<std::uint32_t> whole;
 
   for (std::int64_t d = 0; d < tiling.rank; ++d) {

@@ -45,7 +45,7 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
 
 // Lets the points of a task have of each argument what lies within its reach of their tiles.
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
-            const std::vector<legate::Variable>& partitions,
+            const Program& program, const std::vector<legate::Variable>& partitions,
             const std::vector<legate::Type>& types);
 
 }  // namespace legate_diffuse

@@ -39,7 +39,7 @@ TASKS = {
     "cg": (0.5, 0.5, 2.5),
     "bicgstab": (0.5, 0.5, 3.5),
     "multigrid": (13, 13, 17),
-    "channel_flow": (1, 1, 2),
+    "channel_flow": (1, 1, 1),
     "shallow_water": (1, 1, 6),
     "heat": (0.5, 0.5, 0.5),
     "softmax": (1, 1, 1),

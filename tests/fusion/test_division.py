@@ -84,6 +84,24 @@ def test_what_lies_between_divided_arrays_is_divided(
     assert undivided == render(window).splitlines()
 
 
+@pytest.mark.parametrize(
+    ("before", "divided"),
+    [
+        pytest.param("", {1, 3}, id="it is written first"),
+        pytest.param(
+            f"{ADD} write %0.0, read %0.0, read %3.3\n", set(), id="it is read first"
+        ),
+    ],
+)
+def test_what_was_there_before_does_not_matter(before: str, divided: set[int]) -> None:
+    columns = COLUMNS.replace("%3 float64 single undefined", "%3 float64 single")
+    tasks = f"{before}{FIRST}{COPY} write %3.3, read %1.1\n{LAST}"
+    window = parse(columns + tasks)
+    after = divide_temporaries(window)
+    was = {store.id for store in window.stores if store.single}
+    assert was - {store.id for store in after.stores if store.single} == divided
+
+
 def test_a_boundary_condition_on_small_columns_is_one_loop() -> None:
     tasks = (
         FIRST

@@ -236,6 +236,47 @@ def test_borders_that_legate_would_not_divide_are_in_the_task(cpus: int) -> None
     assert done.stdout.split() == ["3"]
 
 
+WALLS = """
+import numpy
+import cupynumeric
+from legate_diffuse import stats
+
+def walls(u, v):
+    u[0, :] = 1.0
+    u[-1, :] = 2.0
+    v[0, :] = 3.0
+
+def run(np):
+    u, v = np.zeros((64, 30)), np.ones((64, 30))
+    # reading ends a window
+    float(u[5, 5]), float(v[5, 5])
+    found = []
+    for _ in range(3):
+        before = stats()["tasks_submitted"]
+        walls(u, v)
+        u[1:-1] = u[:-2] + v[2:] * v[1:-1]
+        u[3, 3].item()
+        found.append(stats()["tasks_submitted"] - before)
+    return u, v, found
+
+expected = run(numpy)
+found = run(cupynumeric)
+numpy.testing.assert_array_equal(numpy.asarray(found[0]), expected[0])
+numpy.testing.assert_array_equal(numpy.asarray(found[1]), expected[1])
+print(found[2])
+"""
+
+
+@pytest.mark.parametrize("cpus", some([2, 3, 4], 1))
+def test_rows_that_come_first_are_in_the_task(cpus: int) -> None:
+    done = run_in_worker(
+        WALLS, **PARTITIONED | {"LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 500"}
+    )
+    is_fused(done)
+    # two for the element that is read
+    assert done.stdout.split("\n")[0] == "[3, 3, 3]"
+
+
 EMPTY = """
 import numpy
 import cupynumeric as np
