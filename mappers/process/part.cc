@@ -14,6 +14,7 @@
 #include "process/disjoint.h"
 #include "process/element.h"
 #include "process/function.h"
+#include "process/gather.h"
 #include "process/guard.h"
 #include "process/lazy_thunk.h"
 #include "process/mask.h"

@@ -23,6 +23,7 @@
 #include "process/element.h"
 #include "process/front.h"
 #include "process/function.h"
+#include "process/gather.h"
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/mask.h"

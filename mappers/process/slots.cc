@@ -12,6 +12,7 @@
 #include "process/assign.h"
 #include "process/element.h"
 #include "process/function.h"
+#include "process/gather.h"
 #include "process/guard.h"
 #include "process/later.h"
 #include "process/mask.h"

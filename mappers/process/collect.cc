@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "process/function.h"
+#include "process/numbers.h"
+#include "process/runs.h"
+#include "process/spare_arrays.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+struct KnownLayout {
+  PyObject* layout{};
+  std::int64_t dim{};
+  std::array<std::int64_t, LEGATE_MAX_DIM> extents{};
+};
+
+// One of the layouts of new arrays of shapes that came last: a loop may have new extents each time.
+KnownLayout& known_layout(std::uint64_t place) {
+  static auto* const layouts = new std::array<KnownLayout, 4096>{};
+
+  return (*layouts)[place % layouts->size()];
+}
+
+}  // namespace
+
+nb::object Function::new_layout(const std::int64_t* extents, std::int64_t dim) const {
+  if (dim == 0 && single_) return nb::borrow(single_);
+
+  std::uint64_t place = 0;
+
+  for (std::int64_t d = 0; d < dim; ++d)
+    place = place * 31 + static_cast<std::uint64_t>(extents[d]);
+
+  auto& known = known_layout(place);
+
+  if (known.layout && known.dim == dim && are_alike(extents, known.extents.data(), dim)) {
+    return nb::borrow(known.layout);
+  }
+
+  auto layout = nb::handle{dense_}(tuple_of(extents, dim));
+
+  // they are kept
+  if (dim == 0) {
+    single_ = nb::object{layout}.release().ptr();
+    return layout;
+  }
+
+  const auto before = nb::steal(std::exchange(known.layout, nb::object{layout}.release().ptr()));
+
+  known.dim = dim;
+  std::copy(extents, extents + dim, known.extents.begin());
+  return layout;
+}
+
+PyObject* Function::fill(const Signature& signature, PyObject* layout,
+                         const ScalarBlock& value) const {
+  LocalOperand target;
+  NewArray made{signature, layout};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"fill"};
+
+  target.small->fill(value.bytes.data());
+  run.done(1, 1);
+  return made.array.release().ptr();
+}
+
+PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
+                         const std::string& name) {
+  if (!arrays_are_ready()) Py_RETURN_NONE;
+
+  LocalOperand target;
+  const auto* const signature = find({dtype});
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, layout};
+
+  if (!made.is_here(target) ||
+      static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)) != target.small->num_bytes()) {
+    Py_RETURN_NONE;
+  }
+
+  std::optional<Run> run;
+
+  if (!name.empty()) run.emplace(name.c_str());
+  target.small->reserve();
+  std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
+  target.small->set_changed();
+  if (run) run->done();
+  return made.array.release().ptr();
+}
+
+const Signature* Function::find(std::string_view dtype) const {
+  const auto found = std::find_if(signatures_.begin(), signatures_.end(), [&](const auto& each) {
+    return text_of(each.dtypes[0]) == dtype;
+  });
+
+  return found == signatures_.end() ? nullptr : &*found;
+}
+
+PyObject* Function::collect(PyObject* sequence) const {
+  if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
+    Py_RETURN_NONE;
+  }
+
+  const std::int64_t count = PySequence_Fast_GET_SIZE(sequence);
+  auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
+
+  // single elements are constants
+  if (count < 2 || !std::all_of(numbers, numbers + count, is_number)) Py_RETURN_NONE;
+
+  const auto has_floats =
+      std::any_of(numbers, numbers + count, [](auto* each) { return PyFloat_CheckExact(each); });
+  const auto* const signature = find(has_floats ? "float64" : "int64");
+
+  if (!signature) Py_RETURN_NONE;
+
+  const auto itemsize = static_cast<std::int64_t>(sizeof(double));
+  LocalOperand target;
+  NewArray made{*signature, new_layout(&count, 1).ptr()};
+
+  // a finalizer may have come, and changed a list
+  if (!made.is_here(target) || PySequence_Fast_GET_SIZE(sequence) != count) Py_RETURN_NONE;
+  target.small->reserve();
+  for (std::int64_t index = 0; index < count; ++index) {
+    auto* const number = PySequence_Fast_GET_ITEM(sequence, index);
+    auto* const element = target.small->elements() + index * itemsize;
+
+    if (PyFloat_CheckExact(number)) {
+      std::memcpy(element, &reinterpret_cast<PyFloatObject*>(number)->ob_fval, itemsize);
+    } else if (!convert(number, has_floats ? NumberType::FLOAT64 : NumberType::INT64, element)) {
+      Py_RETURN_NONE;
+    }
+  }
+  target.small->set_changed();
+  return made.array.release().ptr();
+}
+
+PyObject* Function::collect_elements(PyObject* sequence) const {
+  if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
+    Py_RETURN_NONE;
+  }
+
+  // no list is changed meanwhile
+  const auto kept = nb::steal(PySequence_Tuple(sequence));
+  const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));
+  const auto part = [&](std::int64_t at) { return PyTuple_GET_ITEM(kept.ptr(), at); };
+  std::vector<nb::object> views;
+  PyObject* dtype = nullptr;
+  LocalOperand source;
+
+  for (std::int64_t at = 0; at < count; ++at) {
+    views.push_back(view_of(part(at)));
+    if (!views.back().is_valid()) {
+      if (is_number(part(at))) continue;
+      Py_RETURN_NONE;
+    }
+    if (!source.is_here(views.back().ptr(), false) || source.form.dim != 0 ||
+        (dtype && source.dtype != dtype)) {
+      Py_RETURN_NONE;
+    }
+    dtype = source.dtype;
+  }
+
+  const auto* const signature = dtype && count > 1 ? find({dtype}) : nullptr;
+
+  if (!signature) Py_RETURN_NONE;
+
+  NewArray made{*signature, new_layout(&count, 1).ptr()};
+  LocalOperand target;
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+
+  Run run{"array"};
+  const auto name = text_of(dtype);
+
+  target.small->reserve();
+  for (std::int64_t at = 0; at < count; ++at) {
+    const auto& view = views[static_cast<std::size_t>(at)];
+    auto* const element = target.small->elements() + at * target.small->shape().itemsize;
+
+    if (view.is_valid()) {
+      if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+      std::memcpy(element, first_element(source), target.small->shape().itemsize);
+    } else if ((name != "float64" && (name != "int64" || PyFloat_CheckExact(part(at)))) ||
+               !convert(part(at), number_type(dtype), element)) {
+      // NumPy says of which type both are
+      Py_RETURN_NONE;
+    }
+  }
+  return made.done(target, run);
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <Python.h>
+
+#include "process/function.h"
+
+namespace legate_diffuse {
+
+// array[places] for an array of integers, a new reference to a new array, or to None if that is
+// left to Python. `function` makes arrays of each type.
+PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
+
+// array[key] likewise, of a tuple with an array of places for each dimension.
+PyObject* gathered_points(const Function& function, PyObject* array, PyObject* key);
+
+// array[places] = value for a vector of integers, and an array or a number of the same type; false
+// if that is left to Python.
+bool scatter(PyObject* array, PyObject* places, PyObject* value);
+
+}  // namespace legate_diffuse
