@@ -132,6 +132,8 @@ def find_walls(
 
 
 # Nothing was refused, or the wall is what comes before.
+# What copies are called, and a task of ours that does nothing else.
+_COPY: Final = "copy"
 _OF_OTHERS: Final = (None, Refusal.OTHER_TASK)
 
 
@@ -156,19 +158,29 @@ def _reasons(
         for launch in window.launches or ():
             for n in launch.operations:
                 operation = window.operations[n]
-                key = file_and_line(operation.provenance), _letters(operation.task)
+                reason = _Reason(operation.verb)
                 if n not in launch.alone:
                     if (operation.provenance, operation.task) in late:
                         reason = _Reason(operation.verb, *OF_FIRST_TIMES)
-                        found.setdefault(key, reason)
-                elif launch.refusal not in _OF_OTHERS:
+                        found.setdefault(_keys(operation)[0], reason)
+                    continue
+                if launch.refusal not in _OF_OTHERS:
                     refusal = launch.refusal
-                    found[key] = _Reason(
+                    reason = _Reason(
                         operation.verb, refusal.value, OF_REFUSALS[refusal]
                     )
-                else:
-                    found[key] = _Reason(operation.verb)
+                found.update(dict.fromkeys(_keys(operation), reason))
     return found
+
+
+def _keys(operation: OperationFacts) -> list[tuple[Line | None, str]]:
+    """Return the line of an operation with each name that its task may have.
+
+    One of ours may copy in place of the library's (``launch/copy_task.py``).
+    """
+    names = {operation.task: None, **({_COPY: None} if operation.verb == _COPY else {})}
+    line = file_and_line(operation.provenance)
+    return [(line, _letters(name)) for name in names]
 
 
 def _as_it_is(task: TaskTime, reasons: _Reasons, advise: Callable[[str], str]) -> Wall:
