@@ -2,8 +2,8 @@
 """Runs the programs of NPBench (github spcl/npbench), unmodified, unfused and fused.
 
 ``bench.py npbench CHECKOUT``: NumPy's versions run on NumPy and, with ``import
-cupynumeric`` in place of ``import numpy``, unfused and fused; those written for Numba
-and JAX run in the environment that is given. Each program has processes of its own,
+cupynumeric`` in place of ``import numpy``, unfused and fused; those written for Numba,
+JAX and DaCe run in the environment that is given. Each program has processes of its own,
 which alternate; times are medians. Results are compared with NumPy's as NPBench does.
 Nothing of NPBench is part of this package: give the path of a checkout.
 """
@@ -28,7 +28,7 @@ from records import run_side
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "npbench_side.py"
-PEERS = ("numba", "jax")
+PEERS = ("numba", "jax", "dace")
 DATA, PAGE = "npbench.json", "npbench.md"
 # As in NPBench: results are alike, or near enough in the norm.
 RELATIVE, ABSOLUTE, NORM = 1e-5, 1e-8, 1e-5
@@ -167,7 +167,7 @@ def _run(
     command += [options.preset, "--seconds", str(options.seconds)]
     command += ["--output", str(folder / f"{side}.npz")]
     settings = package_settings(side, cpus=options.cpus, sysmem=options.sysmem)
-    settings["NUMBA_NUM_THREADS"] = str(options.cpus)
+    settings["NUMBA_NUM_THREADS"] = settings["OMP_NUM_THREADS"] = str(options.cpus)
     return run_side(command, settings, options.limit)
 
 
@@ -209,7 +209,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--sysmem", type=int, default=8000, help="MB for Legate")
     parser.add_argument(
-        "--peers", type=Path, help="the Python of an environment with Numba and JAX"
+        "--peers", type=Path, help="the Python of an environment with Numba, JAX and DaCe"
     )
     parser.add_argument(
         "--results", type=Path, help="write data and page into this folder"

@@ -2,18 +2,21 @@
 """Runs a program of an NPBench checkout on one side, and prints its time as JSON.
 
 NumPy's versions run as they are; on cuPyNumeric they import it in NumPy's place. Of
-Numba's and JAX's versions all that are there run, and the fastest counts. A run is
-timed from its start until an element of each result was read.
+Numba's and JAX's versions all that are there run, and the fastest counts; DaCe's are
+optimised for CPUs by DaCe. A run is timed from its start until an element of each
+result was read.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import importlib
 import json
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +31,7 @@ ENDINGS = {
     "cupynumeric": ("numpy",),
     "numba": tuple(f"numba_{mode}" for mode in ("n", "np", "npr", "o", "op", "opr")),
     "jax": ("jax", "jax_lib"),
+    "dace": ("dace",),
 }
 # Runs before the timed ones, unless one takes longer than the time of a program.
 WARM = 3
@@ -97,7 +101,30 @@ def _functions(
             except Exception as error:  # What the peer refuses says why; others go on.
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-        yield ending, getattr(module, program["func_name"])
+        function = getattr(module, program["func_name"])
+        yield ending, _with_dace(function, program) if side == "dace" else function
+
+
+def _with_dace(function: Any, program: dict[str, Any]) -> Callable[..., Any]:
+    """Return a DaCe program, compiled as NPBench does, with its other parameters."""
+    dace = importlib.import_module("dace")
+    optimizer = importlib.import_module("dace.transformation.auto.auto_optimize")
+    parser = importlib.import_module("dace.frontend.python.parser")
+    with tempfile.TemporaryDirectory() as folder:
+        dace.config.Config.set("default_build_folder", value=folder)
+        graph = function.to_sdfg(simplify=True)
+        optimizer.auto_optimize(graph, dace.dtypes.DeviceType.CPU)
+        compiled = graph.compile()
+    wanted = graph.arglist()
+
+    def call(*arguments: Any, **parameters: Any) -> Any:
+        given = parameters | dict(zip(program["input_args"], arguments, strict=True))
+        given = {name: value for name, value in given.items() if name in wanted}
+        symbols = parser.infer_symbols_from_datadescriptor(graph, given)
+        return compiled(**given, **{n: v for n, v in symbols.items() if n not in given})
+
+    call.takes_parameters = True  # type: ignore[attr-defined]
+    return call
 
 
 def _with_cupynumeric(path: Path) -> ModuleType:
@@ -153,6 +180,8 @@ def run(
     for value in own.values():
         _read(value)
     arguments = [own[name] for name in program["input_args"]]
+    if getattr(function, "takes_parameters", False):
+        function = functools.partial(function, **_parameters(own))
     start = time.perf_counter()
     found = function(*arguments)
     results = list(found) if isinstance(found, tuple | list) else [found]
@@ -163,6 +192,11 @@ def run(
     for result in results:
         _read(result)
     return time.perf_counter() - start, results
+
+
+def _parameters(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what is no array."""
+    return {name: one for name, one in data.items() if not hasattr(one, "ndim")}
 
 
 def _read(value: Any) -> None:
