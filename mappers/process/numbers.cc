@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -44,6 +45,15 @@ bool put_integer(std::int64_t value, char* to) {
   }
   return static_cast<std::int64_t>(static_cast<T>(value)) == value &&
          put_value(static_cast<T>(value), to);
+}
+
+// The integer that a float is cut to; false if the type has no such integer.
+template <typename T>
+bool put_cut(double value, char* to) {
+  constexpr double BOUND = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+  constexpr double LEAST = std::is_unsigned_v<T> ? 0.0 : -BOUND;
+
+  return value >= LEAST && value < BOUND && put_value(static_cast<T>(value), to);
 }
 
 // An integer and an exact float are the same number.
@@ -208,6 +218,42 @@ bool convert(PyObject* number, NumberType type, char* to) {
   }
 }
 
+namespace {
+
+bool cut_float(double value, NumberType type, char* to) {
+  switch (type) {
+    case NumberType::INT64:
+      return put_cut<std::int64_t>(value, to);
+    case NumberType::INT32:
+      return put_cut<std::int32_t>(value, to);
+    case NumberType::INT16:
+      return put_cut<std::int16_t>(value, to);
+    case NumberType::INT8:
+      return put_cut<std::int8_t>(value, to);
+    case NumberType::UINT64:
+      return put_cut<std::uint64_t>(value, to);
+    case NumberType::UINT32:
+      return put_cut<std::uint32_t>(value, to);
+    case NumberType::UINT16:
+      return put_cut<std::uint16_t>(value, to);
+    case NumberType::UINT8:
+      return put_cut<std::uint8_t>(value, to);
+    default:
+      return false;
+  }
+}
+
+// Whether a real number is another one than zero; false if Python must say.
+bool put_truth(PyObject* number, char* to) {
+  if (PyFloat_CheckExact(number)) return put_value(PyFloat_AS_DOUBLE(number) != 0.0, to);
+
+  const auto value = integer_from(number);
+
+  return value && put_value(*value != 0, to);
+}
+
+}  // namespace
+
 bool convert_for_assignment(PyObject* number, NumberType type, char* to) {
   if (PyBool_Check(number)) {
     if (type == NumberType::BOOL) return put_value(number == Py_True, to);
@@ -218,7 +264,10 @@ bool convert_for_assignment(PyObject* number, NumberType type, char* to) {
                    : PyFloat_CheckExact(number) ? NumberType::FLOAT64
                                                 : NumberType::INT64;
 
-  return (type == own || !conversions_warn()) && convert(number, type, to);
+  if (type != own && conversions_warn()) return false;
+  if (type == NumberType::BOOL) return put_truth(number, to);
+  return convert(number, type, to) ||
+         (own == NumberType::FLOAT64 && cut_float(PyFloat_AS_DOUBLE(number), type, to));
 }
 
 PyObject* number_from(NumberType type, const char* element) {
