@@ -15,6 +15,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "ndarray.__array__": (0x2A15D31EC9B04C3D, 0xB1134E39B425230A),
         "ndarray.__array_ufunc__": (0xA34E737B10ADF8D0, 0x80D98633C7B8C0FB),
         "ndarray.__bool__": (0x7696F62EE542EFC1, 0xC594BA64BF6F0C33),
+        "ndarray.__contains__": (0x82B790C9307ACF73, 0xD064FE2ABC52CE16),
         "ndarray.__copy__": (0x4ADF20CBAC734E4A, 0x9D1D5EEB2EFAE5C6),
         "ndarray.__eq__": (0x796743C644BA6619, 0x80A15E8F9150BEA5),
         "ndarray.__float__": (0x272A6F4F04E7F56E, 0xAE70B384AEF5399A),

@@ -41,6 +41,13 @@ _WIDE: Final = ("int64", "float64")
 _LONG_ROW: Final = 2**9
 
 
+def contains(a: Any, item: Any) -> Any:
+    """Return whether an element equals a number of the elements' type."""
+    if type(item) not in (int, float, bool):
+        raise UnsuitableError
+    return (a == np.array(item, dtype=a.dtype)).any()
+
+
 def as_type(function: Function, dtype: Any) -> Function:
     """Return a function whose result is of another type."""
 

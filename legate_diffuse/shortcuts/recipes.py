@@ -289,7 +289,7 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     _elementwise("isclose", "_module.logic_comparison", 2, "rtol atol", computes=True),
-    _elementwise("clip", "_module.math_misc", 3, kinds="f"),
+    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL),
     _elementwise("round", "_module.math_rounding", 2, "decimals", _REAL),
     _elementwise("nan_to_num", "_module.math_misc", 1, "nan posinf neginf", "f"),
     Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
@@ -312,10 +312,10 @@ FUNCTIONS: Final = (
         is_loop=True,
         ends=True,
     ),
-    Recipe("solve", _LINALG, 2, kinds=INEXACT, package="linalg", arrays=2),
-    Recipe("inv", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe("cholesky", _LINALG, 1, kinds=INEXACT, package="linalg"),
-    Recipe("eigvalsh", _LINALG, 1, kinds=INEXACT, package="linalg"),
+    Recipe("solve", _LINALG, 2, kinds=_NUMBERS, package="linalg", arrays=2),
+    Recipe("inv", _LINALG, 1, kinds=_NUMBERS, package="linalg"),
+    Recipe("cholesky", _LINALG, 1, kinds=_NUMBERS, package="linalg"),
+    Recipe("eigvalsh", _LINALG, 1, kinds=_NUMBERS, package="linalg"),
     Recipe("svd", _LINALG, 2, "full_matrices", INEXACT, package="linalg"),
     Recipe("qr", _LINALG, kinds=INEXACT, package="linalg"),
     Recipe("eigh", _LINALG, 2, "UPLO", INEXACT, package="linalg"),
@@ -356,6 +356,7 @@ OPERATORS: Final = (
         arrays=2,
         converts=False,
     ),
+    Recipe("__contains__", "", 2, kinds=_ORDERED, function=adjusted.contains),
     *(
         _elementwise(name, "", kinds="c", function=np.conj)
         for name in ("conj", "conjugate")

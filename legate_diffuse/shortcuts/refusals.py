@@ -53,12 +53,24 @@ def along_one(function: Function) -> Function:
     return unless(lambda a, axis=None, **_: type(axis) is tuple, function)
 
 
-def is_in_no_order(a: Any, *bounds: Any) -> bool:
-    """Whether bounds are in no order or NaN: the original takes the lower one first.
+def has_other_bounds(a: Any, *bounds: Any) -> bool:
+    """Whether the original limits elements to other bounds, or in another way.
 
-    Where there is none, infinite elements become the largest of their type.
+    Of bounds that are in no order, or NaN, it takes the lower one first; where there is
+    none, infinite elements become the largest of their type. Bounds of integers become
+    such.
     """
     given = [np.asarray(each) for each in bounds if each is not None]
+    if a.dtype.kind in "iu":
+        limits = np.iinfo(a.dtype)
+        if not all(
+            [
+                type(each) is type(None)
+                or (type(each) is int and limits.min <= each <= limits.max)
+                for each in bounds
+            ]
+        ):
+            return True
     if len(given) < 2:
         is_other = not bounds or not np.isfinite(a).all()
     else:
@@ -143,7 +155,7 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
         ("column_stack", "concatenate", "dstack", "hstack", "vstack"), _are_many
     ),
     # bounds
-    "clip": is_in_no_order,
+    "clip": has_other_bounds,
     "histogram": _has_other_bins,
     "round": lambda a, decimals=0: (
         type(decimals) is not int or abs(decimals) > _MOST_DECIMALS

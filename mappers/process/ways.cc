@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "process/arrays.h"
+#include "process/element.h"
 #include "process/extract.h"
 #include "process/hosted.h"
 #include "process/numbers.h"
@@ -59,6 +60,22 @@ std::string_view type_from(PyObject* known, PyObject* object, std::string_view d
 // What is left to Python.
 PyObject* none() {
   return Py_NewRef(Py_None);
+}
+
+// A new array of a shape full of a number, or of the only element of an array.
+PyObject* full(const Arguments& given) {
+  if (!given[1] || !given.end_at(2)) Py_RETURN_NONE;
+  if (is_number(given[1])) {
+    const auto* const dtype = PyFloat_CheckExact(given[1]) ? "float64" : "int64";
+
+    return filled(given.arrays, given[0], dtype, given[1]);
+  }
+  if (!is_array(given[1])) Py_RETURN_NONE;
+
+  const auto number = nb::steal(value_of(given[1]));
+  auto* const dtype = number.is_none() ? nullptr : dtype_of(given[1]);
+
+  return dtype ? filled(given.arrays, given[0], text_of(dtype), number.ptr()) : none();
 }
 
 PyObject* filled_with(const Arguments& given, std::int64_t number) {
@@ -163,12 +180,7 @@ constexpr std::array WAYS{
              [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(1)); }},
     NamedWay{"flipud",
              [](const Arguments& given) { return flipped(given.arrays, given[0], number_of(0)); }},
-    NamedWay{"full",
-             [](const Arguments& given) {
-               if (!given[1] || !given.end_at(2) || !is_number(given[1])) Py_RETURN_NONE;
-               return filled(given.arrays, given[0],
-                             PyFloat_CheckExact(given[1]) ? "float64" : "int64", given[1]);
-             }},
+    NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
                return given[1] && given.end_at(2)
