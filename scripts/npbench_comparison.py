@@ -3,9 +3,9 @@
 
 ``bench.py npbench CHECKOUT``: NumPy's versions run on NumPy and, with ``import
 cupynumeric`` in place of ``import numpy``, unfused and fused; those written for Numba,
-JAX and DaCe run in the environment that is given. Each program has processes of its own,
-which alternate; times are medians. Results are compared with NumPy's as NPBench does.
-Nothing of NPBench is part of this package: give the path of a checkout.
+JAX and DaCe run in the environment that is given. Each program has processes of its
+own, which alternate; times are medians. Results are compared with NumPy's as NPBench
+does. Nothing of NPBench is part of this package: give the path of a checkout.
 """
 
 from __future__ import annotations
@@ -209,7 +209,9 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--sysmem", type=int, default=8000, help="MB for Legate")
     parser.add_argument(
-        "--peers", type=Path, help="the Python of an environment with Numba, JAX and DaCe"
+        "--peers",
+        type=Path,
+        help="the Python of an environment with Numba, JAX and DaCe",
     )
     parser.add_argument(
         "--results", type=Path, help="write data and page into this folder"

@@ -19,7 +19,7 @@ from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import submit
-from legate_diffuse.shortcuts.templates import EXACT, Templates
+from legate_diffuse.shortcuts.templates import Templates
 
 # Operators: the method, the universal function, whether the array comes second.
 _OPERATORS: Final = {
@@ -234,9 +234,10 @@ def _replace_operator(
     method = f"__{name}__"
     if not is_known("_array.array", f"ndarray.{method}"):
         return
-    templates = submission.templates_of(ufunc)
+    templates, array_of = submission.templates_of(ufunc), submission.array_of
 
     def operator(self: Any, *other: Any) -> Any:
+        other = tuple([array_of(each) for each in other])
         made = call(templates, self, *other)
         if made is None:
             made = by_numpy(self, *other)
@@ -293,21 +294,9 @@ def _replace_binary_functions(submission: Submission) -> None:
 
 def _replace_unary_functions(submission: Submission) -> None:
     ndarray, unary = submission.client.ndarray, unary_of(submission)
-    apply, new = submission.apply, submission.by_numpy(np.array, "array")
 
     def found(templates: Templates, out: Any, x: Any) -> Any:
-        if type(x) is ndarray:
-            return unary(templates, x, out)
-        is_int = type(x) is int and not templates.takes_integers and abs(x) <= EXACT
-        is_number = templates.takes_numbers and (is_int or type(x) is float)
-        if out is not None or not is_number:
-            return None
-        # the original computes with an array of one element, too
-        number = new(float(x))
-        if number is None:
-            return None
-        made = apply(templates.function, None, number)
-        return unary(templates, number) if made is None else made
+        return unary(templates, x, out) if type(x) is ndarray else None
 
     _replace_functions(submission, submission.client.unary_ufunc, 1, found)
 
@@ -316,7 +305,7 @@ def _replace_functions(
     submission: Submission, kind: type, count: int, submit: Callable[..., Any]
 ) -> None:
     templates_of, apply = submission.templates.get, submission.apply
-    array_of = submission.array_of
+    arrays_of = submission.arrays_of
     by_numpy = {
         ufunc: _by_numpy(submission, templates.name)
         for ufunc, templates in submission.templates.items()
@@ -331,7 +320,7 @@ def _replace_functions(
             templates = templates_of(self)
             if templates is not None:
                 out = options.get("out")
-                operands = tuple([array_of(each) for each in operands])
+                operands = arrays_of(operands, templates.takes_numbers)
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, out, *operands)

@@ -68,6 +68,12 @@ _new: Final = object.__new__
 _SEQUENCES: Final = (list, tuple)
 
 
+def _is_number(operand: Any) -> bool:
+    """Whether an operand is a number of Python's that an element may be."""
+    is_int = type(operand) is int and -(2**63) <= operand < 2**63
+    return is_int or type(operand) is float
+
+
 class Submission:
     """Submits tasks from templates, as cuPyNumeric's own code would."""
 
@@ -186,6 +192,17 @@ class Submission:
             return argument
         made = self._array(argument)
         return argument if made is None else made
+
+    def arrays_of(self, operands: tuple[Any, ...], takes_numbers: bool) -> Any:
+        """Return the operands, with the arrays that the original makes of some.
+
+        It makes them of sequences, and of numbers where no operand is an array.
+        """
+        if takes_numbers and all([_is_number(each) for each in operands]):
+            arrays = tuple([self._array(each) for each in operands])
+            missing = any([each is None for each in arrays])
+            return operands if missing else arrays
+        return tuple([self.array_of(each) for each in operands])
 
     def take_operators(self) -> None:
         """Let what was given run without Python, where it can."""

@@ -182,6 +182,7 @@ Answer LocalOperand::find(const StoreFields& fields, PyObject* view, bool change
     if (part) return Answer::IMPOSSIBLE;
     if (changes || !is_set(bytes)) return Answer::UNKNOWN;
     constant = PyBytes_AS_STRING(bytes);
+    dtype = fields.dtype.of(root);
     form = {};
     return Answer::DONE;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "process/function.h"
+#include "process/guard.h"
 #include "process/numbers.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
@@ -31,6 +32,40 @@ KnownLayout& known_layout(std::uint64_t place) {
   static auto* const layouts = new std::array<KnownLayout, 4096>{};
 
   return (*layouts)[place % layouts->size()];
+}
+
+bool is_real(PyObject* number) {
+  return is_number(number) || PyBool_Check(number);
+}
+
+struct NamedType {
+  NumberType type;
+  std::string_view name;
+};
+
+// The type of an array of real numbers of Python's.
+NamedType type_of(PyObject* const* numbers, std::int64_t count) {
+  const auto* const end = numbers + count;
+
+  if (std::any_of(numbers, end, [](auto* each) { return PyFloat_CheckExact(each); })) {
+    return {NumberType::FLOAT64, "float64"};
+  }
+  if (std::all_of(numbers, end, [](auto* each) { return PyBool_Check(each); })) {
+    return {NumberType::BOOL, "bool"};
+  }
+  return {NumberType::INT64, "int64"};
+}
+
+// False for integers that the type does not have, and objects that are no real numbers.
+bool put_real(PyObject* number, NumberType type, char* to) {
+  if (PyBool_Check(number)) {
+    const auto is_true = number == Py_True;
+
+    if (type != NumberType::BOOL) return convert(nb::int_{is_true ? 1 : 0}.ptr(), type, to);
+    *to = static_cast<char>(is_true);
+    return true;
+  }
+  return is_number(number) && convert(number, type, to);
 }
 
 }  // namespace
@@ -116,20 +151,21 @@ PyObject* Function::collect(PyObject* sequence) const {
   if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
     Py_RETURN_NONE;
   }
+  return made_or(collect_numbers(sequence), [&] { return collect_elements(sequence); });
+}
 
+PyObject* Function::collect_numbers(PyObject* sequence) const {
   const std::int64_t count = PySequence_Fast_GET_SIZE(sequence);
   auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
 
   // single elements are constants
-  if (count < 2 || !std::all_of(numbers, numbers + count, is_number)) Py_RETURN_NONE;
+  if (count < 2 || !std::all_of(numbers, numbers + count, is_real)) Py_RETURN_NONE;
 
-  const auto has_floats =
-      std::any_of(numbers, numbers + count, [](auto* each) { return PyFloat_CheckExact(each); });
-  const auto* const signature = find(has_floats ? "float64" : "int64");
+  const auto type = type_of(numbers, count);
+  const auto* const signature = find(type.name);
 
   if (!signature) Py_RETURN_NONE;
 
-  const auto itemsize = static_cast<std::int64_t>(sizeof(double));
   LocalOperand target;
   NewArray made{*signature, new_layout(&count, 1).ptr()};
 
@@ -137,12 +173,8 @@ PyObject* Function::collect(PyObject* sequence) const {
   if (!made.is_here(target) || PySequence_Fast_GET_SIZE(sequence) != count) Py_RETURN_NONE;
   target.small->reserve();
   for (std::int64_t index = 0; index < count; ++index) {
-    auto* const number = PySequence_Fast_GET_ITEM(sequence, index);
-    auto* const element = target.small->elements() + index * itemsize;
-
-    if (PyFloat_CheckExact(number)) {
-      std::memcpy(element, &reinterpret_cast<PyFloatObject*>(number)->ob_fval, itemsize);
-    } else if (!convert(number, has_floats ? NumberType::FLOAT64 : NumberType::INT64, element)) {
+    if (!put_real(PySequence_Fast_GET_ITEM(sequence, index), type.type,
+                  target.small->elements() + index * signature->itemsize)) {
       Py_RETURN_NONE;
     }
   }
@@ -150,11 +182,25 @@ PyObject* Function::collect(PyObject* sequence) const {
   return made.array.release().ptr();
 }
 
-PyObject* Function::collect_elements(PyObject* sequence) const {
-  if (!arrays_are_ready() || !(PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence))) {
-    Py_RETURN_NONE;
-  }
+PyObject* Function::hold(PyObject* number) const {
+  if (!arrays_are_ready() || !is_number(number)) Py_RETURN_NONE;
 
+  const auto type = type_of(&number, 1);
+  const auto* const signature = find(type.name);
+
+  if (!signature) Py_RETURN_NONE;
+
+  LocalOperand target;
+  NewArray made{*signature, new_layout(nullptr, 0).ptr()};
+
+  if (!made.is_here(target)) Py_RETURN_NONE;
+  target.small->reserve();
+  if (!put_real(number, type.type, target.small->elements())) Py_RETURN_NONE;
+  target.small->set_changed();
+  return made.array.release().ptr();
+}
+
+PyObject* Function::collect_elements(PyObject* sequence) const {
   // no list is changed meanwhile
   const auto kept = nb::steal(PySequence_Tuple(sequence));
   const auto count = static_cast<std::int64_t>(PyTuple_GET_SIZE(kept.ptr()));

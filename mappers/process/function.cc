@@ -14,6 +14,7 @@
 #include "process/element.h"
 #include "process/guard.h"
 #include "process/numbers.h"
+#include "process/operands.h"
 #include "process/part.h"
 #include "process/runs.h"
 #include "process/spare_arrays.h"
@@ -54,39 +55,6 @@ bool repeat_over(const Shape& shape, LocalOperand& operand) {
   return operand.broadcast(shape.extents.data(), shape.dim);
 }
 
-bool is_plain(PyObject* operand) {
-  return is_number(operand) || is_array(operand);
-}
-
-// Two operands, with Python's numbers in place of NumPy's, where an array makes the same of both.
-class PlainOperands {
- public:
-  explicit PlainOperands(PyObject* const* operands) : plain_{operands[0], operands[1]} {
-    for (std::size_t index = 0; index < plain_.size(); ++index) {
-      if (is_plain(plain_[index])) continue;
-
-      const auto type = type_of_numpy(plain_[index]);
-      auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(plain_[1 - index]);
-
-      if (!dtype || !means_alike(text_of(dtype), type)) continue;
-      number_ = plain_number(plain_[index]);
-      plain_[index] = number_.ptr();
-    }
-  }
-
-  [[nodiscard]] PyObject* const* get() const { return plain_.data(); }
-
- private:
-  // Whether an array of a type makes of a number of this one what it makes of Python's.
-  static bool means_alike(std::string_view array, std::string_view number) {
-    return array == number || array == "float64" || array == "complex128" ||
-           (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
-  }
-
-  std::array<PyObject*, 2> plain_;
-  nb::object number_;  // the other operand is an array
-};
-
 }  // namespace
 
 const Signature* Function::find(PyObject* const* dtypes, std::size_t count) const {
@@ -118,10 +86,10 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
     return made_or(made, [&] { return apply_later(out, given, count); });
   };
 
-  if (!takes_numbers_ || count != 2 || (is_plain(operands[0]) && is_plain(operands[1]))) {
+  if (!takes_numbers_ || reduces_ || PlainOperands::are_plain(operands, count)) {
     return run(operands);
   }
-  return run(PlainOperands{operands}.get());
+  return run(PlainOperands{operands, count}.get());
 }
 
 // Operands that are in this process, with the places of results before them.
@@ -135,7 +103,13 @@ struct Function::Given {
 bool Function::may_be_read(LocalOperand& operand, PyObject* view) const {
   const auto most = reduces_ ? MOST_REDUCED : MOST_POINTS;
 
-  return operand.look(store_fields(), view, false, most) == Answer::DONE && operand.small;
+  if (operand.look(store_fields(), view, false, most) != Answer::DONE) return false;
+  if (operand.small || reduces_) return operand.small != nullptr;
+
+  // a constant of more dimensions gives results its shape
+  auto* const shape = array_fields().layout_shape.of(operand.layout);
+
+  return PyTuple_Check(shape) && PyTuple_GET_SIZE(shape) == 0;
 }
 
 const Signature* Function::find(PyObject* const* operands, std::size_t count, std::size_t first,

@@ -65,11 +65,12 @@ class Function {
   // the result of an operation, unless the name is empty.
   PyObject* take(PyObject* dtype, PyObject* layout, PyObject* bytes, const std::string& name);
 
-  // A new array of the numbers in a list or a tuple. Numbers of one type stay what they are.
+  // A new array of the numbers in a list or a tuple, some of which may be arrays of one type
+  // without dimensions. Numbers of one type stay what they are.
   PyObject* collect(PyObject* sequence) const;
 
-  // The same where some are arrays of one type without dimensions.
-  PyObject* collect_elements(PyObject* sequence) const;
+  // A new array without dimensions for a number of Python's.
+  PyObject* hold(PyObject* number) const;
 
   // The signature for arrays of these types, and numbers in the place of null.
   [[nodiscard]] const Signature* find(PyObject* const* dtypes, std::size_t count) const;
@@ -99,6 +100,9 @@ class Function {
   };
 
   struct Given;
+
+  [[nodiscard]] PyObject* collect_numbers(PyObject* sequence) const;
+  [[nodiscard]] PyObject* collect_elements(PyObject* sequence) const;
 
   // Lets an operand show the elements of a view, if they are here, and not too many.
   bool may_be_read(LocalOperand& operand, PyObject* view) const;

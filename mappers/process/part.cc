@@ -123,6 +123,15 @@ void know_new_arrays(nb::handle function) {
   new_arrays = nb::inst_ptr<Function>(nb::borrow(function).release());
 }
 
+nb::object new_array_of(PyObject* object) {
+  if (!new_arrays) return {};
+
+  auto made = nb::steal(is_number(object) ? new_arrays->hold(object) : new_arrays->collect(object));
+
+  if (!made.is_valid()) throw nb::python_error();
+  return made.is_none() ? nb::object{} : made;
+}
+
 nb::object through(const nb::object& view, const nb::object& layout) {
   const auto& fields = store_fields();
   auto* const derived = array_fields().view_derived.of(view.ptr());

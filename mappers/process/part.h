@@ -25,6 +25,10 @@ PyObject* get_part_elsewhere(PyObject* array, PyObject* key);
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);
 
+// The array that the original makes of a number of Python's, or of a list or a tuple of numbers and
+// single elements; empty if that is left to Python.
+nanobind::object new_array_of(PyObject* object);
+
 // array[key] for a mask, or an array of places, likewise.
 PyObject* get_places(PyObject* array, PyObject* key);
 

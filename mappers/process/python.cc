@@ -101,12 +101,7 @@ PyObject* apply(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 PyObject* collect_numbers(PyObject*, PyObject* const* arguments, Py_ssize_t) {
-  return guard([&] {
-    const auto& function = *nb::inst_ptr<Function>(arguments[0]);
-
-    return made_or(function.collect(arguments[1]),
-                   [&] { return function.collect_elements(arguments[1]); });
-  });
+  return guard([&] { return nb::inst_ptr<Function>(arguments[0])->collect(arguments[1]); });
 }
 
 template <PyObject* (*make)(const Function&, PyObject* array, PyObject* argument)>

@@ -59,7 +59,7 @@ struct TwoSided {
   static inline PyObject *method, *swapped_method;
 
   static PyObject* apply(PyObject* a, PyObject* b) {
-    const auto swaps = SWAPS && is_any_number(a);
+    const auto swaps = SWAPS && !is_array(a);
     const std::array<PyObject*, 2> operands{swaps ? b : a, swaps ? a : b};
 
     return first_of([&] { return function->apply(Py_None, operands.data(), operands.size()); },
@@ -203,12 +203,20 @@ struct Put {
     return function->converted({dtype_of(array), dtype_of(value)}, value);
   }
 
+  // Python's number in place of one of NumPy's, and the array that a list or a tuple becomes; empty
+  // for what is to stay what it is.
+  static nb::object plain_value(PyObject* value) {
+    const auto is_sequence = PyList_CheckExact(value) || PyTuple_CheckExact(value);
+
+    return is_sequence ? new_array_of(value) : plain_number(value);
+  }
+
   // A null value stands for a deletion.
   static int call(PyObject* array, PyObject* key, PyObject* value) {
     if (value && (function || is_array(value))) {
       const auto done = nb::steal(guard([&] {
-        const auto number = plain_number(value);
-        auto* const given = number.is_valid() ? number.ptr() : value;
+        const auto plain = plain_value(value);
+        auto* const given = plain.is_valid() ? plain.ptr() : value;
 
         if (put_any(array, key, given)) Py_RETURN_TRUE;
 

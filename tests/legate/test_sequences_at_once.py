@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists, tuples and ranges in the place of arrays, and arrays for results."""
+"""Lists, tuples, ranges and numbers in the place of arrays, and arrays for results."""
 
 from __future__ import annotations
 
@@ -72,6 +72,61 @@ clip(a, 0, 1, out=a)
 a.clip(0, 1, out=y)
 matmul(A, A, out=C)
 dot(A, A, out=C)
+a + V
+V + a
+a / [1, 2, 3]
+(1, 2.5, 3) - a
+I - a
+a == V
+a > (1, 2, 3)
+a * [a[0], a[1], a[2]]
+[True, False, True] & (a > 1)
+[True, 2, 2.5] + a
+a % I
+a ** [2.0, 3.0, 0.5]
+V < a
+array([True, False])
+array([True, 2])
+array([True, 2.5])
+sin(1.0)
+sin(1)
+exp(-2)
+isnan(0.5)
+absolute(-3)
+logical_not(0.0)
+arctan2(1.0, 2.0)
+arctan2(1, 2)
+hypot(3, 4.0)
+power(2, 3)
+power(2.0, -3)
+maximum(1, 2.5)
+floor_divide(7, 2)
+remainder(-7, 2.0)
+true_divide(1, 0)
+less(1, 2)
+array(2.0) + a
+array(2.0) * array(3.0)
+sqrt(array(2.0))
+array(3) // array(2)
+maximum(array(1.0), a[1])
+full((2,), a[1])
+full(3, i[0])
+full((2, 2), a[0] + 1)
+2 in i
+5 in i
+2.5 in i
+1.0 in a
+True in a
+clip(i, 1, 2)
+clip(i, None, 2)
+i.clip(1, 2)
+clip(array(I, dtype="uint8"), 0, 1)
+linalg.solve(A + eye(3) * 9, V)
+linalg.solve(A + eye(3) * 9, I)
+linalg.solve(array([[2, 1], [1, 3]]), [1, 2])
+linalg.inv(array([[2, 1], [1, 3]]))
+linalg.cholesky(array([[2, 1], [1, 3]]))
+linalg.eigvalsh(array([[2, 1], [1, 3]]))
 """.strip().splitlines()
 REST = """
 a[range(0)]
@@ -115,6 +170,33 @@ maximum.reduce(A, axis=5)
 maximum.reduce(A, axis=(0, 1))
 add.reduce(A > 1, axis=0)
 add.reduce(array(I, dtype="int32"), axis=0)
+A @ V
+a + [1.0]
+a + []
+a + [1.0, 2.0]
+a + ["a", "b", "c"]
+a + [[1.0, 2.0, 3.0]]
+A * [[1.0], [2.0], [3.0]]
+a + [1j, 2.0, 3.0]
+a + [2 ** 70, 1, 1]
+a + [None, 1, 2]
+array(I, dtype="uint8") + [1, 2, 300]
+array(I, dtype="float32") * [1.5, 2.5, 3.5]
+add(True, 1)
+add(1, 2 ** 70)
+add(1j, 2)
+power(2, -1)
+left_shift(1, 2.0)
+clip(i, 0.5, 2)
+clip(i, 0, 2.5)
+clip(array(I, dtype="uint8"), -1, 300)
+full((2,), a[1] > 0)
+full((2,), a)
+300 in array(I, dtype="uint8")
+a in a
+"a" in a
+1j in a
+linalg.solve(array(I) > 1, V)
 """.strip().splitlines()
 CHANGES = """
 a[range(2)] = 5
@@ -135,6 +217,47 @@ add(a, 1, i)
 add(i, 1.5, a)
 add(a[1:], 1, out=a[:2])
 add(A, A.T, A)
+a[:] = V
+a[:] = a[0], a[1], 7
+A[1, :2] = 1, 2.5
+A[1] = [1, 2, 3]
+A[:, 1] = V
+i[:] = V
+i[:] = [True, False, True]
+i[0] = a[1]
+i[0] = 2.7
+i[0] = -2.7
+i[0] = 1e300
+i[0] = float("nan")
+i[1:] = -0.5
+i[0] = True
+m[0] = 1
+m[1] = 0.0
+m[0] = -0.0
+m[0] = float("nan")
+m[:] = 2
+m[1:] = 0
+m[0] = a[1]
+m[0] = 1j
+m[:] = [1, 0, 2.5]
+u[0] = 2.9
+u[0] = -0.5
+u[0] = 255.9
+u[0] = 256.0
+u[0] = 300
+u[0] = -1
+u[1:] = 1.5
+u[:] = [1, 2.5, 3]
+f[0] = 1e300
+f[0] = 7
+f[:] = [1, 2.5]
+a += [1, 2, 3]
+a *= (1.5, 2, 3)
+i += [1, 2, 3]
+i += [1.5, 2, 3]
+i *= True
+A += [1, 2, 3]
+A -= [[1.0], [2.0], [3.0]]
 """.strip().splitlines()
 KEYS = """
 [0, 2]
@@ -193,6 +316,7 @@ def arrays():
         "a": cn.array([1.0, 2.5, -3.0]), "A": cn.arange(9.0).reshape(3, 3) - 2.0,
         "i": cn.array([3, 1, 2]), "m": cn.array([True, False, True]), "np": np,
         "y": cn.zeros(3), "C": cn.zeros((3, 3)), "D": cn.arange(9).reshape(3, 3),
+        "u": cn.array([3, 1, 2]).astype("uint8"), "f": cn.zeros(2, "float32"),
     }}
 def plain(made):
     if isinstance(made, (tuple, list)):

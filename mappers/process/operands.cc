@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/operands.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "process/arrays.h"
+#include "process/numbers.h"
+#include "process/part.h"
+
+namespace nb = nanobind;
+
+namespace legate_diffuse {
+
+namespace {
+
+// Whether an array of a type makes of a number of this one what it makes of Python's.
+bool means_alike(std::string_view array, std::string_view number) {
+  return array == number || array == "float64" || array == "complex128" ||
+         (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
+}
+
+bool may_be_made(PyObject* operand) {
+  return PyList_CheckExact(operand) || PyTuple_CheckExact(operand);
+}
+
+}  // namespace
+
+PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
+  const auto end = plain_.begin() + static_cast<std::ptrdiff_t>(count);
+
+  std::copy(operands, operands + count, plain_.begin());
+  for (std::size_t index = 0; index < count; ++index) {
+    if (may_be_made(plain_[index])) replace(index, new_array_of(plain_[index]));
+  }
+
+  const auto array = std::find_if(plain_.begin(), end, is_array);
+
+  for (std::size_t index = 0; index < count; ++index) {
+    auto* const operand = plain_[index];
+
+    if (array == end) {
+      // their types are not those of others
+      if (std::all_of(plain_.begin(), end, is_number)) replace(index, new_array_of(operand));
+      continue;
+    }
+    if (is_array(operand) || is_number(operand)) continue;
+
+    const auto type = type_of_numpy(operand);
+    auto* const dtype = type.empty() || type == "bool" ? nullptr : dtype_of(*array);
+
+    if (dtype && means_alike(text_of(dtype), type)) replace(index, plain_number(operand));
+  }
+}
+
+bool PlainOperands::are_plain(PyObject* const* operands, std::size_t count) {
+  const auto* const end = operands + count;
+
+  return std::any_of(operands, end, is_array) &&
+         std::all_of(operands, end, [](auto* each) { return is_number(each) || is_array(each); });
+}
+
+void PlainOperands::replace(std::size_t index, nb::object by) {
+  if (!by.is_valid()) return;
+  made_[index] = std::move(by);
+  plain_[index] = made_[index].ptr();
+}
+
+}  // namespace legate_diffuse

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstddef>
+
+#include "process/at_once.h"
+
+namespace legate_diffuse {
+
+// Operands as kernels take them: arrays, and Python's numbers beside them. In place of a number of
+// NumPy's is Python's, where an array makes the same of both; in place of a list or a tuple is the
+// array that the original makes of it; and numbers alone are arrays of one element. What is none of
+// these stays what it is.
+class PlainOperands {
+ public:
+  PlainOperands(PyObject* const* operands, std::size_t count);
+
+  [[nodiscard]] PyObject* const* get() const { return plain_.data(); }
+
+  // Whether operands are so already.
+  static bool are_plain(PyObject* const* operands, std::size_t count);
+
+ private:
+  void replace(std::size_t index, nanobind::object by);
+
+  std::array<PyObject*, MAX_OPERANDS> plain_{};
+  std::array<nanobind::object, MAX_OPERANDS> made_;
+};
+
+}  // namespace legate_diffuse
