@@ -37,13 +37,13 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
+  const auto are_numbers = std::all_of(plain_.begin(), end, is_number);
 
   for (std::size_t index = 0; index < count; ++index) {
     auto* const operand = plain_[index];
 
     if (array == end) {
-      // their types are not those of others
-      if (std::all_of(plain_.begin(), end, is_number)) replace(index, new_array_of(operand));
+      if (are_numbers) replace(index, new_array_of(operand));
       continue;
     }
     if (is_array(operand) || is_number(operand)) continue;
