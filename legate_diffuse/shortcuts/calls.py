@@ -117,6 +117,7 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 )
 
 _OUT: Final = frozenset(("out",))
+_INT: Final = np.dtype(np.int64)
 # What has the same bits wherever it is computed.
 _EXACT: Final = frozenset(
     {"add", "subtract", "multiply", "left_shift", "right_shift", "invert"}
@@ -146,9 +147,9 @@ def _by_numpy(submission: Submission, name: str, swapped: bool = False) -> Any:
         # for what is no number
         if any([isinstance(each, _REFUSED) for each in operands]):
             return None
-        # and for an integer that the other operand's type does not have
+        # and for an integer that the other operand's type does not have, or none
         numbers = [each for each in operands if type(each) is int]
-        types = [each.dtype for each in operands if type(each) is ndarray]
+        types = [each.dtype for each in operands if type(each) is ndarray] or [_INT]
         if not all([_has(dtype, each) for dtype in types for each in numbers]):
             return None
         return run(*(operands[::-1] if swapped else operands))

@@ -184,6 +184,13 @@ array(I, dtype="uint8") + [1, 2, 300]
 array(I, dtype="float32") * [1.5, 2.5, 3.5]
 add(True, 1)
 add(1, 2 ** 70)
+add(0, 2 ** 63)
+less(0, 2 ** 63)
+less(2.0, 2 ** 63)
+bitwise_or(2 ** 63, 1)
+less(a, 2 ** 63)
+less([1, 2], 2 ** 63)
+equal([2 ** 63, 1], [1, 2])
 add(1j, 2)
 power(2, -1)
 left_shift(1, 2.0)
