@@ -147,6 +147,8 @@ def _replace_set(submission: Submission) -> None:
             if not (hosted.assign(self, key, value) or _put_at(self, key, value)):
                 original(self, key, value)
             return
+        if type(value) is not ndarray and find_part(self._thunk, key) is not None:
+            value = submission.array_of(value)
         if type(value) is ndarray and self._writeable and not doctor.is_on:
             if type(value._thunk) is selections.type:
                 if type(key) is ndarray and selections.put(self, key, value):
