@@ -34,7 +34,7 @@ KnownLayout& known_layout(std::uint64_t place) {
   return (*layouts)[place % layouts->size()];
 }
 
-bool is_real(PyObject* number) {
+bool is_real_number(PyObject* number) {
   return is_number(number) || PyBool_Check(number);
 }
 
@@ -159,7 +159,7 @@ PyObject* Function::collect_numbers(PyObject* sequence) const {
   auto* const* const numbers = PySequence_Fast_ITEMS(sequence);
 
   // single elements are constants
-  if (count < 2 || !std::all_of(numbers, numbers + count, is_real)) Py_RETURN_NONE;
+  if (count < 2 || !std::all_of(numbers, numbers + count, is_real_number)) Py_RETURN_NONE;
 
   const auto type = type_of(numbers, count);
   const auto* const signature = find(type.name);
