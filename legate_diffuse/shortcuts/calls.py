@@ -119,7 +119,7 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 _OUT: Final = frozenset(("out",))
 # What has the same bits wherever it is computed.
 _EXACT: Final = frozenset(
-    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert"}
+    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert", "ldexp"}
     | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
     | {"bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}

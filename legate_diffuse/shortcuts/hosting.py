@@ -128,6 +128,8 @@ def _replace_part(
 # Kinds of types that functions of two operands reduce as NumPy's do, and which of them
 # cuPyNumeric reduces at all.
 _REDUCED: Final = "biuf"
+# Functions of one operand with several results.
+_SEVERAL: Final = ("frexp", "modf")
 _REDUCING: Final = (
     "add",
     "logical_and",
@@ -154,6 +156,19 @@ def _replace_reduce(submission: Submission) -> None:
         for name in _REDUCING
     }
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
+
+
+def _replace_parts_of_floats(submission: Submission) -> None:
+    """Let NumPy do what functions of one operand with several results find."""
+    package = importlib.import_module("cupynumeric")
+    recipes = {
+        getattr(package, name): submission.hosted.recipe(
+            getattr(np, name), name, "f", (1, 1, 1), brings=False, converts=False
+        )
+        for name in _SEVERAL
+    }
+    owner = type(next(iter(recipes)))
+    submission.front(owner, "__call__", "hosted_by", extra=recipes)
 
 
 def _replace_assignment(name: str, package: str, submission: Submission) -> None:
@@ -185,6 +200,7 @@ _ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
         "fill_diagonal": adjusted.fill_diagonal,
         "put": adjusted.put,
         "place": adjusted.place,
+        "putmask": adjusted.putmask,
         "put_along_axis": adjusted.put_along_axis,
     },
     _METHOD: {
@@ -251,6 +267,15 @@ SHORTCUTS: Final = (
         "reductions by functions of two operands",
         (("_ufunc.ufunc", "binary_ufunc.reduce"), *MADE),
         _replace_reduce,
+    ),
+    Shortcut(
+        "functions of one operand with several results",
+        (
+            ("_ufunc.ufunc", "multiout_unary_ufunc._call_impl"),
+            ("_ufunc.ufunc", "multiout_unary_ufunc._resolve_dtype"),
+            *MADE,
+        ),
+        _replace_parts_of_floats,
     ),
     *(
         Shortcut(

@@ -260,7 +260,7 @@ FUNCTIONS: Final = (
         "nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(without_nan(np.nanmedian))
     ),
     Recipe("gradient", _SUMS, 2, "axis", "f", is_loop=True, ends=True),
-    Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
+    Recipe("diff", _SUMS, 3, "n axis prepend append", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
     Recipe("mean", _AVERAGES, 2, "axis keepdims", _NUMBERS, least=2, is_loop=True),
     Recipe("var", _AVERAGES, 2, "axis ddof keepdims", "f", is_loop=True),
@@ -289,7 +289,7 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     _elementwise("isclose", "_module.logic_comparison", 2, "rtol atol", computes=True),
-    _elementwise("clip", "_module.math_misc", 3, kinds="f"),
+    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL),
     _elementwise("round", "_module.math_rounding", 2, "decimals", _REAL),
     _elementwise("nan_to_num", "_module.math_misc", 1, "nan posinf neginf", "f"),
     Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
