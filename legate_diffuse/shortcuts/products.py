@@ -233,7 +233,7 @@ def _replace_products(submission: Submission) -> None:
         return None
 
     def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
-        """Let NumPy convert one factor or both, as the original does."""
+        """Convert one factor or both, as the original does, or let NumPy do so."""
         # that drops dimensions of one element
         if max(a.ndim, b.ndim) > 2 or min((*one.shape, *other.shape), default=0) < 2:
             return None
@@ -242,10 +242,14 @@ def _replace_products(submission: Submission) -> None:
             return None
         kinds = one.root.dtype, other.root.dtype
         if vectors.function is not None and {*kinds, target} <= TARGETS:
-            changed = a if b.dtype == target else b
-            found = client.view_of(conversions.convert(changed, target))
-            if found is not None:
-                conversions.learn(vectors.function, kinds, found.root.dtype)
+            factors = [
+                each if each.dtype == target else conversions.convert(each, target)
+                for each in (a, b)
+            ]
+            views = [client.view_of(each) for each in factors]
+            if views[0] is not None and views[1] is not None:
+                conversions.learn(vectors.function, kinds, views[0].root.dtype)
+                return product(*factors)
         return multiply_two_types(a, b)
 
     array_of, most_dims = submission.array_of, submission.most_dims
