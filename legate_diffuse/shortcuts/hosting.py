@@ -177,7 +177,8 @@ def _replace_assignment(name: str, package: str, submission: Submission) -> None
     assign_by = submission.hosted.assign_by
 
     def assign(a: Any, *arguments: Any, **named: Any) -> None:
-        if not assign_by(function, a, arguments, named):
+        is_loop = name in _ASSIGNING_LOOPS and getattr(a, "size", 0) > MOST_POINTS
+        if is_loop or not assign_by(function, a, arguments, named):
             original(a, *arguments, **named)
 
     original = replace(_owner(package, submission), name, assign)
@@ -209,6 +210,8 @@ _ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
         "put": adjusted.put,
     },
 }
+# Of which the original is a loop.
+_ASSIGNING_LOOPS: Final = frozenset(("putmask",))
 # Functions of which native code does a part, what it calls that, and their parameters.
 _NATIVE: Final = {
     "argmax": ("argmax", "a", "axis", "out", "keepdims"),
