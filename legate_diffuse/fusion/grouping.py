@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from legate_diffuse.fusion.cluster import reachable
+from legate_diffuse.fusion.cluster import MOST_PASSED, reachable
 from legate_diffuse.fusion.legality import (
     Group,
     Refusal,
@@ -19,7 +19,7 @@ from legate_diffuse.fusion.legality import (
     refuse_alone,
     refuse_any,
 )
-from legate_diffuse.ir import IndexTask, Window
+from legate_diffuse.ir import IndexTask, Privilege, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,47 @@ def _place(groups: list[Group], position: int, task: IndexTask) -> None:
     before = reachable(groups, [task])
     takers = (g for g in before if g.fused and refuse(g, task) is None)
     group = next(takers, None)
+    if group is None and task.reductions and not task.scalar:
+        group = _past_fills(groups, task)
     if group is None:
         group = Group()
         if not task.scalar:
             _take_scalar_work(groups, group, task)
         groups.append(group)
     group.add(position, task)
+
+
+def _past_fills(groups: list[Group], task: IndexTask) -> Group | None:
+    """Return a group for a reduction, if all between them is what it is filled with.
+
+    Fills come before the group then. None if there is no such group.
+    """
+    passed: list[Group] = []
+    fills: list[Group] = []
+    for group in reversed(groups[-MOST_PASSED:]):
+        is_before = not any(
+            map(group.conflicts, [each for fill in fills for each in fill.members])
+        )
+        if fills and is_before and group.fused and refuse(group, task) is None:
+            rest = [each for each in reversed(passed) if each not in fills]
+            groups[-len(passed) - 1 :] = [*reversed(fills), group, *rest]
+            return group
+        if group.conflicts(task):
+            if not _only_fills(group):
+                return None
+            fills.append(group)
+        elif not is_before:
+            return None
+        passed.append(group)
+    return None
+
+
+def _only_fills(group: Group) -> bool:
+    return group.fused and not any(
+        access.reads or access.privilege is Privilege.REDUCE
+        for task in group.members
+        for access in task.accesses
+    )
 
 
 def _take_scalar_work(groups: list[Group], new: Group, task: IndexTask) -> None:

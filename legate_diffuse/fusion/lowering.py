@@ -20,6 +20,7 @@ from legate_diffuse.ir.nest import (
     TaskScalarSource,
     over,
 )
+from legate_diffuse.ir.region import REPEATED
 from legate_diffuse.ir.relations import distance
 from legate_diffuse.ir.task import ALL
 from legate_diffuse.kernel import Argument, Builder, Kernel, Value
@@ -53,12 +54,14 @@ def lower_nest(
     if not any(access.changes for access in accesses.values()):
         return None
     streams = _streams([a.view for a in accesses.values() if a.reads and not a.whole])
+    inner = _innermost([a.view for a in accesses.values()])
     arguments = {
         key: Argument(
             view.store.dtype,
             reads=access.reads,
             writes=bool(access.privilege & Privilege.WRITE),
-            broadcast=not whole and (view.broadcast or view.store.replicated),
+            broadcast=not whole
+            and (view.dims[inner:][:1] == (REPEATED,) or view.store.replicated),
             reduces=access.operator if access.privilege is Privilege.REDUCE else None,
             prefetch=not whole and access.reads and view.id in streams,
             whole=whole,
@@ -81,6 +84,18 @@ def lower_nest(
         kernel=_kernel(needed, arguments, scalars, lower),
         scalars=tuple(scalars),
     )
+
+
+def _innermost(views: Sequence[View]) -> int:
+    """Return which loop is the innermost one when the nest runs, from the last one on.
+
+    It is the last one along the memory of the first of the views that move along most
+    loops, or one along which that repeats; see ``Loops`` (mappers/program/loops.h).
+    """
+    leader = max(views, key=lambda view: sum(dim >= 0 for dim in view.dims))
+    # those along which it repeats come last
+    order = [dim if dim >= 0 else len(leader.dims) for dim in leader.dims]
+    return -1 - order[::-1].index(max(order)) if order else -1
 
 
 def _kernel(

@@ -224,6 +224,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "place": (0xB5E91D2498417B5B, 0x2009E618DEC580E4),
         "put": (0x9C45A3C68432CD77, 0xC20EC8E288E640FF),
         "put_along_axis": (0xD6BD92A70514D957, 0xC79C8FF9B5F102D1),
+        "putmask": (0xD568460C164CC2CE, 0xB74E1161CBEC48E1),
         "ravel_multi_index": (0x3B2349C8169D9046, 0xBDDA18E6C5DBD3CB),
         "select": (0x5695F43BD2ED7178, 0xAA8054B34C56EA62),
         "take": (0x9F10CEC99F6013E2, 0x26221E297A8E62B3),
@@ -400,6 +401,8 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         ),
         "binary_ufunc._resolve_dtype": (0x495ED7FE63F84F7B, 0x6682C9C46AD05419),
         "binary_ufunc.reduce": (0xBDC8F8B3BD3D43D7, 0x672A427003EA319A),
+        "multiout_unary_ufunc._call_impl": (0xD8880AA5C2794535, 0xE42782A5138A4915),
+        "multiout_unary_ufunc._resolve_dtype": (0x7EDB69756E282481, 0x10C5F7FBBF9E55FD),
         "ufunc._maybe_cast_output": (0x26437D9B369168CE, 0xAA5E120C601765C0),
         "ufunc._maybe_convert_output_to_cupynumeric_ndarray": (
             0xB6F19AC50F69F379,

@@ -48,7 +48,7 @@ _SMALL_BYTES: Final = 3 * 2**17
 MOST_POINTS: Final = 49152
 # But not where it reads up to so many and writes single elements: the program may well
 # wait for these, and all that the window could save is to read the others once more.
-MOST_REDUCED: Final = 2**18
+MOST_REDUCED: Final = 2**20
 # The loops of a launch with at most so many operations on elements take about as long
 # as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20

@@ -150,6 +150,14 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     np.place(arr, mask, _values(arr, vals))
 
 
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Put values of its type where a mask is; the original repeats them otherwise."""
+    is_mask = isinstance(mask, np.ndarray) and mask.dtype == bool
+    if not is_mask or {mask.shape, np.shape(values) or a.shape} != {a.shape}:
+        raise UnsuitableError
+    np.putmask(a, mask, _values(a, values))
+
+
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Put values of its type to places along one of an array's axes."""
     if type(axis) is not int:

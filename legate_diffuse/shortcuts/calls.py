@@ -120,7 +120,7 @@ _OUT: Final = frozenset(("out",))
 _INT: Final = np.dtype(np.int64)
 # What has the same bits wherever it is computed.
 _EXACT: Final = frozenset(
-    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert"}
+    {"add", "subtract", "multiply", "left_shift", "right_shift", "invert", "ldexp"}
     | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
     | {"bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}

@@ -15,12 +15,18 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.client import Client
-from legate_diffuse.shortcuts.templates import FLOATS, INTEGERS, Template, new_function
+from legate_diffuse.shortcuts.templates import (
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    Template,
+    new_function,
+)
 
 # What real numbers become, but for float16.
 _REAL: Final[frozenset[str | None]] = INTEGERS | FLOATS | {"bool"}
 # What these may become.
-TARGETS: Final[frozenset[str | None]] = _REAL | {"complex128"}
+TARGETS: Final[frozenset[str | None]] = _REAL | COMPLEX
 
 
 class Conversions(dict[tuple[str | None, str | None], Template | None]):
@@ -47,7 +53,8 @@ class Conversions(dict[tuple[str | None, str | None], Template | None]):
     def __missing__(self, types: tuple[str | None, str | None]) -> Template | None:
         source, target = types
         template = None
-        if source in _REAL and target in TARGETS and source != target:
+        is_known = source in _REAL or (source in COMPLEX and target in COMPLEX)
+        if is_known and target in TARGETS and source != target:
             client = self._client
             dtype = np.dtype(target)
             template = Template(client, client.tasks.CONVERT, 1, self._code, dtype)

@@ -89,6 +89,8 @@ def _replace_creation(name: str, submission: Submission) -> None:
 # An int of at most this size is an element of a float64.
 _EXACT: Final = 1 << 53
 _NUMBERS: Final = frozenset((float, int))
+# What elements of floats become without a number that the type has not.
+_LINEAR: Final = frozenset(("float64", "float32", "int64", "complex64", "complex128"))
 # What arrays are made of whose elements were anywhere, and what is said of them.
 _SEQUENCES: Final = frozenset((list, tuple))
 _APART: Final = _SEQUENCES | {float, int, complex, bool}
@@ -97,15 +99,23 @@ _DTYPE: Final = frozenset(("dtype",))
 
 def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
     package = importlib.import_module("cupynumeric")
-    known = names[float]
 
     def linspace(
-        start: Any, stop: Any, num: Any = 50, *options: Any, **named: Any
+        start: Any,
+        stop: Any,
+        num: Any = 50,
+        endpoint: Any = True,
+        *options: Any,
+        **named: Any,
     ) -> Any:
-        made = None
+        made, dtype = None, named.get("dtype", np.float64)
+        known = names.get(dtype) if _is_type(dtype) else None
         if (
-            not (options or named)
+            not options
+            and named.keys() <= _DTYPE
+            and known in _LINEAR
             and type(num) is int
+            and type(endpoint) is bool
             and num > 1
             and type(start) in _NUMBERS
             and type(stop) in _NUMBERS
@@ -114,10 +124,14 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
         ):
             layout = _small_layout(num)
             if layout is not None:
-                elements = np.arange(float(num)) * ((stop - start) / (num - 1)) + start
-                elements[-1] = stop
-                made = take(known, layout, elements.tobytes(), "linspace")
-        return original(start, stop, num, *options, **named) if made is None else made
+                step = (stop - start) / (num - endpoint)
+                elements = np.arange(float(num)) * step + start
+                if endpoint:
+                    elements[-1] = stop
+                made = take(known, layout, _of_type(elements, dtype), "linspace")
+        if made is not None:
+            return made
+        return original(start, stop, num, endpoint, *options, **named)
 
     original = replace(package, "linspace", linspace)
 
@@ -145,6 +159,14 @@ def _replace_collecting(
         return original(*arguments, **named) if made is None else made
 
     original = replace(importlib.import_module("cupynumeric"), name, array)
+
+
+def _of_type(elements: Any, dtype: Any) -> bytes:
+    """Return the elements of floats in another type; integers are rounded down."""
+    if elements.dtype != dtype:
+        is_integer = np.issubdtype(dtype, np.integer)
+        elements = (np.floor(elements) if is_integer else elements).astype(dtype)
+    return bytes(elements.tobytes())
 
 
 def _is_type(dtype: Any) -> bool:

@@ -128,6 +128,8 @@ def _replace_part(
 # Kinds of types that functions of two operands reduce as NumPy's do, and which of them
 # cuPyNumeric reduces at all.
 _REDUCED: Final = "biuf"
+# Functions of one operand with several results.
+_SEVERAL: Final = ("frexp", "modf")
 _REDUCING: Final = (
     "add",
     "logical_and",
@@ -156,13 +158,27 @@ def _replace_reduce(submission: Submission) -> None:
     submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
 
 
+def _replace_parts_of_floats(submission: Submission) -> None:
+    """Let NumPy do what functions of one operand with several results find."""
+    package = importlib.import_module("cupynumeric")
+    recipes = {
+        getattr(package, name): submission.hosted.recipe(
+            getattr(np, name), name, "f", (1, 1, 1), brings=False, converts=False
+        )
+        for name in _SEVERAL
+    }
+    owner = type(next(iter(recipes)))
+    submission.front(owner, "__call__", "hosted_by", extra=recipes)
+
+
 def _replace_assignment(name: str, package: str, submission: Submission) -> None:
     """Let a function or a method that changes elements do so by NumPy."""
     function = _ASSIGNMENTS[package][name]
     assign_by = submission.hosted.assign_by
 
     def assign(a: Any, *arguments: Any, **named: Any) -> None:
-        if not assign_by(function, a, arguments, named):
+        is_loop = name in _ASSIGNING_LOOPS and getattr(a, "size", 0) > MOST_POINTS
+        if is_loop or not assign_by(function, a, arguments, named):
             original(a, *arguments, **named)
 
     original = replace(_owner(package, submission), name, assign)
@@ -185,6 +201,7 @@ _ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
         "fill_diagonal": adjusted.fill_diagonal,
         "put": adjusted.put,
         "place": adjusted.place,
+        "putmask": adjusted.putmask,
         "put_along_axis": adjusted.put_along_axis,
     },
     _METHOD: {
@@ -193,6 +210,8 @@ _ASSIGNMENTS: Final[dict[str, dict[str, Function]]] = {
         "put": adjusted.put,
     },
 }
+# Of which the original is a loop.
+_ASSIGNING_LOOPS: Final = frozenset(("putmask",))
 # Functions of which native code does a part, what it calls that, and their parameters.
 _NATIVE: Final = {
     "argmax": ("argmax", "a", "axis", "out", "keepdims"),
@@ -251,6 +270,15 @@ SHORTCUTS: Final = (
         "reductions by functions of two operands",
         (("_ufunc.ufunc", "binary_ufunc.reduce"), *MADE),
         _replace_reduce,
+    ),
+    Shortcut(
+        "functions of one operand with several results",
+        (
+            ("_ufunc.ufunc", "multiout_unary_ufunc._call_impl"),
+            ("_ufunc.ufunc", "multiout_unary_ufunc._resolve_dtype"),
+            *MADE,
+        ),
+        _replace_parts_of_floats,
     ),
     *(
         Shortcut(

@@ -186,6 +186,7 @@ def _replace_products(submission: Submission) -> None:
     multiply_here = by_numpy(np.matmul, _NAME, INEXACT, brings=False)
     multiply_stacks = by_numpy(stacked, _NAME, INEXACT)
     multiply_two_types = by_numpy(in_blas, _NAME)
+    multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
     of_matrices = _product_of_matrices(submission, matrices, tasks)
 
     def product(a: Any, b: Any) -> Any:
@@ -198,7 +199,9 @@ def _replace_products(submission: Submission) -> None:
         if one.root.dtype != other.root.dtype:
             return of_two_types(a, b, one, other)
         if one.root.dtype not in _TYPES:
-            return None
+            # the original has none of more dimensions
+            are_vectors = len(one.shape) == len(other.shape) == 1
+            return multiply_integers(a, b) if are_vectors else None
         if len(one.shape) == len(other.shape) == 2:
             made = multiply(a, b)
             return of_matrices(one, other) if made is None else made
@@ -230,7 +233,7 @@ def _replace_products(submission: Submission) -> None:
         return None
 
     def of_two_types(a: Any, b: Any, one: View, other: View) -> Any:
-        """Let NumPy convert one factor or both, as the original does."""
+        """Convert one factor or both, as the original does, or let NumPy do so."""
         # that drops dimensions of one element
         if max(a.ndim, b.ndim) > 2 or min((*one.shape, *other.shape), default=0) < 2:
             return None
@@ -239,32 +242,46 @@ def _replace_products(submission: Submission) -> None:
             return None
         kinds = one.root.dtype, other.root.dtype
         if vectors.function is not None and {*kinds, target} <= TARGETS:
-            changed = a if b.dtype == target else b
-            found = client.view_of(conversions.convert(changed, target))
-            if found is not None:
-                conversions.learn(vectors.function, kinds, found.root.dtype)
+            factors = [
+                each if each.dtype == target else conversions.convert(each, target)
+                for each in (a, b)
+            ]
+            views = [client.view_of(each) for each in factors]
+            if views[0] is not None and views[1] is not None:
+                conversions.learn(vectors.function, kinds, views[0].root.dtype)
+                return product(*factors)
         return multiply_two_types(a, b)
 
-    array_of = submission.array_of
+    array_of, most_dims = submission.array_of, submission.most_dims
+
+    def of_stack(a: Any, b: Any, most: int) -> Any:
+        """Return a product of a stack and what has at most so many dimensions.
+
+        The original's task is no loop, and has no BLAS.
+        """
+        dims = [each.ndim for each in (a, b) if type(each) in (ndarray, np.ndarray)]
+        is_stack = len(dims) == 2 and max(dims) > 2 and dims[1] <= most
+        return multiply_stacks(a, b) if is_stack else None
+
+    def dotted(a: Any, b: Any) -> Any:
+        made = product(a, b)
+        # of more dimensions it has other pairs of rows and columns
+        return of_stack(a, b, 2) if made is None else made
 
     def dot(self: Any, rhs: Any, out: Any = None) -> Any:
-        made = None if out is not None else product(self, rhs)
+        made = None if out is not None else dotted(self, array_of(rhs))
         return method(self, rhs, out=out) if made is None else made
 
     def matmul(self: Any, value: Any) -> Any:
+        value = array_of(value)
         made = product(self, value)
-        if (
-            made is None
-            and type(value) in (ndarray, np.ndarray)
-            and max(self.ndim, value.ndim) > 2
-        ):
-            # the original's task is no loop, and has no BLAS
-            made = multiply_stacks(self, value)
+        if made is None:
+            made = of_stack(self, value, most_dims)
         return operator(self, value) if made is None else made
 
     def function(a: Any, b: Any, out: Any = None) -> Any:
         a, b = array_of(a), array_of(b)
-        made = None if out is not None else product(a, b)
+        made = None if out is not None else dotted(a, b)
         return package_dot(a, b, out=out) if made is None else made
 
     package = importlib.import_module("cupynumeric")

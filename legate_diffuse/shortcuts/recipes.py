@@ -260,7 +260,7 @@ FUNCTIONS: Final = (
         "nanmedian", _AVERAGES, 2, "axis", "f", in_doubles(without_nan(np.nanmedian))
     ),
     Recipe("gradient", _SUMS, 2, "axis", "f", is_loop=True, ends=True),
-    Recipe("diff", _SUMS, 3, "n axis", _NUMBERS, is_loop=True),
+    Recipe("diff", _SUMS, 3, "n axis prepend append", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
     Recipe("mean", _AVERAGES, 2, "axis keepdims", _NUMBERS, least=2, is_loop=True),
     Recipe("var", _AVERAGES, 2, "axis ddof keepdims", "f", is_loop=True),

@@ -53,6 +53,23 @@ def along_one(function: Function) -> Function:
     return unless(lambda a, axis=None, **_: type(axis) is tuple, function)
 
 
+# Types of arrays that stay what they are beside a number of Python's.
+_BESIDE: Final = {int: ("int64", "float64"), float: ("float64",)}
+
+
+def _is_of_other_type(value: Any, a: Any) -> bool:
+    """Whether an array is of another type than a value that is joined to it."""
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype != a.dtype)
+    return a.dtype.name not in _BESIDE.get(type(value), ())
+
+
+def _is_no_bound(value: Any, dtype: Any) -> bool:
+    """Whether a value is no int that a type of integers has."""
+    bounds = np.iinfo(dtype)
+    return type(value) is not int or not bounds.min <= value <= bounds.max
+
+
 def has_other_bounds(a: Any, *bounds: Any) -> bool:
     """Whether the original limits elements to other bounds, or in another way.
 
@@ -60,17 +77,10 @@ def has_other_bounds(a: Any, *bounds: Any) -> bool:
     none, infinite elements become the largest of their type. Bounds of integers become
     such.
     """
-    given = [np.asarray(each) for each in bounds if each is not None]
-    if a.dtype.kind in "iu":
-        limits = np.iinfo(a.dtype)
-        if not all(
-            [
-                type(each) is type(None)
-                or (type(each) is int and limits.min <= each <= limits.max)
-                for each in bounds
-            ]
-        ):
-            return True
+    given = [each for each in bounds if each is not None]
+    if a.dtype.kind in "iu" and any(_is_no_bound(each, a.dtype) for each in given):
+        return True
+    given = [np.asarray(each) for each in given]
     if len(given) < 2:
         is_other = not bounds or not np.isfinite(a).all()
     else:
@@ -189,6 +199,8 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
         for one in (multi_index if type(multi_index) is tuple else (multi_index,))
     ),
     # the array itself, and what shows its elements
-    "diff": lambda a, n=1, axis=-1: n == 0,
+    "diff": lambda a, n=1, axis=-1, **added: (
+        n == 0 or any(_is_of_other_type(each, a) for each in added.values())
+    ),
     "rot90": lambda m, k=1, axes=(): type(k) is not int or k % 4 == 0,
 }

@@ -88,7 +88,7 @@ using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 // As in launch/small.py: an operation on more points is worth a place in a window, but for one that
 // reads up to so many and writes single elements.
 constexpr std::int64_t MOST_POINTS = 49152;
-constexpr std::int64_t MOST_REDUCED = 262144;
+constexpr std::int64_t MOST_REDUCED = 1048576;
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 // What the elements are is known once a view was looked at.

@@ -54,7 +54,7 @@ void write(char* to, std::int64_t count, const char* first, const char* step) {
       // they wrap around
       using Bits = std::make_unsigned_t<T>;
 
-      element = static_cast<T>(static_cast<Bits>(place) * static_cast<Bits>(by) +
+      element = static_cast<T>(static_cast<std::uint64_t>(place) * static_cast<Bits>(by) +
                                static_cast<Bits>(start));
     }
     std::memcpy(to + place * static_cast<std::int64_t>(sizeof(T)), &element, sizeof(T));
@@ -75,6 +75,18 @@ bool write(NumberType type, char* to, std::int64_t count, PyObject* first, PyObj
       return write<std::int64_t>(to, count, start.data(), by.data()), true;
     case NumberType::INT32:
       return write<std::int32_t>(to, count, start.data(), by.data()), true;
+    case NumberType::INT16:
+      return write<std::int16_t>(to, count, start.data(), by.data()), true;
+    case NumberType::INT8:
+      return write<std::int8_t>(to, count, start.data(), by.data()), true;
+    case NumberType::UINT64:
+      return write<std::uint64_t>(to, count, start.data(), by.data()), true;
+    case NumberType::UINT32:
+      return write<std::uint32_t>(to, count, start.data(), by.data()), true;
+    case NumberType::UINT16:
+      return write<std::uint16_t>(to, count, start.data(), by.data()), true;
+    case NumberType::UINT8:
+      return write<std::uint8_t>(to, count, start.data(), by.data()), true;
     default:
       return false;
   }

@@ -335,6 +335,24 @@ REDUCTIONS = {
         FILL(int64) -> (int64) shape 0: write %63.63  # 0
         UNARY_RED.SUM(int8) -> (int64) shape 5: reduce(add) %63.83, read %0.80  # 1
     """,
+    "the fill of an array comes before what is reduced to it": """
+        # groups: 0 fused; 1 fused LAUNCH_DOMAIN
+        COPY(int8) -> (int8) shape 5: write %0.80, read %2.82  # 1
+        FILL(int64) -> (int64) shape 0: write %63.63  # 0
+        UNARY_RED.SUM(int8) -> (int64) shape 5: reduce(add) %63.83, read %0.80  # 1
+    """,
+    "but not before what reads the array": """
+        # groups: 0 fused; 1 fused LAUNCH_DOMAIN; 2 fused LAUNCH_DOMAIN
+        COPY(int64) -> (int64) shape 5: write %64.85, read %63.84  # 0
+        FILL(int64) -> (int64) shape 0: write %63.63  # 1
+        UNARY_RED.SUM(int64) -> (int64) shape 5: reduce(add) %63.83, read %64.85  # 2
+    """,
+    "what computes the array is no fill": """
+        # groups: 0 fused; 1 fused LAUNCH_DOMAIN; 2 fused LAUNCH_DOMAIN
+        COPY(int8) -> (int8) shape 5: write %0.80, read %2.82  # 0
+        COPY(int64) -> (int64) shape 0: write %63.63, read %64.64  # 1
+        UNARY_RED.SUM(int8) -> (int64) shape 5: reduce(add) %63.83, read %0.80  # 2
+    """,
 }
 
 ONE_PROCESSOR = {

@@ -188,3 +188,19 @@ def program(n):
     return found
 agree(program)
 """)
+
+
+def test_complex_numbers_of_single_precision() -> None:
+    """Singles become such beside complex numbers, and these doubles beside doubles."""
+    run_here("""
+def program(n):
+    x, z = n.array([3.0, 0.1, -0.0, 1e9], "float32"), n.array([1j, 2 - 1j, -3, 1e9])
+    z, found = z.astype("complex64"), []
+    for k in range(3):
+        found += [x * 1j, 1j - x, x + z, z - x, z * x, x[:, None] + z, x == z, z != x]
+        found += [z * n.arange(4), z + n.arange(4.0), x + n.arange(4) * 1j]
+        found += [z.astype(complex), (z * 2.0).astype("complex128").astype("complex64")]
+        z += x * 0.5j
+    return [*found, z]
+agree(program)
+""")

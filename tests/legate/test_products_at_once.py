@@ -218,3 +218,33 @@ assert found["tasks_submitted"] == found["failures"] == 0, found
 assert found["ran_in_process"] >= 2, found
 agree(program)
 """)
+
+
+def test_factors_of_two_types() -> None:
+    """Sums of whole numbers are the same in any order."""
+    run_fresh(
+        """
+from comparison import same, unfused
+
+TYPES = "bool", "uint8", "int64", "float32", "float64", "complex64", "complex128"
+
+def products(n, one, other):
+    a = (n.arange(90.0).reshape(9, 10) % 7 - 2 * (one[0] in "fc")).astype(one)
+    b = (n.arange(90.0).reshape(10, 9) % 5).astype(other)
+    found = []
+    for x, y in ((a, b), (a, b[:, 3]), (a[2], b), (a[2], b[:, 3]), (b.T, a.T[:, 2])):
+        found += [x @ y, x.dot(y), n.dot(x, y)]
+    return [n.asarray(each) for each in found]
+
+for one in TYPES:
+    for other in TYPES[3:]:
+        for _ in range(3):
+            found = products(cn, one, other)
+            for made, wanted in zip(found, products(np, one, other), strict=True):
+                same(np.asarray(made), np.asarray(wanted))
+        with unfused():
+            original = products(cn, one, other)
+        for made, wanted in zip(found, original, strict=True):
+            same(np.asarray(made), np.asarray(wanted))
+"""
+    )

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is computed and summed along an axis in one loop has the values of two."""
+
+from __future__ import annotations
+
+import pytest
+from test_small_arrays import run_here
+
+STATEMENTS = (
+    "(A * 2).sum(axis=0)",
+    "(A * 2).sum(axis=1)",
+    "(A.T * 2).sum(axis=0)",
+    "(A.T * 2).sum(axis=1)",
+    "(A.T * v + 1).max(axis=1)",
+    "(A.T * v + A).min(axis=0) + v",
+    "(A.T[:200, 5:] - v[5:]).max(axis=1)",
+    "((A - A.max(axis=0)) * 3).sum(axis=1)",
+    "(T.transpose((2, 0, 1)) * 2).sum(axis=0)",
+    "(T.transpose((1, 2, 0)) * 2).max(axis=1)",
+    "(T.transpose((2, 1, 0)) * 2).sum(axis=2)",
+    "((T * 2).swapaxes(0, 2) + 1).prod(axis=1)",
+    "((A % 3) * 1.5) @ w",
+    "((A.T % 3) * 1.5) @ w",
+    "w @ ((A.T % 3) * 1.5)",
+)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_values_are_those_of_two_loops(statement: str) -> None:
+    run_here(
+        f"""
+def program(n):
+    A, v = n.arange(90000).reshape(300, 300) % 11, n.arange(300) % 5
+    T = n.arange(96000).reshape(40, 40, 60) % 7
+    w = v * 0.5
+    return [{statement}]
+def run():
+    found = program(cn)
+    float(found[0].sum())
+run(), run()
+found = counts(run)
+assert found["temporaries_removed_bytes"] >= 400_000, found
+assert found["failures"] == 0, found
+agree(program)
+wanted, made = program(np)[0], np.asarray(program(cn)[0])
+assert wanted.dtype == made.dtype and (wanted == made).all()
+"""
+    )
