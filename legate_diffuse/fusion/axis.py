@@ -198,7 +198,7 @@ class Axis:
             known = Place((store, at.landmark), begin.offset)
         if at.offset:
             known = known.moved(at.offset)
-        return self._resolved(known) if known.symbol in self.same else known
+        return self.resolved(known) if known.symbol in self.same else known
 
     def lay(self, row: Touched, located: Located) -> None:
         """Lay something beside the rows of a nest, if it has no place yet."""
@@ -206,7 +206,7 @@ class Axis:
             self._learn(row.store, row.interval.low, located.first)
             self._learn(row.store, row.interval.high, located.end)
 
-    def _resolved(self, place: Place) -> Place:
+    def resolved(self, place: Place) -> Place:
         """Return a place from the symbol that stands for all that are the same."""
         while place.symbol in self.same:
             place = self.same[place.symbol].moved(place.offset)
@@ -242,14 +242,12 @@ class Axis:
             if apart[row] is None:
                 apart[row] = self._far(row, first)
         distances = tuple([apart.get(row) for row in rows])
-        return Located(
-            loop, self._resolved(first), self._resolved(end), distances, self
-        )
+        return Located(loop, self.resolved(first), self.resolved(end), distances, self)
 
     def _far(self, row: Touched, first: Place) -> Rows | None:
         """Return how far what is touched is from the rows of a nest, by landmarks."""
         place = self.place(row.store, row.interval.low)
-        return None if place is None else place.behind(self._resolved(first))
+        return None if place is None else place.behind(self.resolved(first))
 
     def _knows(self, row: Touched) -> bool:
         return row.store in self.stores
@@ -266,7 +264,7 @@ class Axis:
             return 0
         for at, beside in ((low, first), (high, end)):
             place = self.place(store, at)
-            distance = None if place is None else place - self._resolved(beside)
+            distance = None if place is None else place - self.resolved(beside)
             if distance is not None:
                 # as many rows lie between the ends of each view
                 if at is high:
@@ -283,7 +281,7 @@ class Axis:
             self.known[store, at.landmark] = place.moved(-at.offset)
             self.stores.add(store)
             return
-        place = self._resolved(place)
+        place = self.resolved(place)
         if known.symbol == place.symbol:
             return
         if known.symbol is None:

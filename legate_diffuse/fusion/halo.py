@@ -7,6 +7,9 @@
 A tile lies between two places of an axis. What is written for others is written there,
 and what comes before it is computed within a halo: so far from the tile's beginning,
 and so far from its end. This follows from distances alone, back from the last nest.
+Rows near an end of the leader are needed near that end only:
+
+    nest 0: write %0[0], read %0[1]                   halo 0 0, reads %0 within 0 1
 """
 
 from __future__ import annotations
@@ -37,6 +40,13 @@ class Halo(NamedTuple):
         if other is None:
             return self
         return Halo(min(self.low, other.low), max(self.high, other.high))
+
+    def within(self, low: int | None, high: int | None) -> Halo:
+        """Return what of it is no farther away than these, if they are known."""
+        return Halo(
+            self.low if low is None else max(self.low, low),
+            self.high if high is None else min(self.high, high),
+        )
 
     @property
     def width(self) -> int:
@@ -82,6 +92,8 @@ def halos(
         for store in results
         if axis.dims.get(store) is not None
     }
+    # any result, as long as the leader is not known
+    ends = leader if leader is not None else min(need, default=None)
     used = dict(need)
     after = dict(need)
     of_nests: list[Halo | None] = []
@@ -104,6 +116,9 @@ def halos(
             own = _own(along, axis, leader)
             shared |= own is None or halo not in (None, own)
             halo = (own or NO_HALO).joined(halo)
+        if halo is not None and ends is not None:
+            # a tile has rows, so none ends before the first or begins after the last
+            halo = halo.within(*axis.beyond(placement, ends))
         of_nests.append(halo)
         if halo is None:
             continue

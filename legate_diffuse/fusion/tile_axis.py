@@ -30,10 +30,14 @@ class Placement(NamedTuple):
         loop: its loop along the axis, None if it has a single row there.
         distances: for each access how far what it touches is from the row, None if the
             access does not move along, or moves along with landmarks.
+        first: the place of its first row.
+        end: the place behind its last row.
     """
 
     loop: int | None
     distances: tuple[int | None, ...]
+    first: Place
+    end: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,22 @@ class TileAxis:
         first, last = begin - others_begin, end - others_end
         return first is not None and last is not None and last <= first
 
+    def beyond(
+        self, placement: Placement, leader: int
+    ) -> tuple[int | None, int | None]:
+        """Return how far a nest's rows reach into a leader from both of its ends.
+
+        Its first row, from the leader's last one, and its last row, from the leader's
+        first one; None if that is unknown.
+        """
+        begin, end = self._place(leader, _BEGIN), self._place(leader, _END)
+        first = None if end is None else self.axis.resolved(placement.first) - end
+        last = None if begin is None else self.axis.resolved(placement.end) - begin
+        return (
+            None if first is None else first + 1,
+            None if last is None else last - 1,
+        )
+
     def _place(self, store: int, at: Endpoint) -> Place | None:
         return self.axis.place(store, at)
 
@@ -196,11 +216,14 @@ class TileAxis:
             distances = [each if isinstance(each, int) else None for each in found]
             known = [each for each in distances if each is not None]
             spread = max(known) - min(known) if known else 0
+            placement = Placement(
+                located.loop, tuple(distances), located.first, located.end
+            )
             return TileAxis(
                 self.number,
                 dims,
                 axis,
-                (*self.placements, Placement(located.loop, tuple(distances))),
+                (*self.placements, placement),
                 partial,
                 self.spread + spread,
             )

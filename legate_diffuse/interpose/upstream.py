@@ -168,7 +168,8 @@ PATCHES: Final = (
     ),
     Patch(
         "mappers/interposition/locks.cc",
-        "FastReservation spins for a lock whose holder does not run",
+        "FastReservation spins for a lock whose holder does not run, and threads that "
+        "poll UCX spin where nothing arrives",
         "26.06",
         "it is built for one layout of locks, and LEGATE_DIFFUSE_YIELD=0 leaves it out",
     ),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Locks of Realm that give way. Legion holds them for some instructions, and who waits for one
-// spins (Realm::FastReservation, realm/reservation.cc, 26.06); but where a process has more threads
-// than cores, which is so when --cpus names all of them, the holder may not be running, and the
-// waiting thread then burns the time slice that the holder needs. CG on two of two cores took 9 ms
-// an iteration, and 42 % of the processors' time was spent in there; it takes 3.4 when the waiting
-// thread yields.
+// Locks and polls of Realm that give way. Legion holds them for some instructions, and who waits
+// for one spins (Realm::FastReservation, realm/reservation.cc, 26.06); but where a process has more
+// threads than cores, which is so when --cpus names all of them, the holder may not be running, and
+// the waiting thread then burns the time slice that the holder needs. CG on two of two cores took 9
+// ms an iteration, and 42 % of the processors' time was spent in there; it takes 3.4 when the
+// waiting thread yields. A process of several has threads that poll the network (Realm's module for
+// UCX), and never sleep: they yield where nothing has arrived for some turns.
 //
 // A library of its own, loaded before Legate and into the global scope, so that these definitions
 // are found before Realm's: this is no fusion, and LEGATE_DIFFUSE_YIELD gives it to processes that
@@ -14,6 +15,8 @@
 // Follows: Legion and Realm (realm/reservation.h, reservation.inl)
 
 #include <realm.h>
+
+#include <algorithm>
 
 #include "interposition/symbols.h"
 #include "threads/wait.h"
@@ -58,3 +61,13 @@ Event FastReservation::rdlock_slow(WaitMode mode) {
 }
 
 }  // namespace Realm
+
+extern "C" unsigned ucp_worker_progress(void* worker) {
+  static const auto call = legate_diffuse::real(&ucp_worker_progress);
+  static thread_local int turn = 0;
+  const auto arrived = call(worker);
+
+  turn = arrived == 0 ? std::min(turn + 1, legate_diffuse::SPINS) : 0;
+  if (turn == legate_diffuse::SPINS) sched_yield();
+  return arrived;
+}

@@ -313,6 +313,24 @@ def test_a_fill_stays_where_a_part_of_it_lives_on() -> None:
     assert unchanged(FILL.format("0.0") + PART.format("0.1", "4.41"))
 
 
+# Each row but the last becomes the next one.
+ROWS = """
+store %0 int8 live
+view %0.0 shape 0 many [:, :]
+view %0.1 shape 1 many [:-1, :]
+view %0.2 shape 2 many [-1, :]
+store %1 int8 undefined
+view %1.10 shape 0 many [:, :]
+view %1.11 shape 1 many [1:, :]
+view %1.12 shape 2 many [-1, :]
+"""
+SHIFT = (
+    COPY.format("1.10", "0.0")
+    + PART.format("0.1", "1.11")
+    + "COPY(int8) -> (int8) shape 2: write %0.2, read %1.12\n"
+)
+
+
 # -- launches ------------------------------------------------------------------------
 def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
     text = sweep(1) + SORT.format("4.41", "0.1") + sweep(2)
@@ -329,8 +347,7 @@ def test_names_stay_where_tasks_run_as_they_were_submitted() -> None:
 
 def test_names_stay_where_points_cannot_run_all_sweeps_in_one_task() -> None:
     """Cuts that were made for the new names are not made again."""
-    sweeps = "".join(sweep(1) for _ in range(2 * FEW)).replace(" single", "")
-    window = parse(STORES.replace(" single", "") + sweeps)
+    window = parse(ROWS + SHIFT * 2 * FEW)
     draft = run_passes(Draft(window, MEANINGS, Renaming(window)))
     assert draft.renaming == Renaming(window)
     assert len(draft.launches) > 1
