@@ -24,7 +24,8 @@ from legate_diffuse.kernel.operators import (
     COMPLEX_ARITHMETIC,
     EXACT,
     FLOAT_PARTS,
-    POWER,
+    INTEGER_POWER,
+    POWERS,
 )
 from legate_diffuse.llvm.lines import Lines
 from legate_diffuse.llvm.types import (
@@ -193,13 +194,14 @@ class Operations:
             helper = f"@gcd.{dtype}.{lines.lanes}"
             self.declarations[helper] = gcd_function(helper, dtype, lines.lanes)
             return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
-        if name == POWER:
+        if name in POWERS:
 
             def emit(operator: str, *values: str) -> str:
                 return self._real(lines, operator, dtypes, list(values))
 
             if self._maths.simplifies_powers:
-                return emit_power(lines, dtype, emit, x, operands[1])
+                of_integers = name == INTEGER_POWER
+                return emit_power(lines, dtype, emit, x, operands[1], of_integers)
             return emit("pow", x, operands[1])
         if name not in _INTRINSIC:
             return self._maths.call(lines, name, dtypes, operands)

@@ -44,6 +44,11 @@ POWER: Final = "power"
 NumPy (see `legate_diffuse.maths.simple_powers`).
 """
 
+INTEGER_POWER: Final = "integer_power"
+"""`pow` of floats that are integers, where squares that floats have are products."""
+
+POWERS: Final = frozenset({POWER, INTEGER_POWER})
+
 FLOAT_PARTS: Final = frozenset({"exponent", "fraction"})
 """What C's `frexp` splits a float into; the exponent is an int32."""
 
@@ -75,7 +80,7 @@ ARITY: Final = {
     **dict.fromkeys(("neg", "not", "sqrt", "floor", "ceil", "trunc", "rint"), 1),
     **dict.fromkeys(("round", "abs", "cast", "signbit", "real", "imag"), 1),
     **dict.fromkeys(MATHS_OF_ONE | FLOAT_PARTS, 1),
-    **dict.fromkeys(MATHS_OF_TWO | {POWER, "complex", "ldexp"}, 2),
+    **dict.fromkeys(MATHS_OF_TWO | POWERS | {"complex", "ldexp"}, 2),
     **dict.fromkeys(("fma", "select"), 3),
     **dict.fromkeys(OF_ROWS, 4),
 }

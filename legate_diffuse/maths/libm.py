@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from types import MappingProxyType
 
-from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO, POWER
+from legate_diffuse.kernel.operators import MATHS_OF_ONE, MATHS_OF_TWO, POWERS
 
 
 class MathMode(Enum):
@@ -41,7 +41,7 @@ class MathLibrary:
 
 def c_name(operator: str, dtype: str) -> str:
     """Return the name of the C function of a maths operator for `dtype`."""
-    stem = "pow" if operator == POWER else operator
+    stem = "pow" if operator in POWERS else operator
     return stem if dtype == "float64" else stem + "f"
 
 

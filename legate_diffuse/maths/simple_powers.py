@@ -24,12 +24,22 @@ _SIMPLER: Final[dict[float, Callable[[Emit, str, str], str]]] = {
 SIMPLER_POWERS: Final = tuple(_SIMPLER)
 """Exponents. With 0 and 1, `pow` gives the bits that NumPy gives."""
 
+_MOST_SQUARED: Final = 94906265.0
+"""Squares of integers up to this one are integers that a float64 has."""
 
-def emit_power(lines: Lines, dtype: str, emit: Emit, x: str, exponent: str) -> str:
+
+def emit_power(
+    lines: Lines, dtype: str, emit: Emit, x: str, exponent: str, of_integers: bool
+) -> str:
     """Emit x ** exponent: one way for all lanes if they have such an exponent."""
     lanes, kind = lines.lanes, lines.vector(LLVM_TYPE[dtype])
     one = literal(dtype, 1.0)
-    masks = [emit("eq", exponent, literal(dtype, number)) for number in _SIMPLER]
+    simpler = {2.0: _SIMPLER[2.0]} if of_integers else _SIMPLER
+    masks = [emit("eq", exponent, literal(dtype, number)) for number in simpler]
+    if of_integers:
+        for operator, bound in (("ge", -_MOST_SQUARED), ("le", _MOST_SQUARED)):
+            is_within = emit(operator, x, literal(dtype, bound))
+            masks[0] = lines.let(f"and <{lanes} x i1> {masks[0]}, {is_within}")
     bits = [lines.let(f"bitcast <{lanes} x i1> {mask} to i{lanes}") for mask in masks]
     joined = lines.new_label("joined")
     found: list[tuple[str, str]] = []
@@ -38,12 +48,12 @@ def emit_power(lines: Lines, dtype: str, emit: Emit, x: str, exponent: str) -> s
         found.append((value, lines.label))
         lines.do(f"br label %{joined}")
 
-    for simpler, flags in zip(_SIMPLER.values(), bits, strict=True):
+    for simple, flags in zip(simpler.values(), bits, strict=True):
         every = lines.let(f"icmp eq i{lanes} {flags}, -1")
         then, otherwise = lines.new_label("then"), lines.new_label("otherwise")
         lines.do(f"br i1 {every}, label %{then}, label %{otherwise}")
         lines.block(then)
-        arrive(simpler(emit, x, one))
+        arrive(simple(emit, x, one))
         lines.block(otherwise)
     value = emit("pow", x, exponent)
     some = bits[0]
@@ -54,10 +64,10 @@ def emit_power(lines: Lines, dtype: str, emit: Emit, x: str, exponent: str) -> s
     found.append((value, lines.label))
     lines.do(f"br i1 {none}, label %{joined}, label %{mixed}")
     lines.block(mixed)
-    for simpler, mask in zip(_SIMPLER.values(), masks, strict=True):
+    for simple, mask in zip(simpler.values(), masks, strict=True):
         value = lines.let(
             f"select <{lanes} x i1> {mask}, "
-            f"{kind} {simpler(emit, x, one)}, {kind} {value}"
+            f"{kind} {simple(emit, x, one)}, {kind} {value}"
         )
     arrive(value)
     lines.block(joined)

@@ -102,9 +102,15 @@ class Elements:
         # what waits for a few integers, or for a mask of all elements, can be fused
         # with what is selected
         brings = type(key) is not self._ndarray or (
-            key.ndim != dims if key.dtype == bool else key.size > MOST_POINTS
+            key.ndim != dims
+            if key.dtype == bool
+            else key.size > MOST_POINTS or not self._waits(key)
         )
         return self.plain(key, "biu", brings)
+
+    def _waits(self, array: Any) -> bool:
+        view = self._view_of(array)
+        return view is None or window.may_change(view.root)
 
     def has_arrays(self, key: Any) -> bool:
         """Whether an index is an array or a sequence, or has some."""

@@ -24,6 +24,9 @@ namespace legate_diffuse {
 
 namespace {
 
+// So many elements are written here: a task takes longer to have the arrays.
+constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
+
 // Calls `visit` with each element of an array of integers, in row-major order.
 template <typename T, typename Visit>
 void for_each_place_of(const LocalOperand& places, Visit visit) {
@@ -307,7 +310,7 @@ bool scatter(PyObject* array, PyObject* places, PyObject* value) {
 
   if (form.dim == 0 || indices.form.dim != 1 || indices.root == target.root ||
       indices.form.volume * (form.volume / std::max<std::int64_t>(form.extents[0], 1)) >
-          MOST_POINTS ||
+          MOST_WRITTEN ||
       !are_inside(indices, form.extents[0])) {
     return false;
   }

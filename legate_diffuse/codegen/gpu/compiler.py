@@ -22,10 +22,10 @@ from legate_diffuse.kernel.operators import (
     COMPLEX_ARITHMETIC,
     MATHS_OF_ONE,
     MATHS_OF_TWO,
-    POWER,
+    POWERS,
 )
 
-_ROUNDED: Final = MATHS_OF_ONE | MATHS_OF_TWO | COMPLEX_ARITHMETIC | {POWER}
+_ROUNDED: Final = MATHS_OF_ONE | MATHS_OF_TWO | COMPLEX_ARITHMETIC | POWERS
 """Operators that nvcc may have compiled to other instructions in the original tasks."""
 
 

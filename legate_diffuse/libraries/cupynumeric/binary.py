@@ -16,6 +16,7 @@ from legate_diffuse.kernel.dtypes import (
     ITEMSIZE,
     SIGNED,
 )
+from legate_diffuse.kernel.operators import INTEGER_POWER
 from legate_diffuse.libraries.cupynumeric import complex_functions, complex_numbers
 from legate_diffuse.libraries.cupynumeric.unary import (
     INTEGRAL,
@@ -191,7 +192,7 @@ def complex_float_power(emit: Emitter, a: Value, b: Value) -> Value:
 
 def integer_power(emit: Emitter, a: Value, b: Value) -> Value:
     """Return pow in double precision, rounded half away from zero and converted."""
-    number = emit("round", in_double("pow")(emit, a, b))
+    number = emit("round", in_double(INTEGER_POWER)(emit, a, b))
     return emit.cast(a.dtype, number)
 
 
