@@ -111,3 +111,17 @@ def test_powers_of_one_number(run, dtype):
 
 def dtype_of(value, dtype):
     return np.dtype(dtype).type(value)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.0, 1.0, 2.0, 3.0, [2.0, 3.0, 2.0]])
+def test_powers_of_integers_have_the_bits_of_pow(power, exponent):
+    """As far as floats have their squares, and beyond."""
+    random = np.random.default_rng(2)
+    most = 94906265
+    near = most + np.arange(-700, 700)
+    small, large = (random.integers(-end, end, 5000) for end in (most, 2**40))
+    for integers in (small, large, np.concatenate([near, -near, small, large])):
+        x = integers.astype("float64")
+        y = np.resize(exponent, x.size) if np.ndim(exponent) else exponent
+        found = power(x, y, name="integer_power")
+        assert_same_bits(found, power(x, y, MathMode.LIBM, "pow"))
