@@ -25,6 +25,9 @@ PyObject* get_part_elsewhere(PyObject* array, PyObject* key);
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);
 
+// A key with arrays of places in the place of lists of them.
+nanobind::object with_arrays(PyObject* key);
+
 // array[key] for a mask, or an array of places, likewise.
 PyObject* get_places(PyObject* array, PyObject* key);
 
