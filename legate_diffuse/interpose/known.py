@@ -327,8 +327,17 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "histogram": (0xE32FB3CC686E8AB9, 0x7D6CF5176A07A541),
     },
     "_module.stats_order": {
+        "nanpercentile": (0x3C69CA06AC183A01, 0x88D155AB0D9469B7),
+        "nanquantile": (0xEA1B79388F76FE38, 0x5536F90379DE4C66),
         "percentile": (0x99712BC689BFD37A, 0x8D16AFC8E5A28B10),
         "quantile": (0x304F6BE9B5DD8468, 0x0D35BFE30ABBB952),
+    },
+    "_module.window": {
+        "_create_window": (0xE48E4C92475939F2, 0x1BD675186491E081),
+        "bartlett": (0xA62CF84481576EA0, 0xC47517D40E64BFD5),
+        "blackman": (0xD3B75C13A6FBA487, 0x04CD83CB31277CD7),
+        "hamming": (0x97DB88B1F7E1F5BB, 0xDCA89BA6837B8AE0),
+        "hanning": (0xFBC3FCD8C9E34FEB, 0x382E16A35EEB6EAF),
     },
     "_thunk.deferred": {
         "DeferredArray.__init__": (0x4F4D9FB8F80E5910, 0x88CE03C9FC586E82),

@@ -35,6 +35,7 @@ from legate_diffuse.shortcuts import (
     rearrangements,
     reductions,
     shown,
+    windows,
 )
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.shortcut import find, source_of
@@ -51,6 +52,7 @@ SHORTCUTS: Final = (
     *numbers.SHORTCUTS,
     *random_numbers.SHORTCUTS,
     *rearrangements.SHORTCUTS,
+    *windows.SHORTCUTS,
     *shown.SHORTCUTS,
     # around some of the others
     *hosting.SHORTCUTS,

@@ -212,6 +212,23 @@ def percentile(a: Any, q: Any, axis: int | None = None) -> Any:
     return quantile(a, np.asarray(q) / 100.0, axis)
 
 
+def nanquantile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Do the same without NaN, which is refused where lines would become shorter."""
+    if axis is None:
+        a = a[a == a]
+    elif has_nan(a):
+        raise UnsuitableError
+    if not a.size or np.isinf(a).any():
+        # of which the original makes NaN
+        raise UnsuitableError
+    return quantile(a, q, axis)
+
+
+def nanpercentile(a: Any, q: Any, axis: int | None = None) -> Any:
+    """Return the quantiles of hundredths."""
+    return nanquantile(a, np.asarray(q) / 100.0, axis)
+
+
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """Sort all elements, as the original does."""
     return sort(a, axis)

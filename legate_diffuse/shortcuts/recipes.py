@@ -223,6 +223,10 @@ FUNCTIONS: Final = (
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
+    *(
+        Recipe(name, _ORDER, 3, "axis", "f", in_doubles(getattr(ordering, name)))
+        for name in ("nanquantile", "nanpercentile")
+    ),
     Recipe("median", _AVERAGES, 2, "axis", _REAL, in_doubles(np.median), orders=True),
     Recipe("percentile", _ORDER, 3, "axis", _REAL, in_doubles(percentile), orders=True),
     Recipe("quantile", _ORDER, 3, "axis", _REAL, in_doubles(quantile), orders=True),

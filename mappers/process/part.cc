@@ -187,14 +187,39 @@ PyObject* get_part_elsewhere(PyObject* array, PyObject* key) {
   return new_array(part).release().ptr();
 }
 
-PyObject* get_places(PyObject* array, PyObject* key) {
-  if (!new_arrays) Py_RETURN_NONE;
-  if (PyList_CheckExact(key)) {
-    const auto places = owned(new_arrays->collect(key));
+nb::object with_arrays(PyObject* key) {
+  const auto array_of = [](PyObject* part) {
+    auto made = PyList_CheckExact(part) ? owned(new_arrays->collect(part)) : nb::none();
 
-    if (places.is_none()) Py_RETURN_NONE;
-    return gathered(*new_arrays, array, places.ptr());
+    return made.is_none() ? nb::borrow(part) : made;
+  };
+
+  if (!new_arrays || !PyTuple_CheckExact(key)) return new_arrays ? array_of(key) : nb::borrow(key);
+
+  const auto count = PyTuple_GET_SIZE(key);
+  bool has_lists = false;
+
+  for (Py_ssize_t at = 0; at < count; ++at) {
+    has_lists = has_lists || PyList_CheckExact(PyTuple_GET_ITEM(key, at));
   }
+  if (!has_lists) return nb::borrow(key);
+
+  auto made = owned(PyTuple_New(count));
+
+  for (Py_ssize_t at = 0; at < count; ++at) {
+    PyTuple_SET_ITEM(made.ptr(), at, array_of(PyTuple_GET_ITEM(key, at)).release().ptr());
+  }
+  return made;
+}
+
+PyObject* get_places(PyObject* array, PyObject* given) {
+  if (!new_arrays) Py_RETURN_NONE;
+
+  const auto with = with_arrays(given);
+  auto* const key = with.ptr();
+
+  if (PyList_CheckExact(key)) Py_RETURN_NONE;
+  if (PyList_CheckExact(given)) return gathered(*new_arrays, array, key);
   if (PyTuple_CheckExact(key)) return gathered_points(*new_arrays, array, key);
   if (!is_array(key)) Py_RETURN_NONE;
   return made_or(get_selected(*new_arrays, array, key),

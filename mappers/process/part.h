@@ -29,6 +29,9 @@ void know_new_arrays(nanobind::handle function);
 // single elements; empty if that is left to Python.
 nanobind::object new_array_of(PyObject* object);
 
+// A key with arrays of places in the place of lists of them.
+nanobind::object with_arrays(PyObject* key);
+
 // array[key] for a mask, or an array of places, likewise.
 PyObject* get_places(PyObject* array, PyObject* key);
 

@@ -194,7 +194,7 @@ struct Put {
 
   static bool put_any(PyObject* array, PyObject* key, PyObject* value) {
     return put(array, key, value) || put_selected(array, key, value) ||
-           scatter(array, key, value) || put_later(array, key, value);
+           scatter(array, with_arrays(key).ptr(), value) || put_later(array, key, value);
   }
 
   // An array of the type of another one; empty if it is, or if Python is to convert it.

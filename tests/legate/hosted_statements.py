@@ -451,6 +451,12 @@ x.tolist()
 x[i]
 x[I]
 x[[1, 2]]
+A[[0, -1], [2, 3]]
+A[[0, 1], i4[:2]]
+A[[0, 1], [2, 5]]
+A[[0, 1], [2.0, 1.0]]
+A[[0, 1], [True, False]]
+A[[0, 1], 2]
 A[i3]
 A[i3, i3]
 A[:, i3]
@@ -755,6 +761,31 @@ linspace(0, 1, 9, retstep=True)[1]
 linspace(0, 1, 1, endpoint=False)
 linspace(2, 2, 5)
 linspace(x[0], 9, 5)
+hanning(1)
+hanning(2)
+hanning(37)
+hamming(12)
+bartlett(2)
+bartlett(12)
+bartlett(13)
+blackman(12)
+blackman(-1)
+blackman(13.0)
+nanquantile(x, 0.3)
+nanquantile(x, [0.25, 0.5, 1.0])
+nanquantile(A, 0.7)
+nanquantile(A, 0.7, axis=0)
+nanquantile(A, [0.1, 0.5], axis=1)
+nanquantile(f, 0.5)
+nanquantile(f[:2], 0.5)
+nanquantile(w / (w > 0.5), 0.5)
+nanquantile(sqrt(w - 0.5), 0.25)
+nanquantile(c / c, 0.25, axis=0)
+nanquantile(c / c, 0.25)
+nanpercentile(w, 30)
+nanpercentile(sqrt(w - 0.5), [10, 50, 90])
+nanpercentile(c, 30, axis=1)
+nanpercentile(c, 130)
 frexp(x)
 frexp(A.T)
 frexp(-x / 3)
@@ -959,6 +990,29 @@ x[i] = 2.5
 x[i] = x[i] + 1
 x[I] = 3
 x[[1, 2]] = 7
+x[[1, -2, 1]] = x[[4, 5, 6]]
+x[[1, 2]] = [3, 4]
+x[[1, 2]] += 1
+x[[1, 20]] = 7
+x[[1.0, 2.0]] = 7
+x[[True, False]] = 7
+x[[True] * 10] = 7
+x[[0, True]] = 7
+x[[]] = 7
+x[[3]] = 7
+x[[[1, 2], [3, 4]]] = 7
+A[[0, 1]] = A[[1, 0]]
+A[[0, 3]] = x4
+A[[0, 3]] = 2.5
+A[[0, -1], [2, 3]] = 5
+A[[0, 1], [2, 3]] = x4[:2]
+A[[0, 1], i4[:2]] = 3
+A[[[0], [2]], [1, 3]] = 5
+A[[0, 1], 2] = 5
+A[1, [2, 3]] = 5
+A[[0, 1], [2, 5]] = 5
+A[[0, 1], [2, 3, 1]] = 5
+A[[1, 2], [True, False]] = 5
 A[i3] = 0
 A[i3, i3] = 5
 A[:, i3] = 1
@@ -1106,6 +1160,7 @@ ROUNDED: Final = (
         "add.reduce",
         "trace",
     ),
+    *("hanning", "hamming", "blackman"),
     *("x @", "T @", "x.dot", "T.dot", "A[0] @", "A[0].dot"),
     *("A @", "P @", "T.sum", "T[:, 1:3].sum", "T.transpose((2, 0, 1)).sum"),
     *("A.trace", "sum", "A.sum", "A[:, :2] @", "A[:2] @", "A[:1] @", "A[0, :1] @"),
