@@ -289,10 +289,45 @@ bool scatter_points(PyObject* array, PyObject* key, PyObject* value) {
 
 }  // namespace
 
-bool scatter(PyObject* array, PyObject* places, PyObject* value) {
-  if (arrays_are_ready() && PyTuple_CheckExact(places)) return scatter_points(array, places, value);
-  if (!arrays_are_ready() || !is_array(places) || !is_writeable(array)) return false;
+namespace {
 
+bool takes_all(PyObject* part) {
+  if (!PySlice_Check(part)) return false;
+
+  const auto* const slice = reinterpret_cast<PySliceObject*>(part);
+
+  return slice->start == Py_None && slice->stop == Py_None && slice->step == Py_None;
+}
+
+// The place of the only array in a key that takes all along the dimensions before and after it;
+// none if it is another key.
+std::optional<Py_ssize_t> only_array(PyObject* key) {
+  std::optional<Py_ssize_t> found;
+
+  for (Py_ssize_t at = 0; at < PyTuple_GET_SIZE(key); ++at) {
+    if (takes_all(PyTuple_GET_ITEM(key, at))) continue;
+    if (found || !is_array(PyTuple_GET_ITEM(key, at))) return {};
+    found = at;
+  }
+  return found;
+}
+
+// Lets one dimension come before those that were before it.
+void move_to_front(LocalOperand& operand, std::int64_t axis) {
+  const auto form = operand.form;
+  Extents extents{};
+  Strides strides{};
+
+  std::copy(form.extents, form.extents + form.dim, extents.begin());
+  std::copy(form.strides, form.strides + form.dim, strides.begin());
+  std::rotate(extents.begin(), extents.begin() + axis, extents.begin() + axis + 1);
+  std::rotate(strides.begin(), strides.begin() + axis, strides.begin() + axis + 1);
+  operand.show(form.dim, extents.data(), strides.data());
+}
+
+// array[key] = value for a key of so many parts, of which only one is no slice.
+bool scatter_along(PyObject* array, std::int64_t num_parts, std::int64_t axis, PyObject* places,
+                   PyObject* value) {
   const auto view = view_of(array);
   const auto index_view = view_of(places);
   const auto value_view = view_of(value);
@@ -308,12 +343,13 @@ bool scatter(PyObject* array, PyObject* places, PyObject* value) {
 
   const auto& form = target.form;
 
-  if (form.dim == 0 || indices.form.dim != 1 || indices.root == target.root ||
-      indices.form.volume * (form.volume / std::max<std::int64_t>(form.extents[0], 1)) >
+  if (form.dim < num_parts || indices.form.dim != 1 || indices.root == target.root ||
+      indices.form.volume * (form.volume / std::max<std::int64_t>(form.extents[axis], 1)) >
           MOST_WRITTEN ||
-      !are_inside(indices, form.extents[0])) {
+      !are_inside(indices, form.extents[axis])) {
     return false;
   }
+
   if (is_assignable(value)) {
     if (!convert_for_assignment(value, number_type(target.dtype), number.bytes.data()))
       return false;
@@ -321,15 +357,17 @@ bool scatter(PyObject* array, PyObject* places, PyObject* value) {
     Extents extents{};
 
     std::copy(form.extents, form.extents + form.dim, extents.begin());
-    extents[0] = indices.form.volume;
+    extents[axis] = indices.form.volume;
     if (!value_view.is_valid() || !source.is_here(value_view.ptr(), false) ||
         source.dtype != target.dtype || source.root == target.root || source.form.dim > form.dim ||
         !source.broadcast(extents.data(), form.dim)) {
       return false;
     }
+    move_to_front(source, axis);
     from = first_element(source);
     steps = source.byte_strides();
   }
+  move_to_front(target, axis);
 
   const auto strides = target.byte_strides();
   const auto itemsize = target.small->shape().itemsize;
@@ -346,6 +384,20 @@ bool scatter(PyObject* array, PyObject* places, PyObject* value) {
   note_change(store_fields(), target);
   run.done();
   return true;
+}
+
+}  // namespace
+
+bool scatter(PyObject* array, PyObject* places, PyObject* value) {
+  if (!arrays_are_ready() || !is_writeable(array)) return false;
+  if (!PyTuple_CheckExact(places)) {
+    return is_array(places) && scatter_along(array, 1, 0, places, value);
+  }
+  if (const auto axis = only_array(places)) {
+    return scatter_along(array, PyTuple_GET_SIZE(places), *axis, PyTuple_GET_ITEM(places, *axis),
+                         value);
+  }
+  return scatter_points(array, places, value);
 }
 
 }  // namespace legate_diffuse

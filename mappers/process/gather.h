@@ -15,8 +15,9 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places);
 // array[key] likewise, of a tuple with an array of places for each dimension.
 PyObject* gathered_points(const Function& function, PyObject* array, PyObject* key);
 
-// array[places] = value for a vector of integers, and an array or a number of the same type; false
-// if that is left to Python.
+// array[places] = value for a vector of integers, which may be the only one in a tuple of slices,
+// or one for each dimension, and an array or a number of the same type; false if that is left to
+// Python.
 bool scatter(PyObject* array, PyObject* places, PyObject* value);
 
 }  // namespace legate_diffuse

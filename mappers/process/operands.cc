@@ -33,7 +33,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 
   std::copy(operands, operands + count, plain_.begin());
   for (std::size_t index = 0; index < count; ++index) {
-    if (may_be_made(plain_[index])) replace(index, new_array_of(plain_[index]));
+    if (may_be_made(plain_[index])) replace(index, array_from(plain_[index]));
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
@@ -43,7 +43,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
     auto* const operand = plain_[index];
 
     if (array == end) {
-      if (are_numbers) replace(index, new_array_of(operand));
+      if (are_numbers) replace(index, array_from(operand));
       continue;
     }
     if (is_array(operand) || is_number(operand)) continue;

@@ -123,7 +123,7 @@ void know_new_arrays(nb::handle function) {
   new_arrays = nb::inst_ptr<Function>(nb::borrow(function).release());
 }
 
-nb::object new_array_of(PyObject* object) {
+nb::object array_from(PyObject* object) {
   if (!new_arrays) return {};
 
   auto made = nb::steal(is_number(object) ? new_arrays->hold(object) : new_arrays->collect(object));

@@ -27,7 +27,7 @@ void know_new_arrays(nanobind::handle function);
 
 // The array that the original makes of a number of Python's, or of a list or a tuple of numbers and
 // single elements; empty if that is left to Python.
-nanobind::object new_array_of(PyObject* object);
+nanobind::object array_from(PyObject* object);
 
 // A key with arrays of places in the place of lists of them.
 nanobind::object with_arrays(PyObject* key);

@@ -208,7 +208,7 @@ struct Put {
   static nb::object plain_value(PyObject* value) {
     const auto is_sequence = PyList_CheckExact(value) || PyTuple_CheckExact(value);
 
-    return is_sequence ? new_array_of(value) : plain_number(value);
+    return is_sequence ? array_from(value) : plain_number(value);
   }
 
   // A null value stands for a deletion.

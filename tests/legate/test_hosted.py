@@ -234,6 +234,9 @@ ASIDE = ("sort(e", "cumsum(e", "flip(e", "nonzero(e", "diag(e", "unique(e",
          "cov(A, ddof=1", "isclose(x, x, e", "allclose(x, x, e", "stack([x, x], axis=T",
          "repeat(A, 2, axis=T", "insert(x, T", "histogram(x, range=(1", "compress(",
          "nanmedian(w /", "cross(A[:, :2",
+         "nanquantile(f,", "nanquantile(w /", "nanpercentile(c, 130", "dot(T, T)",
+         # no places
+         "A[[0, 1], i4", "A[[0, 1], [2, 5", "x[[1, 20]]", "A[:, :, i3]", "A[:, i4]",
          # one element is none of an array, but a future
          "cumsum(o", "sort(o", "searchsorted(o", "trace(o", "fill_diagonal(A, True")
 before = legate_diffuse.stats()["tasks_submitted"]
