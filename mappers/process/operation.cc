@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -128,8 +129,26 @@ void Operation::add(const LocalOperands& operands, std::vector<NestAtOnce> nests
   variants_.push_back({pattern_of(operands), std::move(nests)});
 }
 
+namespace {
+
+// The dimension along which elements lie one behind the other, or are nearest; 0 if there is none.
+std::int64_t innermost(const Form& form) {
+  std::int64_t found = 0;
+
+  for (std::int64_t d = 1; d < form.dim; ++d) {
+    const auto is_nearer = form.strides[found] == 0 || form.extents[found] == 1 ||
+                           std::abs(form.strides[d]) < std::abs(form.strides[found]);
+
+    if (form.strides[d] != 0 && form.extents[d] > 1 && is_nearer) found = d;
+  }
+  return found;
+}
+
+}  // namespace
+
 // A word for each operand: which other one is the same, which has its shape, how many points there
-// are, and along which dimensions it repeats. What a number is does not matter.
+// are, which dimension is innermost in memory, as the order of sums follows from it, and along
+// which it repeats. What a number is does not matter.
 Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
   constexpr std::int64_t CONSTANT = -1;
   constexpr std::int64_t REPEATS = CONSTANT - static_cast<std::int64_t>(MAX_OPERANDS);
@@ -154,7 +173,7 @@ Operation::Pattern Operation::pattern_of(const LocalOperands& operands) const {
       ++alike;
     }
     pattern[number] = same << 40 | alike << 32 | one.form.dim << 24 |
-                      std::min<std::int64_t>(one.form.volume, 2) << 16;
+                      std::min<std::int64_t>(one.form.volume, 2) << 16 | innermost(one.form) << 8;
     for (std::int64_t d = 0; d < one.form.dim; ++d) {
       if (one.form.strides[d] == 0 && one.form.extents[d] > 1) pattern[number] |= 1 << d;
     }

@@ -44,7 +44,7 @@ TASKS = {
     "heat": (0.5, 0.5, 0.5),
     "softmax": (1, 1, 1),
     "layer_norm": (1, 1, 1),
-    "kmeans": (6.5, 25.5, 28.5),
+    "kmeans": (6.5, 25.5, 28),
     "logistic_regression": (0.5, 0.5, 2),
     "lstm": (3, 25, 26),
     "nbody": (0.5, 0.5, 2.5),
