@@ -24,9 +24,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// So many elements are written here: a task takes longer to have the arrays.
-constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
-
 // Calls `visit` with each element of an array of integers, in row-major order.
 template <typename T, typename Visit>
 void for_each_place_of(const LocalOperand& places, Visit visit) {

@@ -8,6 +8,9 @@
 
 namespace legate_diffuse {
 
+// So many elements are written to places here: to hand the arrays to a task takes longer.
+constexpr std::int64_t MOST_WRITTEN = std::int64_t{1} << 20;
+
 // array[places] for an array of integers, a new reference to a new array, or to None if that is
 // left to Python. `function` makes arrays of each type.
 PyObject* gathered(const Function& function, PyObject* array, PyObject* places);

@@ -22,8 +22,8 @@ bool means_alike(std::string_view array, std::string_view number) {
          (number == "float64" && (array[0] == 'i' || array[0] == 'u' || array == "bool"));
 }
 
-bool may_be_made(PyObject* operand) {
-  return PyList_CheckExact(operand) || PyTuple_CheckExact(operand);
+bool is_listed(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
 
   std::copy(operands, operands + count, plain_.begin());
   for (std::size_t index = 0; index < count; ++index) {
-    if (may_be_made(plain_[index])) replace(index, array_from(plain_[index]));
+    if (is_listed(plain_[index])) replace(index, array_from(plain_[index]));
   }
 
   const auto array = std::find_if(plain_.begin(), end, is_array);
@@ -60,6 +60,10 @@ bool PlainOperands::are_plain(PyObject* const* operands, std::size_t count) {
 
   return std::any_of(operands, end, is_array) &&
          std::all_of(operands, end, [](auto* each) { return is_number(each) || is_array(each); });
+}
+
+nb::object plain_value(PyObject* value) {
+  return is_listed(value) ? array_from(value) : plain_number(value);
 }
 
 void PlainOperands::replace(std::size_t index, nb::object by) {

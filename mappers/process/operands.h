@@ -31,4 +31,8 @@ class PlainOperands {
   std::array<nanobind::object, MAX_OPERANDS> made_;
 };
 
+// Python's number in place of one of NumPy's, and the array that a list or a tuple becomes, of what
+// is assigned; empty for what is to stay what it is.
+nanobind::object plain_value(PyObject* value);
+
 }  // namespace legate_diffuse

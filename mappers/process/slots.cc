@@ -17,6 +17,7 @@
 #include "process/later.h"
 #include "process/mask.h"
 #include "process/numbers.h"
+#include "process/operands.h"
 #include "process/part.h"
 #include "process/rearrange.h"
 
@@ -201,14 +202,6 @@ struct Put {
   static nb::object converted(PyObject* array, PyObject* value) {
     if (!arrays_are_ready() || !is_array(value) || conversions_warn()) return {};
     return function->converted({dtype_of(array), dtype_of(value)}, value);
-  }
-
-  // Python's number in place of one of NumPy's, and the array that a list or a tuple becomes; empty
-  // for what is to stay what it is.
-  static nb::object plain_value(PyObject* value) {
-    const auto is_sequence = PyList_CheckExact(value) || PyTuple_CheckExact(value);
-
-    return is_sequence ? array_from(value) : plain_number(value);
   }
 
   // A null value stands for a deletion.
