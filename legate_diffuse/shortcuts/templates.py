@@ -189,7 +189,6 @@ class Templates(ByType):
         self.function = new_function(client, takes_numbers=self.common_type)
         # of products, where powers with some exponents are such
         self.products: Templates | None = None
-        self.takes_integers = "l" in self._results or self.name in _IDENTITY
 
     def use_products(self, multiply: Templates) -> None:
         """Let powers of complex numbers with `PRODUCTS` be products, as NumPy's are."""
