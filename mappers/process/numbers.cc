@@ -192,56 +192,12 @@ bool convert(PyObject* number, NumberType type, char* to) {
 
   if (!exact) return false;
 
-  switch (type) {
-    case NumberType::FLOAT64:
-      return put_float<double>(*exact, to);
-    case NumberType::FLOAT32:
-      return put_float<float>(*exact, to);
-    case NumberType::INT64:
-      return put_value(*exact, to);
-    case NumberType::INT32:
-      return put_integer<std::int32_t>(*exact, to);
-    case NumberType::INT16:
-      return put_integer<std::int16_t>(*exact, to);
-    case NumberType::INT8:
-      return put_integer<std::int8_t>(*exact, to);
-    case NumberType::UINT64:
-      return put_integer<std::uint64_t>(*exact, to);
-    case NumberType::UINT32:
-      return put_integer<std::uint32_t>(*exact, to);
-    case NumberType::UINT16:
-      return put_integer<std::uint16_t>(*exact, to);
-    case NumberType::UINT8:
-      return put_integer<std::uint8_t>(*exact, to);
-    default:
-      return false;
-  }
+  if (type == NumberType::FLOAT64) return put_float<double>(*exact, to);
+  if (type == NumberType::FLOAT32) return put_float<float>(*exact, to);
+  return with_integer(type, [&](auto like) { return put_integer<decltype(like)>(*exact, to); });
 }
 
 namespace {
-
-bool cut_float(double value, NumberType type, char* to) {
-  switch (type) {
-    case NumberType::INT64:
-      return put_cut<std::int64_t>(value, to);
-    case NumberType::INT32:
-      return put_cut<std::int32_t>(value, to);
-    case NumberType::INT16:
-      return put_cut<std::int16_t>(value, to);
-    case NumberType::INT8:
-      return put_cut<std::int8_t>(value, to);
-    case NumberType::UINT64:
-      return put_cut<std::uint64_t>(value, to);
-    case NumberType::UINT32:
-      return put_cut<std::uint32_t>(value, to);
-    case NumberType::UINT16:
-      return put_cut<std::uint16_t>(value, to);
-    case NumberType::UINT8:
-      return put_cut<std::uint8_t>(value, to);
-    default:
-      return false;
-  }
-}
 
 // Whether a real number is another one than zero; false if Python must say.
 bool put_truth(PyObject* number, char* to) {
@@ -266,8 +222,10 @@ bool convert_for_assignment(PyObject* number, NumberType type, char* to) {
 
   if (type != own && conversions_warn()) return false;
   if (type == NumberType::BOOL) return put_truth(number, to);
-  return convert(number, type, to) ||
-         (own == NumberType::FLOAT64 && cut_float(PyFloat_AS_DOUBLE(number), type, to));
+  if (convert(number, type, to)) return true;
+  return own == NumberType::FLOAT64 && with_integer(type, [&](auto like) {
+           return put_cut<decltype(like)>(PyFloat_AS_DOUBLE(number), to);
+         });
 }
 
 PyObject* number_from(NumberType type, const char* element) {

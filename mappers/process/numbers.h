@@ -71,6 +71,31 @@ enum class NumberType {
   OTHER,
 };
 
+// Calls `visit` with a zero of a type of integers; false if it is another type.
+template <typename Visit>
+bool with_integer(NumberType type, const Visit& visit) {
+  switch (type) {
+    case NumberType::INT64:
+      return visit(std::int64_t{});
+    case NumberType::INT32:
+      return visit(std::int32_t{});
+    case NumberType::INT16:
+      return visit(std::int16_t{});
+    case NumberType::INT8:
+      return visit(std::int8_t{});
+    case NumberType::UINT64:
+      return visit(std::uint64_t{});
+    case NumberType::UINT32:
+      return visit(std::uint32_t{});
+    case NumberType::UINT16:
+      return visit(std::uint16_t{});
+    case NumberType::UINT8:
+      return visit(std::uint8_t{});
+    default:
+      return false;
+  }
+}
+
 // `dtype` is NumPy's name of the type.
 NumberType number_type(std::string_view dtype);
 

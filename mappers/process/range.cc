@@ -66,30 +66,15 @@ bool write(NumberType type, char* to, std::int64_t count, PyObject* first, PyObj
   alignas(8) std::array<char, 8> start{}, by{};
 
   if (!convert(first, type, start.data()) || !convert(step, type, by.data())) return false;
-  switch (type) {
-    case NumberType::FLOAT64:
-      return write<double>(to, count, start.data(), by.data()), true;
-    case NumberType::FLOAT32:
-      return write<float>(to, count, start.data(), by.data()), true;
-    case NumberType::INT64:
-      return write<std::int64_t>(to, count, start.data(), by.data()), true;
-    case NumberType::INT32:
-      return write<std::int32_t>(to, count, start.data(), by.data()), true;
-    case NumberType::INT16:
-      return write<std::int16_t>(to, count, start.data(), by.data()), true;
-    case NumberType::INT8:
-      return write<std::int8_t>(to, count, start.data(), by.data()), true;
-    case NumberType::UINT64:
-      return write<std::uint64_t>(to, count, start.data(), by.data()), true;
-    case NumberType::UINT32:
-      return write<std::uint32_t>(to, count, start.data(), by.data()), true;
-    case NumberType::UINT16:
-      return write<std::uint16_t>(to, count, start.data(), by.data()), true;
-    case NumberType::UINT8:
-      return write<std::uint8_t>(to, count, start.data(), by.data()), true;
-    default:
-      return false;
-  }
+
+  const auto write_as = [&](auto like) {
+    write<decltype(like)>(to, count, start.data(), by.data());
+    return true;
+  };
+
+  if (type == NumberType::FLOAT64) return write_as(double{});
+  if (type == NumberType::FLOAT32) return write_as(float{});
+  return with_integer(type, write_as);
 }
 
 }  // namespace
