@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -44,18 +45,40 @@ inline legate::TaskInfo task_info(std::string name, const legate::TaskConfig& co
 
 #else
 
-// Legate keeps the number to itself: these are its defaults (--min-cpu-chunk).
-inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy&,
-                                            legate::mapping::TaskTarget) {
+// Legate keeps the numbers to itself: what LEGATE_CONFIG says of a processor's chunks comes before
+// what the environment says (src/cpp/legate/runtime/detail/argument_parsing/parse.cc), and that
+// before the defaults (src/cpp/legate/utilities/detail/env_defaults.h).
+inline std::uint64_t chunk_of(const char* option, const char* variable, std::uint64_t usual) {
+  const auto* const config = std::getenv("LEGATE_CONFIG");
+  const auto* const found = config ? std::strstr(config, option) : nullptr;
   const auto* const test = std::getenv("LEGATE_TEST");
 
-  return test && *test == '1' ? 1 : 1024;
+  if (found) return std::strtoull(found + std::strlen(option) + 1, nullptr, 10);
+  if (const auto* const set = std::getenv(variable)) return std::strtoull(set, nullptr, 10);
+  return test && *test == '1' ? 2 : usual;
+}
+
+inline std::uint64_t partitioning_threshold(const legate::ParallelPolicy&,
+                                            legate::mapping::TaskTarget target) {
+  static const auto cpu = chunk_of("--min-cpu-chunk", "LEGATE_MIN_CPU_CHUNK", 1 << 14);
+  static const auto omp = chunk_of("--min-omp-chunk", "LEGATE_MIN_OMP_CHUNK", 1 << 17);
+  static const auto gpu = chunk_of("--min-gpu-chunk", "LEGATE_MIN_GPU_CHUNK", 1 << 20);
+
+  switch (target) {
+    case legate::mapping::TaskTarget::GPU:
+      return gpu;
+    case legate::mapping::TaskTarget::OMP:
+      return omp;
+    default:
+      return cpu;
+  }
 }
 
 // Legate compares that number with the product of the extents that may be divided
 // (compute_launch_shape in src/cpp/legate/runtime/detail/partition_manager.cc).
 inline std::int64_t undivided_extent() {
-  return static_cast<std::int64_t>(partitioning_threshold({}, {}));
+  return static_cast<std::int64_t>(
+      partitioning_threshold({}, legate::Scope::machine().preferred_target()));
 }
 
 // The program does not run fused if there are such tasks.

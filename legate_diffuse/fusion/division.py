@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets points divide small temporaries that lie between arrays that they divide.
+"""Lets points divide small arrays beside those that they divide.
 
     b = a[1:-1, 0] + a[1:-1, -1]      a is divided; b, c and d are small
     c = b * 2
@@ -9,20 +9,39 @@
 Legate would run the operations in the middle on one processor, and so each of the
 others in a task of its own. As nobody sees the temporaries, they may as well be divided
 as what they come from, and go to, is. Then all operations may be in one loop.
+
+    r = a @ x                         a is divided; all others are small
+    y = (b - r) / d
+
+So may all that is computed, element by element, of the sums that points make of their
+parts of an array: it comes with them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from legate_diffuse.ir import IndexTask, Privilege, Store, View, Window
-from legate_diffuse.ir.relations import covers_store
+from legate_diffuse.ir.relations import covers_store, shows_store
 from legate_diffuse.ir.task import first_accesses
 
 
 def divide_temporaries(window: Window) -> Window:
-    """Return a window whose temporaries between divided arrays are no single ones."""
+    """Return a window whose small arrays beside divided ones are no single ones."""
     tasks = [task for _, task in window.running]
+    divided = _between(window, tasks) | _computed_of_sums(window, tasks)
+    if not divided:
+        return window
+    stores = {s.id: replace(s, single=False) for s in window.stores if s.id in divided}
+    views: dict[int, View] = {}
+    return replace(
+        window, tasks=tuple(_over(task, stores, views) for task in window.tasks)
+    )
+
+
+def _between(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
+    """Return the small temporaries that lie between divided arrays."""
     # what was there before, if anything, nobody sees
     made = {
         store
@@ -37,7 +56,7 @@ def divide_temporaries(window: Window) -> Window:
         and not (store.live or store.constant or store.replicated)
     }
     if not small:
-        return window
+        return set()
     after: set[int] = set()
     for task in tasks:
         if _divided(task.reads, after):
@@ -54,12 +73,40 @@ def divide_temporaries(window: Window) -> Window:
     ):
         between -= beside
         whole |= beside
-    if not between:
-        return window
-    stores = {store: replace(small[store], single=False) for store in between}
-    views: dict[int, View] = {}
-    return replace(
-        window, tasks=tuple(_over(task, stores, views) for task in window.tasks)
+    return between
+
+
+def _computed_of_sums(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
+    """Return sums of divided arrays, and what is computed of these by the element.
+
+    Nothing that runs on one processor may use them otherwise.
+    """
+    small = {s.id for s in window.stores if s.single and not s.replicated}
+    found: set[int] = set()
+    for task in tasks:
+        if not task.single:
+            found |= small.intersection(a.view.store.id for a in task.reductions)
+    if not found:
+        return found
+    beside = [task for task in tasks if task.single and not task.scalar]
+    for task in beside:
+        if not found.isdisjoint(task.read) and _is_by_element(task):
+            found |= small & task.written
+    others = [task for task in beside if not _is_by_element(task)]
+    while whole := found & set().union(*(task.stores for task in others)):
+        found -= whole
+        others = [task for task in beside if not whole.isdisjoint(task.stores)]
+    return found
+
+
+def _is_by_element(task: IndexTask) -> bool:
+    """Whether a task computes each element of whole arrays from those beside it."""
+    if task.gathers or task.reductions:
+        return False
+    arrays = [view for view in task.reads if not view.store.replicated]
+    return all(
+        view.shape == task.shape and shows_store(view) and not view.store.replicated
+        for view in (*arrays, *task.writes)
     )
 
 

@@ -174,6 +174,20 @@ PATCHES: Final = (
         "it is built for one layout of locks, and LEGATE_DIFFUSE_YIELD=0 leaves it out",
     ),
     Patch(
+        "mappers/mapper/guide.cc",
+        "PartitionManager::compute_launch_shape leaves a task on one point that may "
+        "divide few rows, however long they are",
+        "26.1",
+        "since 26.6 the length of the rows counts, and no guide is found",
+    ),
+    Patch(
+        "legate_diffuse/interpose/runtime.py",
+        "small arrays are in memory of NumPy's that is given away while the giver has "
+        "it still (TransferType.DONATE)",
+        "26.1",
+        "26.6 has no such arrays; what is not known to be given away is shared",
+    ),
+    Patch(
         "legate_diffuse/launch/trapping.py",
         "EquivalenceSet::overwrite_set uses views that were freed, so that fills of "
         "arrays that ranks share end or hang programs",

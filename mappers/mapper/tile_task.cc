@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mapper/guide.h"
 #include "threads/program_runner.h"
 #include "versions.h"
 
@@ -76,9 +77,11 @@ void run_tile(Words words, const std::vector<std::optional<Elements>>& arguments
 namespace {
 
 // Lets the points of a task have of an argument what lies within its reach of their tiles, which
-// are those of the leader.
+// are those of the leader. `align` lets them have the leader's tiles of it.
+template <typename Align>
 void constrain(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
-               const std::vector<legate::Variable>& partitions, std::size_t index) {
+               const std::vector<legate::Variable>& partitions, std::size_t index,
+               const Align& align) {
   const auto& leader = partitions[tiling.leader];
   const auto& extents = shapes[index].shape.extents;
   const auto& of_leader = shapes[tiling.leader].shape.extents;
@@ -98,7 +101,7 @@ void constrain(legate::AutoTask& task, const Tiling& tiling, const std::vector<T
 
   if (extents == of_leader && std::none_of(low.begin(), low.end(), is_beside) &&
       std::none_of(high.begin(), high.end(), is_beside)) {
-    task.add_constraint(legate::align(leader, partitions[index]));
+    align(partitions[index]);
   } else {
     task.add_constraint(legate::bloat(leader, partitions[index], low, high));
   }
@@ -159,6 +162,19 @@ bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes
          rows_of_nests(tiling, program.nests) * num_points > rows;
 }
 
+// Leaves the leader in one piece along all dimensions but the first axes.
+void keep_whole(legate::AutoTask& task, const legate::Variable& leader, const Tiling& tiling,
+                std::size_t num_axes) {
+  const auto* const first = tiling.axes.data();
+  const auto* const last = first + num_axes;
+  std::vector<std::uint32_t> whole;
+
+  for (std::int64_t d = 0; d < tiling.rank; ++d) {
+    if (std::find(first, last, d) == last) whole.push_back(static_cast<std::uint32_t>(d));
+  }
+  if (!whole.empty()) task.add_constraint(legate::broadcast(leader, whole));
+}
+
 }  // namespace
 
 // Legate divides a store as the task before it has, and a new one along any dimension: tasks that
@@ -168,23 +184,26 @@ bool are_rows_enough(const Tiling& tiling, const std::vector<TiledShape>& shapes
 void divide(legate::AutoTask& task, const Tiling& tiling, const std::vector<TiledShape>& shapes,
             const Program& program, const std::vector<legate::Variable>& partitions,
             const std::vector<legate::Type>& types) {
-  const auto* const first = tiling.axes.data();
-  const auto* const last =
-      first + (are_rows_enough(tiling, shapes, program) ? 1 : tiling.axes.size());
-  std::vector<std::uint32_t> whole;
+  const auto& leader = partitions[tiling.leader];
+  const auto guide = tiling.axes.size() == 1
+                         ? find_guide(shapes[tiling.leader].shape.extents, tiling.axes.front())
+                         : std::nullopt;
+  const auto of_guide = guide ? std::optional{task.add_input(guide->store)} : std::nullopt;
+  const auto align = [&](const legate::Variable& partition) {
+    task.add_constraint(guide ? legate::scale(guide->factors, *of_guide, partition)
+                              : legate::align(leader, partition));
+  };
 
-  for (std::int64_t d = 0; d < tiling.rank; ++d) {
-    if (std::find(first, last, d) == last) {
-      whole.push_back(static_cast<std::uint32_t>(d));
-    }
-  }
-  if (!whole.empty()) {
-    task.add_constraint(legate::broadcast(partitions[tiling.leader], whole));
+  if (guide) {
+    align(leader);
+  } else {
+    keep_whole(task, leader, tiling,
+               are_rows_enough(tiling, shapes, program) ? 1 : tiling.axes.size());
   }
   for (std::size_t index = 0; index < shapes.size(); ++index) {
     if (static_cast<std::int64_t>(index) != tiling.leader &&
         tiling.arguments[index].teller == NEAR) {
-      constrain(task, tiling, shapes, partitions, index);
+      constrain(task, tiling, shapes, partitions, index, align);
     }
   }
   // Legate takes these in their order: what is told follows from what tells it

@@ -84,6 +84,60 @@ def test_what_lies_between_divided_arrays_is_divided(
     assert undivided == render(window).splitlines()
 
 
+# 0 is a matrix, which is divided, and all others have one element for each row
+PRODUCT = """
+store %0 float64 live
+store %1 float64 live single
+store %2 float64 single undefined
+store %3 float64 single undefined
+store %4 float64 live single undefined
+store %5 float64 live replicated single
+view %0.0 shape 1 many [:, :]
+view %1.1 shape 0 many [:]
+view %1.11 shape 1 many [:] as (*, 0)
+view %2.2 shape 0 many [:]
+view %2.12 shape 1 many [:] as (0, *)
+view %3.3 shape 0 many [:]
+view %4.4 shape 0 many [:]
+view %4.14 shape 2 many [1:]
+view %3.13 shape 2 many [:-1]
+view %5.5 shape 0 many []
+FILL(float64) -> (float64) shape 0: write %2.2, read %5.5
+MATVECMUL(float64, float64) -> () shape 1: reduce(add) %2.12, read %0.0, read %1.11
+"""
+
+
+@pytest.mark.parametrize(
+    ("tasks", "divided"),
+    [
+        pytest.param("", {2}, id="the sums"),
+        pytest.param(
+            f"{ADD} write %3.3, read %1.1, read %2.2\n{COPY} write %4.4, read %3.3\n",
+            {2, 3, 4},
+            id="what is computed of them",
+        ),
+        pytest.param(
+            f"{ADD} write %3.3, read %1.1, read %2.2\n"
+            "COPY(float64) -> (float64) shape 2: write %4.14, read %3.13\n",
+            set(),
+            id="one point uses them at a distance",
+        ),
+        pytest.param(
+            f"{COPY} write %3.3, read %2.2\n"
+            "DOT(float64, float64) -> () shape 0: "
+            "reduce(add) %5.5, read %3.3, read %1.1\n",
+            set(),
+            id="one point adds them up",
+        ),
+    ],
+)
+def test_what_is_computed_of_sums_is_divided(tasks: str, divided: set[int]) -> None:
+    window = parse(PRODUCT + tasks)
+    after = divide_temporaries(window)
+    was = {store.id for store in window.stores if store.single}
+    assert was - {store.id for store in after.stores if store.single} == divided
+
+
 @pytest.mark.parametrize(
     ("before", "divided"),
     [
