@@ -157,8 +157,8 @@ class SmallArray:
     def shown(self) -> bool:
         """Whether the application has got hold of the elements so, and still has."""
 
-    def put(self, value: bytes) -> None:
-        """Set the elements.
+    def put(self, value: Any) -> None:
+        """Set the elements to those of bytes, or of a NumPy array of any strides.
 
         Raises:
             ValueError: the value has another size.

@@ -134,7 +134,7 @@ class SmallArrays:
 
         Args:
             root: of an array that nobody else knows.
-            elements: a NumPy array in row-major order, which is not used any more.
+            elements: a NumPy array that is not used any more.
         """
         size = root.nbytes
         is_large = size > self.limit

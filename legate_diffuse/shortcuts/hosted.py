@@ -323,8 +323,6 @@ class Hosted:
     def _large_array(self, result: Any, name: str) -> Any:
         layout = dense(result.shape)
         root = Root(self._legate, self._to_core_type(result.dtype), name, layout, False)
-        if not result.flags.c_contiguous:
-            result = self._call_with_memory(partial(np.ascontiguousarray, result))
         self._small.take(root, result)
         window.counters.add_runs(1, 1, 0)
         view = View(root, layout)

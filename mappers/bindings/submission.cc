@@ -29,7 +29,9 @@
 #include "mapper/store_task.h"
 #include "process/numpy_memory.h"
 #include "process/small_array.h"
+#include "program/elements.h"
 #include "program/program.h"
+#include "threads/copying.h"
 #include "threads/team.h"
 
 namespace nb = nanobind;
@@ -145,18 +147,31 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
 // Legate's store has it as well.
 using FirstValue = std::tuple<std::size_t, nb::object, bool>;
 
-// Memory of a Python object, in row-major order, while this lives.
+// Memory of a Python object, while this lives.
 class Buffer {
  public:
   explicit Buffer(const nb::object& object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_STRIDES) != 0) throw nb::python_error();
   }
   ~Buffer() { PyBuffer_Release(&view_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  [[nodiscard]] const void* begin() const { return view_.buf; }
+  [[nodiscard]] void* begin() const { return view_.buf; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+  [[nodiscard]] int dim() const { return view_.ndim; }
+  [[nodiscard]] bool is_in_order() const { return PyBuffer_IsContiguous(&view_, 'C') != 0; }
+
+  // In row-major order.
+  void copy_to(char* to) const {
+    Nest::Strides extents{}, strides{};
+
+    std::copy_n(view_.shape, view_.ndim, extents.begin());
+    std::copy_n(view_.strides, view_.ndim, strides.begin());
+    copy_by_threads(to, row_major_strides(view_.ndim, extents.data(), view_.itemsize).data(),
+                    static_cast<const char*>(view_.buf), strides.data(), view_.ndim, extents.data(),
+                    static_cast<std::size_t>(view_.itemsize));
+  }
 
  private:
   Py_buffer view_{};
@@ -165,17 +180,19 @@ class Buffer {
 void set_value(SmallArray& array, const nb::object& value, bool is_stored) {
   const Buffer buffer{value};
 
-  if (buffer.size() != array.num_bytes()) throw nb::value_error("the value has another size");
+  if (buffer.size() != array.num_bytes() || buffer.dim() > LEGATE_MAX_DIM) {
+    throw nb::value_error("the value has another size");
+  }
   array.reserve();
-  std::memcpy(array.elements(), buffer.begin(), buffer.size());
+  buffer.copy_to(array.elements());
   is_stored ? array.set_stored() : array.set_changed();
 }
 
 // Whether an array has taken over the memory of one of NumPy's, which is not to be used any more.
 bool adopt(SmallArray& array, const nb::object& value) {
   const Buffer buffer{value};
-  auto* const memory = buffer.size() == array.num_bytes()
-                           ? take_from_numpy(const_cast<void*>(buffer.begin()), buffer.size())
+  auto* const memory = buffer.size() == array.num_bytes() && buffer.is_in_order()
+                           ? take_from_numpy(buffer.begin(), buffer.size())
                            : nullptr;
 
   if (memory) array.adopt(memory);

@@ -12,23 +12,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// Makes one dimension of two where both arguments go on in equal steps; returns how many are left.
-std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* to,
-                        std::int64_t* from) {
-  std::int64_t last = 0;
-
-  for (std::int64_t d = 1; d < dim; ++d) {
-    const auto extent = extents[d];
-    const bool goes_on = to[last] == to[d] * extent && from[last] == from[d] * extent;
-
-    if (!goes_on && extents[last] != 1) ++last;
-    extents[last] = goes_on ? extents[last] * extent : extent;
-    to[last] = to[d];
-    from[last] = from[d];
-  }
-  return dim == 0 ? 0 : last + 1;
-}
-
 // Nothing in here may throw.
 class CopyTask : public legate::LegateTask<CopyTask> {
  public:

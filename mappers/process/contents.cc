@@ -17,6 +17,7 @@
 #include "process/numpy_api.h"
 #include "process/runs.h"
 #include "program/elements.h"
+#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -33,8 +34,9 @@ Strides in_order(const LocalOperand& operand) {
 }
 
 void copy_from(const LocalOperand& operand, char* to) {
-  copy_elements(to, in_order(operand).data(), first_element(operand), operand.byte_strides().data(),
-                operand.form.dim, operand.form.extents, operand.small->shape().itemsize);
+  copy_by_threads(to, in_order(operand).data(), first_element(operand),
+                  operand.byte_strides().data(), operand.form.dim, operand.form.extents,
+                  operand.small->shape().itemsize);
 }
 
 }  // namespace
@@ -88,9 +90,9 @@ bool put_elements(PyObject* array, const char* old, const char* elements, std::s
 
   Run run{"assignment"};
 
-  copy_elements(first_element(operand), operand.byte_strides().data(), elements,
-                in_order(operand).data(), operand.form.dim, operand.form.extents,
-                operand.small->shape().itemsize);
+  copy_by_threads(first_element(operand), operand.byte_strides().data(), elements,
+                  in_order(operand).data(), operand.form.dim, operand.form.extents,
+                  operand.small->shape().itemsize);
   note_change(store_fields(), operand);
   run.done();
   return true;

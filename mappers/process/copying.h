@@ -16,6 +16,7 @@
 #include "process/function.h"
 #include "process/runs.h"
 #include "program/elements.h"
+#include "threads/copying.h"
 
 namespace legate_diffuse {
 
@@ -72,9 +73,9 @@ class Copying {
   [[nodiscard]] PyObject* all_from(const char* from) {
     const auto& form = source.form;
 
-    copy_elements(target.small->elements(),
-                  row_major_strides(form.dim, form.extents, itemsize()).data(), from,
-                  strides.data(), form.dim, form.extents, itemsize());
+    copy_by_threads(target.small->elements(),
+                    row_major_strides(form.dim, form.extents, itemsize()).data(), from,
+                    strides.data(), form.dim, form.extents, itemsize());
     return done();
   }
 

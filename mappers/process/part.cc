@@ -22,6 +22,7 @@
 #include "process/rearrange.h"
 #include "process/runs.h"
 #include "program/elements.h"
+#include "threads/copying.h"
 
 namespace nb = nanobind;
 
@@ -71,8 +72,8 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
 
   Run run{form.dim == 0 ? "write" : "copy"};
 
-  copy_elements(first_element(target), target.byte_strides().data(), from, strides.data(), form.dim,
-                form.extents, target.small->shape().itemsize);
+  copy_by_threads(first_element(target), target.byte_strides().data(), from, strides.data(),
+                  form.dim, form.extents, target.small->shape().itemsize);
   note_change(store_fields(), target);
   run.done();
 }
@@ -102,8 +103,9 @@ bool copy_overlapping(LocalOperand& target, const LocalOperand& source) {
   const auto strides = row_major_strides(form.dim, form.extents, itemsize);
   Run run{"copy"};
 
-  copy_elements(copied.data(), strides.data(), first_element(source), source.byte_strides().data(),
-                form.dim, form.extents, static_cast<std::size_t>(itemsize));
+  copy_by_threads(copied.data(), strides.data(), first_element(source),
+                  source.byte_strides().data(), form.dim, form.extents,
+                  static_cast<std::size_t>(itemsize));
   run.done();
   copy_to(target, copied.data(), strides);
   return true;

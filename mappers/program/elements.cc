@@ -2,6 +2,9 @@
 
 #include "program/elements.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 
 namespace legate_diffuse {
@@ -34,7 +37,55 @@ void copy_row(char* to, std::int64_t to_stride, const char* from, std::int64_t f
   }
 }
 
+template <std::int64_t SIZE>
+void copy_block(char* to, const std::int64_t* to_strides, const char* from,
+                const std::int64_t* from_strides, const std::int64_t* extents) {
+  for (std::int64_t i = 0; i < extents[0]; ++i) {
+    copy_row<SIZE>(to + i * to_strides[0], to_strides[1], from + i * from_strides[0],
+                   from_strides[1], extents[1]);
+  }
+}
+
+// Copies along two dimensions of which the source has the first in its lines of the cache: block by
+// block, so that a line is read once.
+template <std::int64_t SIZE>
+void copy_across(char* to, const std::int64_t* to_strides, const char* from,
+                 const std::int64_t* from_strides, const std::int64_t* extents) {
+  constexpr std::int64_t BLOCK = 32;
+
+  for (std::int64_t i = 0; i < extents[0]; i += BLOCK) {
+    for (std::int64_t j = 0; j < extents[1]; j += BLOCK) {
+      const std::array block{std::min(BLOCK, extents[0] - i), std::min(BLOCK, extents[1] - j)};
+
+      copy_block<SIZE>(to + i * to_strides[0] + j * to_strides[1], to_strides,
+                       from + i * from_strides[0] + j * from_strides[1], from_strides,
+                       block.data());
+    }
+  }
+}
+
+// Whether a source has its elements closer along the first of two dimensions.
+bool is_across(const std::int64_t* from_strides) {
+  return std::abs(from_strides[0]) < std::abs(from_strides[1]);
+}
+
 }  // namespace
+
+std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* to,
+                        std::int64_t* from) {
+  std::int64_t last = 0;
+
+  for (std::int64_t d = 1; d < dim; ++d) {
+    const auto extent = extents[d];
+    const bool goes_on = to[last] == to[d] * extent && from[last] == from[d] * extent;
+
+    if (!goes_on && extents[last] != 1) ++last;
+    extents[last] = goes_on ? extents[last] * extent : extent;
+    to[last] = to[d];
+    from[last] = from[d];
+  }
+  return dim == 0 ? 0 : last + 1;
+}
 
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
                    const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,
@@ -53,6 +104,10 @@ void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
     copy_row<4>(to, *to_strides, from, *from_strides, *extents);
   } else if (dim == 1 && itemsize == 16) {
     copy_row<16>(to, *to_strides, from, *from_strides, *extents);
+  } else if (dim == 2 && itemsize == 8 && is_across(from_strides)) {
+    copy_across<8>(to, to_strides, from, from_strides, extents);
+  } else if (dim == 2 && itemsize == 4 && is_across(from_strides)) {
+    copy_across<4>(to, to_strides, from, from_strides, extents);
   } else {
     for (std::int64_t i = 0; i < *extents; ++i) {
       copy_elements(to + i * *to_strides, to_strides + 1, from + i * *from_strides,

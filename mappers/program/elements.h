@@ -36,6 +36,10 @@ inline Nest::Strides row_major_strides(std::int64_t dim, const std::int64_t* ext
   return strides;
 }
 
+// Makes one dimension of two where two places go on in equal steps; returns how many are left.
+std::int64_t merge_dims(std::int64_t dim, std::int64_t* extents, std::int64_t* to,
+                        std::int64_t* from);
+
 // Copies elements of `itemsize` bytes from one place to another; strides are in bytes.
 void copy_elements(char* to, const std::int64_t* to_strides, const char* from,
                    const std::int64_t* from_strides, std::int64_t dim, const std::int64_t* extents,

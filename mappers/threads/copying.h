@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace legate_diffuse {
+
+// Copies elements of `itemsize` bytes, as `copy_elements` does; the threads of this process share
+// what is large. Strides are in bytes, and the two places have no element in common.
+void copy_by_threads(char* to, const std::int64_t* to_strides, const char* from,
+                     const std::int64_t* from_strides, std::int64_t dim,
+                     const std::int64_t* extents, std::size_t itemsize);
+
+}  // namespace legate_diffuse
