@@ -102,29 +102,39 @@ def _functions(
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
         function = getattr(module, program["func_name"])
-        yield ending, _with_dace(function, program) if side == "dace" else function
+        if side == "dace":
+            function = DaceProgram(function, program["input_args"])
+        yield ending, function
 
 
-def _with_dace(function: Any, program: dict[str, Any]) -> Callable[..., Any]:
-    """Return a DaCe program, compiled as NPBench does, with its other parameters."""
-    dace = importlib.import_module("dace")
-    optimizer = importlib.import_module("dace.transformation.auto.auto_optimize")
-    parser = importlib.import_module("dace.frontend.python.parser")
-    with tempfile.TemporaryDirectory() as folder:
-        dace.config.Config.set("default_build_folder", value=folder)
-        graph = function.to_sdfg(simplify=True)
-        optimizer.auto_optimize(graph, dace.dtypes.DeviceType.CPU)
-        compiled = graph.compile()
-    wanted = graph.arglist()
+class DaceProgram:
+    """A DaCe program, compiled as NPBench does.
 
-    def call(*arguments: Any, **parameters: Any) -> Any:
-        given = parameters | dict(zip(program["input_args"], arguments, strict=True))
-        given = {name: value for name, value in given.items() if name in wanted}
-        symbols = parser.infer_symbols_from_datadescriptor(graph, given)
-        return compiled(**given, **{n: v for n, v in symbols.items() if n not in given})
+    Args:
+        function: the program as it is written.
+        names: of its arguments, in the order in which they are given.
+    """
 
-    call.takes_parameters = True  # type: ignore[attr-defined]
-    return call
+    def __init__(self, function: Any, names: list[str]) -> None:
+        dace = importlib.import_module("dace")
+        optimizer = importlib.import_module("dace.transformation.auto.auto_optimize")
+        parser = importlib.import_module("dace.frontend.python.parser")
+        with tempfile.TemporaryDirectory() as folder:
+            dace.config.Config.set("default_build_folder", value=folder)
+            self._graph = function.to_sdfg(simplify=True)
+            optimizer.auto_optimize(self._graph, dace.dtypes.DeviceType.CPU)
+            self._compiled = self._graph.compile()
+        self._infer = parser.infer_symbols_from_datadescriptor
+        self._wanted = self._graph.arglist()
+        self._names = names
+
+    def __call__(self, *arguments: Any, **parameters: Any) -> Any:
+        """Run it, with ``parameters`` that are no arrays, of which it takes some."""
+        given = parameters | dict(zip(self._names, arguments, strict=True))
+        given = {name: value for name, value in given.items() if name in self._wanted}
+        symbols = self._infer(self._graph, given)
+        new = {name: value for name, value in symbols.items() if name not in given}
+        return self._compiled(**given, **new)
 
 
 def _with_cupynumeric(path: Path) -> ModuleType:
@@ -180,7 +190,7 @@ def run(
     for value in own.values():
         _read(value)
     arguments = [own[name] for name in program["input_args"]]
-    if getattr(function, "takes_parameters", False):
+    if isinstance(function, DaceProgram):
         function = functools.partial(function, **_parameters(own))
     start = time.perf_counter()
     found = function(*arguments)
