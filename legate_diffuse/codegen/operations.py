@@ -187,12 +187,14 @@ class Operations:
         if name in FLOAT_PARTS:
             return emit_float_part(lines, name, dtype, x)
         if name == "quotient":
-            return emit_quotient(lines, dtype, x, operands[1])
+            return emit_quotient(lines, dtype, x, operands[1], self.declarations)
         if name == "remainder":
-            return emit_remainder(lines, dtype, x, operands[1])
+            return emit_remainder(lines, dtype, x, operands[1], self.declarations)
         if name == "gcd":
             helper = f"@gcd.{dtype}.{lines.lanes}"
-            self.declarations[helper] = gcd_function(helper, dtype, lines.lanes)
+            self.declarations[helper] = gcd_function(
+                helper, dtype, lines.lanes, self.declarations
+            )
             return lines.let(f"call {kind} {helper}({kind} {x}, {kind} {operands[1]})")
         if name in POWERS:
 

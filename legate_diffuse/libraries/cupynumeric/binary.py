@@ -72,7 +72,9 @@ def integer_floor_divide(emit: Emitter, a: Value, b: Value) -> Value:
     quotient = emit("quotient", a, b)
     if a.dtype not in SIGNED:
         return quotient
-    inexact = emit("ne", emit("remainder", a, b), emit.like(a, 0))
+    # by 0 nothing is rounded
+    divided = emit("ne", b, emit.like(b, 0))
+    inexact = emit("and", divided, emit("ne", emit("mul", quotient, b), a))
     down = emit("and", inexact, _signs_differ(emit, a, b))
     return emit("sub", quotient, emit.cast(a.dtype, down))
 
