@@ -19,7 +19,8 @@ _BOTH_SIDES: Final = {
 }
 # Of a trace: the first lines say where it ended, and the last ones of Python's why.
 _LINES: Final = 12
-_TRACE: Final = re.compile(r"^(Signal \d|Traceback |Fatal )", re.MULTILINE)
+_STARTS: Final = r"Signal \d|Traceback |Fatal |LEGATE ERROR|.*: Assertion `"
+_TRACE: Final = re.compile(f"^({_STARTS})", re.MULTILINE)
 _COLOURS: Final = re.compile(r"\x1b\[[\d;]*m")
 
 

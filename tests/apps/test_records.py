@@ -10,6 +10,7 @@ import pytest
 from records import SideError, run_side
 
 TRACE = """\
+python: buffers.inl:589: operator() const: Assertion `size == sizeof(T)' failed.
 Signal 11 received by process 7 (thread 8) at:
 stack trace: 40 frames
 \033[34m0x01\033[0m in Legion
@@ -38,8 +39,8 @@ def test_signal_is_told_with_its_side(
     first, *trace = str(error).splitlines()
     assert first.startswith(f"the {side} side ended with signal 11 (SIGSEGV): ")
     assert f"LEGATE_DIFFUSE={switch}" in first
-    assert trace[:3] == [*TRACE.splitlines()[:2], "0x01 in Legion"]
-    assert trace[12] == "... 20 lines ..."
+    assert trace[:4] == [*TRACE.splitlines()[:3], "0x01 in Legion"]
+    assert trace[12] == "... 21 lines ..."
     assert trace[-1] == "the last frame"
     assert error.reason == "ended with signal 11 (SIGSEGV)"
 
