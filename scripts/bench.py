@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -45,6 +44,7 @@ import results_page
 import statements
 from applications import ALL, APPLICATIONS, chosen_programs
 from measurement import SIDES, TUNABLES, Case, Record, cases, measure
+from records import SideError
 from results_plots import cpu_count
 from results_tables import markdown, terminal
 from rich.console import Console
@@ -98,8 +98,8 @@ def _measure_all(chosen: list[Case], console: Console) -> tuple[list[Record], in
             progress.update(task, description=what)
             try:
                 record = measure(case, lambda: progress.advance(task))
-            except subprocess.CalledProcessError as error:
-                text = f"bench: {what} failed\n{error.stderr[-2000:]}"
+            except SideError as error:
+                text = f"bench: {what} failed\n{error}"
                 console.print(text, markup=False, highlight=False)
                 status = 1
             except KeyboardInterrupt:

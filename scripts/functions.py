@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import machine
 from measurement import FUSED, run_package
+from records import SideError
 
 SIDE = Path(__file__).parent / "functions_side.py"
 SIZES = "10,1000,10000000"
@@ -29,8 +29,8 @@ def main(arguments: list[str]) -> int:
         records = run_package(
             FUSED, SIDE, options.elements.split(","), cpus=1, sysmem=options.sysmem
         )
-    except subprocess.CalledProcessError as error:
-        print(f"bench: failed\n{error.stderr[-2000:]}", file=sys.stderr)
+    except SideError as error:
+        print(f"bench: failed\n{error}", file=sys.stderr)
         return 1
     found: list[Any] = records["records"]
     print(table(found))

@@ -301,7 +301,7 @@ def run_package(
     """Run a script that takes a package, on one of ``SIDES``; return its line of JSON.
 
     Raises:
-        subprocess.CalledProcessError: it has failed.
+        SideError: it has failed.
     """
     package = "numpy" if side == NUMPY else "cupynumeric"
     settings = package_settings(side, cpus=cpus, sysmem=sysmem)

@@ -24,7 +24,7 @@ from typing import Any
 import machine
 import numpy as np
 from measurement import FUSED, NUMPY, UNFUSED, package_settings
-from records import run_side
+from records import SideError, run_side
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "npbench_side.py"
@@ -139,9 +139,8 @@ def _measure(name: str, options: argparse.Namespace) -> Result:
                     found = _run(side, name, options, Path(folder))
                 except subprocess.TimeoutExpired:
                     failures[side] = f"takes more than {options.limit:g} seconds"
-                except subprocess.CalledProcessError as error:
-                    said = error.stderr.strip().splitlines() or ["ended without a word"]
-                    failures[side] = said[-1][:200]
+                except SideError as error:
+                    failures[side] = error.reason[:200]
                 else:
                     times.setdefault(side, []).append(found["time"])
                     tasks = found["tasks"] if side == FUSED else tasks

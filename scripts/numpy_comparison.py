@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ import machine
 import numpy as np
 from applications import chosen_programs
 from measurement import FUSED, NUMPY, SIDES, UNFUSED, run_package
+from records import SideError
 from rich.console import Console
 from written_programs import PROGRAMS
 
@@ -67,8 +67,8 @@ def main(arguments: list[str]) -> int:
     for size in options.size.split(","):
         try:
             results += _measure(size, options, console)
-        except subprocess.CalledProcessError as error:
-            console.print(f"bench: failed\n{error.stderr[-2000:]}", markup=False)
+        except SideError as error:
+            console.print(f"bench: failed\n{error}", markup=False)
             return 1
     text = page(results, options.cpus)
     if options.results:

@@ -21,13 +21,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from records import run_side
+from records import SideError, run_side
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -59,8 +58,8 @@ def main(arguments: list[str]) -> int:
                 with console.status(f"processes {repeat + 1} of {options.repeat}"):
                     try:
                         runs.append(_run(fused, options, folder))
-                    except subprocess.CalledProcessError as error:
-                        console.print(f"bench: failed\n{error.stderr[-2000:]}")
+                    except SideError as error:
+                        console.print(f"bench: failed\n{error}", markup=False)
                         return 1
     rows = [row(kind, runs) for kind in KINDS]
     Console(width=None if sys.stdout.isatty() else 120).print(table(rows))

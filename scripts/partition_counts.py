@@ -12,7 +12,6 @@ profiler all arrays are Legate's.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -23,7 +22,7 @@ from typing import Final
 from applications import APPLICATIONS, add_programs, chosen_programs
 from legion_profile import records
 from measurement import APPS, FUSED, UNFUSED
-from records import run_side
+from records import SideError, run_side
 
 SIZES: Final = {
     "cg": 1000,
@@ -69,8 +68,8 @@ def main(arguments: list[str]) -> int:
             for side in (UNFUSED, FUSED):
                 try:
                     counts = per_iteration(app, size, cpus, side, options.sysmem)
-                except subprocess.CalledProcessError as error:
-                    print(f"bench: {app} failed\n{error.stderr[-2000:]}")
+                except SideError as error:
+                    print(f"bench: {app} failed\n{error}")
                     return 1
                 numbers = [f"{counts[name]:,.4g}" for name in COLUMNS]
                 row = [app, f"{size:,}", str(cpus), side, *numbers]
@@ -84,7 +83,7 @@ def per_iteration(
     """Return what an iteration of a program takes, by ``COLUMNS``.
 
     Raises:
-        subprocess.CalledProcessError: the program has failed.
+        SideError: the program has failed.
     """
     few, many = (_counts(app, size, cpus, side, sysmem, b) for b in (1, 1 + BATCHES))
     # each batch ends with a fence that is waited for

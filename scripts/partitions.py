@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -32,6 +31,7 @@ from applications import (
     scaled,
 )
 from measurement import FUSED, UNFUSED, Case, largest_difference, run
+from records import SideError
 
 PROGRAMS: Final = (
     "stencil",
@@ -93,8 +93,8 @@ def main(arguments: list[str]) -> int:
         for app in options.programs:
             try:
                 results.append(_measure(app, kind, options))
-            except subprocess.CalledProcessError as error:
-                print(f"bench: {app} failed\n{error.stderr[-2000:]}", file=sys.stderr)
+            except SideError as error:
+                print(f"bench: {app} failed\n{error}", file=sys.stderr)
                 return 1
             print(_row(results[-1]), file=sys.stderr, flush=True)
     print(page(results, options.cpus))

@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import machine
 from measurement import FUSED, NUMPY, SIDES, UNFUSED, run_package
+from records import SideError
 from rich.console import Console
 
 SIDE = Path(__file__).parent / "statements_side.py"
@@ -52,8 +52,8 @@ def main(arguments: list[str]) -> int:
     console = Console(stderr=True)
     try:
         results = _measure(options, console)
-    except subprocess.CalledProcessError as error:
-        console.print(f"bench: failed\n{error.stderr[-2000:]}", markup=False)
+    except SideError as error:
+        console.print(f"bench: failed\n{error}", markup=False)
         return 1
     text = page(results, options)
     if options.results:

@@ -18,6 +18,7 @@ from legate_diffuse.shortcuts.templates import COMPLEX, FLOATS
 
 # The arguments of a mean, in their order.
 _ARGUMENTS: Final = ("axis", "dtype", "out", "keepdims", "where")
+_NAMES: Final = frozenset(_ARGUMENTS)
 # Types whose mean is of their type.
 _INEXACT: Final = FLOATS | COMPLEX
 
@@ -34,9 +35,10 @@ def _replace_mean(submission: Submission) -> None:
         if (
             view is None
             or len(called) < len(options) + len(named)
+            or not called.keys() <= _NAMES
             or any(
                 [
-                    called[each] is not DEFAULTS.get(each, ...)
+                    called[each] is not DEFAULTS[each]
                     for each in called
                     if each not in AXIS
                 ]

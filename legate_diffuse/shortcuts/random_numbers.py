@@ -335,7 +335,9 @@ def _replace_frequent(generators: _Generators) -> None:
         made = None
         if type in (int, np.int64) and high.__class__ is low.__class__ is int:
             bounds = low, high + bool(endpoint)
-            made = generators.new(self, "INTEGERS_64", bounds, shape)
+            # alone among those that draw, it makes no array of one number
+            extents = () if shape is None else shape
+            made = generators.new(self, "INTEGERS_64", bounds, extents)
         if made is None:
             made = draw_integers(self, low, high, shape, type, endpoint)
         return made

@@ -212,6 +212,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             return None
         if "dtype" in given and not _is_alike(given["dtype"], kind):
             return None
+        if not _is_mask(given.get("where", True)):
+            return None
         return by_numpy(array, *options, **given)
 
     def reduce_all(array: Any) -> Any:
@@ -292,6 +294,13 @@ def _is_alike(dtype: Any, kind: str) -> bool:
     except TypeError:
         return False
     return bool(found.kind == kind and found.itemsize > 2)
+
+
+def _is_mask(where: Any) -> bool:
+    """Whether the original takes it: it converts lists, and refuses other types."""
+    if hasattr(where, "dtype"):
+        return bool(where.dtype == np.bool_)
+    return bool(np.asarray(where).dtype == np.bool_)
 
 
 @lru_cache

@@ -30,13 +30,14 @@ def keep(name, made):
 
 def draw(generator):
     for name, parameters in ONE.items():
-        for shape in ((3,), (2, 3), ()):
+        for shape in ((3,), (2, 3), (), None):
             keep(name, getattr(generator, name)(*parameters, shape=shape))
     for name in SINGLE:
         keep(name, getattr(generator, name)(*ONE[name], shape=5, dtype=np.float32))
     for dtype in (np.int16, np.int32, np.int64):
         keep("integers", generator.integers(-5, 90, (7,), dtype))
     keep("integers", generator.integers(7))
+    keep("integers", generator.integers(3, 7))
     keep("integers", generator.integers(3, 7, 4, endpoint=True))
     keep("raw", generator.random_raw(5))
     keep("bytes", generator.bytes(7))
