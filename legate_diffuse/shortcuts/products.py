@@ -29,6 +29,7 @@ from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
+from legate_diffuse.shortcuts.matrices import product as of_two
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
@@ -181,7 +182,7 @@ def _replace_products(submission: Submission) -> None:
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     hosted, by_numpy = submission.hosted, submission.by_numpy
     conversions = submission.conversions
-    in_blas = hosted.blas.limited(np.matmul)
+    in_blas = hosted.blas.limited(of_two)
     multiply = by_numpy(in_blas, _NAME, INEXACT)
     multiply_here = by_numpy(in_blas, _NAME, INEXACT, brings=False)
     multiply_stacks = by_numpy(stacked, _NAME, INEXACT, in_blas=True)
@@ -291,7 +292,7 @@ def _replace_products(submission: Submission) -> None:
     operator = replace(ndarray, "__matmul__", matmul)
     if not window.runs_at_once:
         return
-    in_blas = hosted.blas.limited(np.matmul)
+    in_blas = hosted.blas.limited(of_two)
     of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
     extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
