@@ -46,9 +46,9 @@ from legate_diffuse.stores.view import View
 _SMALL_BYTES: Final = 3 * 2**17
 # On more points an operation is worth a place in a window; as in at_once.h.
 MOST_POINTS: Final = 49152
-# But not where it reads up to so many and writes few elements: the program may well wait
-# for these, what uses them runs as it comes if they are here, and all that the window
-# could save is to read the others once more.
+# But not where it reads up to so many and writes few elements: the program may well
+# wait for these, what uses them runs as it comes if they are here, and all that the
+# window could save is to read the others once more.
 MOST_REDUCED: Final = 2**20
 MOST_RESULTS: Final = 4096
 # The loops of a launch with at most so many operations on elements take about as long
