@@ -258,3 +258,30 @@ found = counts(once)
 assert found["tasks_seen"] == 5 and found["fills_seen"] == 1, found
 assert found["groups"] == found["ran_in_process"] == 5, found
 """)
+
+
+def test_what_is_shown_in_another_shape_goes_on_waiting() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.arange(60000.0) / 7.0
+    y = (x * 2.0).reshape(-1, 1)
+    z = (y + 1.0).reshape((1, 60000)).reshape([60000])
+    w = n.roll(z - 1.0, 3) - n.roll(x, -1)
+    return [y, z, w.ravel() * 0.5]
+for _ in range(3):
+    agree(program)
+found = counts(lambda: float(program(cn)[2][5]))
+assert found["plan_hits"] + found["plans_made"] == 1, found
+for n in (cn, np):
+    x = n.arange(60000.0) * 2.0
+    for shape in ((-1, 7), (7, -1, -1), (59999,), (1, 0, -1)):
+        try:
+            x.reshape(shape)
+        except ValueError:
+            continue
+        raise AssertionError(shape)
+    for shape in (60000, -1, (-1,), (1, -1), (300, 200), (-1, 30000), (2, -1, 1)):
+        assert x.reshape(shape).shape == np.arange(60000).reshape(shape).shape
+"""
+    )
