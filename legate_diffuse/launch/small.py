@@ -46,9 +46,11 @@ from legate_diffuse.stores.view import View
 _SMALL_BYTES: Final = 3 * 2**17
 # On more points an operation is worth a place in a window; as in at_once.h.
 MOST_POINTS: Final = 49152
-# But not where it reads up to so many and writes single elements: the program may well
-# wait for these, and all that the window could save is to read the others once more.
+# But not where it reads up to so many and writes few elements: the program may well
+# wait for these, what uses them runs as it comes if they are here, and all that the
+# window could save is to read the others once more.
 MOST_REDUCED: Final = 2**20
+MOST_RESULTS: Final = 4096
 # The loops of a launch with at most so many operations on elements take about as long
 # as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20
@@ -78,7 +80,11 @@ def has_few_points(operation: Any) -> bool:
     views = operation.views
     most = MOST_REDUCED
     for view, privilege in zip(views, operation.privileges, strict=True):
-        if privilege != READ and view.layout.volume > 1:
+        if (
+            privilege != READ
+            and view.layout.volume > 1
+            and view.root.volume > MOST_RESULTS
+        ):
             most = MOST_POINTS
     return all([view.layout.volume <= most for view in views])
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import OF_NUMBERS
 from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
@@ -147,18 +149,45 @@ def _replace_collecting(
     native, known = submission.client.legate.native, submission.hosted.new_arrays
     collect = native.collect
     by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
+    package, client = importlib.import_module("cupynumeric"), submission.client
+
+    def copied_later(parts: Any) -> Any:
+        """Copy arrays to the rows of a new one, if some wait to be computed.
+
+        Else None: NumPy copies what is here.
+        """
+        if not parts or any([type(each) is not client.ndarray for each in parts]):
+            return None
+        kinds = {(each.shape, each.dtype) for each in parts}
+        shape, dtype = next(iter(kinds))
+        if (
+            len(kinds) != 1
+            or not shape
+            or len(parts) * prod(shape) <= MOST_POINTS
+            or len(shape) >= real.LEGATE_MAX_DIM
+        ):
+            return None
+        roots = [view.root for each in parts if (view := client.view_of(each))]
+        if not any(map(window.is_waited_for, roots)):
+            return None
+        made = package.empty((len(parts), *shape), dtype)
+        for place, part in enumerate(parts):
+            made[place] = part
+        return made
 
     def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None
         if len(arguments) == 1:
             made = None if named else collect(known.function, *arguments)
+            if made is None and kind in _SEQUENCES and not named:
+                made = copied_later(arguments[0])
             if made is None and kind in collected and named.keys() <= _DTYPE:
                 made = by_numpy(*arguments, **named)
         if made is None and kind is copied:
             return native.call_with_memory(partial(original, *arguments, **named))
         return original(*arguments, **named) if made is None else made
 
-    original = replace(importlib.import_module("cupynumeric"), name, array)
+    original = replace(package, name, array)
 
 
 def _of_type(elements: Any, dtype: Any) -> bytes:

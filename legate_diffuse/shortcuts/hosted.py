@@ -26,7 +26,6 @@ from legate_diffuse.shortcuts.blas import Blas
 from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.elements import (
     ALL_KINDS,
-    INEXACT,
     PLAIN,
     Elements,
     UnsuitableError,
@@ -131,6 +130,7 @@ class Hosted:
         converts: bool = True,
         is_sized: bool = False,
         orders: bool = False,
+        in_blas: bool = False,
     ) -> Any:
         """Return how native code lets NumPy run a function.
 
@@ -148,8 +148,9 @@ class Hosted:
             converts: whether the original makes arrays of sequences.
             is_sized: whether it refuses a first array without axes or elements.
             orders: whether it refuses one with NaN.
+            in_blas: whether it works in BLAS, which may use several processors.
         """
-        if kinds is INEXACT:
+        if in_blas:
             function = self.blas.limited(function)
         how = computes, brings, reads_many, converts, is_sized, orders
         names = frozenset(keywords)

@@ -54,6 +54,7 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
         converts=recipe.converts,
         is_sized=recipe.is_sized,
         orders=recipe.orders,
+        in_blas=recipe.in_blas,
     )
     if not recipe.spreads:
         submission.front(owner, name, "hosted", extra=extra)

@@ -116,9 +116,19 @@ def _product(expression: Any, a: Any, b: Any) -> Any:
     return found.transpose([axes.index(name) for name in made])
 
 
+def product(a: Any, b: Any) -> Any:
+    """Multiply what has two dimensions at most.
+
+    A column and a row NumPy's ``matmul`` multiplies in a loop of its own, ``dot`` in
+    BLAS; but that fills results with zeros first.
+    """
+    is_outer = a.ndim == b.ndim == 2 and a.shape[1] == 1
+    return np.dot(a, b) if is_outer else np.matmul(a, b)
+
+
 def matmul(a: Any, b: Any) -> Any:
     """Multiply a stack of matrices by one matrix at once: they are its rows."""
     if a.ndim > 2 == b.ndim and a.shape[-1] == b.shape[0] and a.flags.c_contiguous:
         rows = a.reshape(-1, a.shape[-1]) if a.size else a
         return np.matmul(rows, b).reshape(*a.shape[:-1], b.shape[1])
-    return np.matmul(a, b)
+    return product(a, b)

@@ -19,8 +19,9 @@ from legate_diffuse.shortcuts.refusals import Function, has_nan
 
 # From so many elements on a stable sort takes several times as long as another.
 _MANY_TO_SORT: Final = 2**14
-# The same of integers.
+# The same of integers, and of places of floats.
 _MANY_INTEGERS: Final = 2**9
+_MANY_FLOATS: Final = 2**10
 # Those of an integer that tell how large it is.
 _BITS: Final = 63
 # How many of them tell whether most are different.
@@ -135,7 +136,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         places = _places_of_integers(a)
         if places is not None:
             return places
-    is_long = a.size >= _MANY_TO_SORT and a.dtype.char in "fd"
+    is_long = a.size >= _MANY_FLOATS and a.dtype.char in "fd"
     if is_long and a.ndim > 1 and axis is not None:
         rows = np.moveaxis(a, axis, -1)
         first = rows[(0,) * (a.ndim - 1)]

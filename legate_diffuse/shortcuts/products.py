@@ -29,6 +29,7 @@ from legate_diffuse.shortcuts.client import Client
 from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.elements import INEXACT
 from legate_diffuse.shortcuts.matrices import matmul as stacked
+from legate_diffuse.shortcuts.matrices import product as of_two
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit
@@ -181,10 +182,10 @@ def _replace_products(submission: Submission) -> None:
     tasks = _Products(client, "MATVECMUL", (0, 1, 2), are_loops=False)
     hosted, by_numpy = submission.hosted, submission.by_numpy
     conversions = submission.conversions
-    in_blas = hosted.blas.limited(np.matmul)
-    multiply = by_numpy(np.matmul, _NAME, INEXACT)
-    multiply_here = by_numpy(np.matmul, _NAME, INEXACT, brings=False)
-    multiply_stacks = by_numpy(stacked, _NAME, INEXACT)
+    in_blas = hosted.blas.limited(of_two)
+    multiply = by_numpy(in_blas, _NAME, INEXACT)
+    multiply_here = by_numpy(in_blas, _NAME, INEXACT, brings=False)
+    multiply_stacks = by_numpy(stacked, _NAME, INEXACT, in_blas=True)
     multiply_two_types = by_numpy(in_blas, _NAME)
     multiply_integers = by_numpy(np.matmul, _NAME, brings=False)
     of_matrices = _product_of_matrices(submission, matrices, tasks)
@@ -291,7 +292,8 @@ def _replace_products(submission: Submission) -> None:
     operator = replace(ndarray, "__matmul__", matmul)
     if not window.runs_at_once:
         return
-    of_matrices_here = hosted.recipe(np.matmul, _NAME, INEXACT, (2, 2, 2))
+    in_blas = hosted.blas.limited(of_two)
+    of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
     extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)
     submission.front(ndarray, "dot", "product", "self", "rhs", "out", extra=extra)

@@ -9,6 +9,7 @@ Follows: cuPyNumeric (cupynumeric/_array, _module/array_rearrange.py, _thunk)
 from __future__ import annotations
 
 import importlib
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -27,9 +28,29 @@ def _copy_in_shape(elements: Any, shape: Any) -> Any:
         ValueError: there is none, or cuPyNumeric shows the array's own elements.
     """
     made = np.reshape(elements, shape)
-    if [n for n in made.shape if n != 1] == [n for n in elements.shape if n != 1]:
+    if _long_ones(made.shape) == _long_ones(elements.shape):
         raise ValueError
     return made
+
+
+def _long_ones(shape: Any) -> list[int]:
+    return [extent for extent in shape if extent != 1]
+
+
+def _is_shown(before: tuple[int, ...], after: Any) -> bool:
+    """Whether cuPyNumeric shows an array's own elements in a shape.
+
+    What waits need not be submitted then.
+    """
+    extents = list(after) if type(after) in (tuple, list) else [after]
+    if not all([type(each) is int for each in extents]):
+        return False
+    if extents.count(-1) == 1:
+        known = -prod(extents)
+        if known <= 0 or prod(before) % known:
+            return False
+        extents[extents.index(-1)] = prod(before) // known
+    return _long_ones(extents) == _long_ones(before)
 
 
 def _replace_reshape(submission: Submission) -> None:
@@ -40,7 +61,8 @@ def _replace_reshape(submission: Submission) -> None:
         made = None
         if shape and (not named or named == _ROW_MAJOR):
             wanted = shape[0] if len(shape) == 1 else shape
-            made = copy(self, wanted)
+            if not _is_shown(self.shape, wanted):
+                made = copy(self, wanted)
         return original(self, *shape, **named) if made is None else made
 
     original = replace(ndarray, "reshape", reshape)

@@ -110,6 +110,11 @@ class Recipe:
         return self.arrays > 0 and not self.is_elementwise
 
     @property
+    def in_blas(self) -> bool:
+        """Whether it works in BLAS, which may use several processors."""
+        return self.kinds == INEXACT or self.package == "linalg"
+
+    @property
     def may_warn(self) -> bool:
         """Whether NumPy may warn of what it computes."""
         return self.kinds is not ALL_KINDS if self.computes is None else self.computes

@@ -224,12 +224,18 @@ Answer LocalOperand::find(const StoreFields& fields, LazyThunk& thunk) {
   return Answer::DONE;
 }
 
-bool LocalOperand::is_here(PyObject* view, bool changes) {
-  return look(store_fields(), view, changes) == Answer::DONE && small;
+bool LocalOperand::is_here(PyObject* view, bool changes, std::int64_t most) {
+  return look(store_fields(), view, changes, most) == Answer::DONE && small;
 }
 
 bool LocalOperand::is_in_process(PyObject* view, bool changes) {
   return find(store_fields(), view, changes) == Answer::DONE && small;
+}
+
+bool LocalOperand::has_few_elements() const {
+  if (form.volume <= 1) return true;
+  return small && static_cast<std::int64_t>(small->num_bytes()) <=
+                      MOST_RESULTS * static_cast<std::int64_t>(small->shape().itemsize);
 }
 
 bool LocalOperand::is_same(const LocalOperand& other) const {

@@ -86,9 +86,10 @@ enum class Answer { DONE, UNKNOWN, IMPOSSIBLE };
 using Strides = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
 // As in launch/small.py: an operation on more points is worth a place in a window, but for one that
-// reads up to so many and writes single elements.
+// reads up to so many and writes few elements.
 constexpr std::int64_t MOST_POINTS = 49152;
 constexpr std::int64_t MOST_REDUCED = 1048576;
+constexpr std::int64_t MOST_RESULTS = 4096;
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
 // What the elements are is known once a view was looked at.
@@ -103,7 +104,7 @@ struct LocalOperand {
               std::int64_t most = MOST_POINTS);
 
   // The same for elements alone; false if they are not here, or it is a number.
-  bool is_here(PyObject* view, bool changes);
+  bool is_here(PyObject* view, bool changes, std::int64_t most = MOST_POINTS);
 
   // The same for any number of elements, of which an index may show a few.
   bool is_in_process(PyObject* view, bool changes);
@@ -112,6 +113,9 @@ struct LocalOperand {
   // no element, or one repeats. It is `copied` where an index is an array without dimensions, and
   // where integers lead to a single element.
   bool index(PyObject* key);
+
+  // Whether its root has so few elements that what changes it may read many.
+  [[nodiscard]] bool has_few_elements() const;
 
   // Whether it is the same view as another operand.
   [[nodiscard]] bool is_same(const LocalOperand& other) const;

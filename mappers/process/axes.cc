@@ -194,7 +194,9 @@ PyObject* reduce_axes(const Function& function, PyObject* array, PyObject* given
   LocalOperand source, result;
   std::array<bool, LEGATE_MAX_DIM> reduced{};
 
-  if (!view.is_valid() || !source.is_here(view.ptr(), false) || source.repeats) Py_RETURN_NONE;
+  if (!view.is_valid() || !source.is_here(view.ptr(), false, MOST_REDUCED) || source.repeats) {
+    Py_RETURN_NONE;
+  }
 
   const auto& form = source.form;
 
@@ -217,10 +219,11 @@ PyObject* reduce_axes(const Function& function, PyObject* array, PyObject* given
   }
   // the original copies single elements, and reduces nothing to identities
   if (!signature || volume < 2 || form.volume == 0) Py_RETURN_NONE;
+  if (volume > MOST_RESULTS && form.volume > MOST_POINTS) Py_RETURN_NONE;
 
   NewArray made{*signature, function.new_layout(extents.data(), dim).ptr()};
 
-  if (!made.is_here(result) || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  if (!made.is_here(result) || !source.is_here(view.ptr(), false, MOST_REDUCED)) Py_RETURN_NONE;
 
   Run run{name.data()};
 

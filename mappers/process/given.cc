@@ -55,6 +55,10 @@ bool contains(PyObject* set, PyObject* object) {
   return found == 1;
 }
 
+bool GivenArguments::has_many() const {
+  return points_ > MOST_POINTS;
+}
+
 nb::object GivenArguments::plain(PyObject* argument) const {
   if (is_array(argument)) return elements(argument);
   if (is_array_of_numpy(argument)) return taken(argument);
@@ -114,7 +118,7 @@ nb::object GivenArguments::many_elements(PyObject* array) const {
   auto found = nb::handle{numpy().elements}(nb::handle{array}, given_ == GivenElements::BROUGHT);
 
   if (found.is_none()) return {};
-  has_many_ = true;
+  points_ += MOST_POINTS + 1;
   return found;
 }
 
@@ -142,7 +146,7 @@ nb::object GivenArguments::elements_here(PyObject* array) const {
 
   // a finalizer may have come while objects were made
   if (!operand.is_in_process(view.ptr(), false)) return {};
-  has_many_ = has_many_ || is_many;
+  points_ += form.volume;
   return array_over(dtype, form.dim, form.extents, operand.byte_strides().data(),
                     first_element(operand), std::move(lent));
 }

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "process/numpy_api.h"
@@ -47,8 +48,8 @@ class GivenArguments {
  public:
   GivenArguments(std::string_view kinds, GivenElements given) : kinds_{kinds}, given_{given} {}
 
-  // Whether some of them were many elements.
-  [[nodiscard]] bool has_many() const { return has_many_; }
+  // Whether they were many elements, one by one or together.
+  [[nodiscard]] bool has_many() const;
 
   [[nodiscard]] nanobind::object plain(PyObject* argument) const;
 
@@ -77,7 +78,7 @@ class GivenArguments {
 
   std::string_view kinds_;
   GivenElements given_;
-  mutable bool has_many_{};
+  mutable std::int64_t points_{};  // of arrays whose memory NumPy is lent
 };
 
 // As long as it lives, NumPy does not warn of what it computes.

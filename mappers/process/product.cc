@@ -109,13 +109,14 @@ double times(double a, double b) {
 template <typename T>
 void multiply_few(const Factor& a, const Factor& b, char* to) {
   const auto depth = a.extents[1];
+  // as the original multiplies by single elements, one product may be -0.0
+  const auto is_by_one = depth == 1 && (a.extents[0] == 1 || b.extents[1] == 1);
 
   for (std::int64_t row = 0; row < a.extents[0]; ++row) {
     for (std::int64_t column = 0; column < b.extents[1]; ++column) {
-      // as the original multiplies by single elements, one product may be -0.0
-      auto sum = depth == 1 ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
+      auto sum = is_by_one ? times(a.at<T>(row, 0), b.at<T>(0, column)) : T{};
 
-      for (std::int64_t term = 0; depth > 1 && term < depth; ++term) {
+      for (std::int64_t term = 0; !is_by_one && term < depth; ++term) {
         sum += times(a.at<T>(row, term), b.at<T>(term, column));
       }
       std::memcpy(to, &sum, sizeof(sum));

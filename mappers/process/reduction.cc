@@ -22,7 +22,7 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   auto& source = found[0];
   auto& result = found[1];
 
-  if (!view.is_valid() || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  if (!view.is_valid() || !source.is_here(view.ptr(), false, MOST_REDUCED)) Py_RETURN_NONE;
 
   const auto dim = source.form.dim;
   const auto along = axis_from(axis, dim);
@@ -41,10 +41,13 @@ PyObject* reduce(const Function& function, PyObject* array, PyObject* axis) {
   }
   // the original copies single elements, and reduces nothing to identities
   if (!signature || volume < 2 || source.form.volume == 0) Py_RETURN_NONE;
+  if (volume > MOST_RESULTS && source.form.volume > MOST_POINTS) Py_RETURN_NONE;
 
   NewArray made{*signature, function.new_layout(extents.data(), dim - 1).ptr()};
 
-  if (!made.is_here(result) || !source.is_here(view.ptr(), false)) Py_RETURN_NONE;
+  if (!made.is_here(result) || !source.is_here(view.ptr(), false, MOST_REDUCED)) {
+    Py_RETURN_NONE;
+  }
   result.small->fill(signature->identity.data());
   result.show(dim, source.form.extents, strides.data());
   if (signature->operation->run(store_fields(), found, nullptr, 0) != Answer::DONE) Py_RETURN_NONE;

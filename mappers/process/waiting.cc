@@ -63,12 +63,20 @@ std::int64_t volume_of(PyObject* view) {
   return PyLong_AsLongLong(array_fields().layout_volume.of(store_fields().view_layout.of(view)));
 }
 
+// Whether so few elements change that the operation may read many.
+bool has_few_elements(PyObject* view) {
+  auto* const root = store_fields().view_root.of(view);
+
+  return volume_of(view) <= 1 ||
+         PyLong_AsLongLong(array_fields().root_volume.of(root)) <= MOST_RESULTS;
+}
+
 // Whether an operation on views cannot run at once (`AtOnce.take` in launch/at_once.py).
 bool has_to_wait(const nb::list& views, PyObject* privileges) {
   auto most = MOST_REDUCED;
 
   for (std::size_t index = 0; index < views.size(); ++index) {
-    if (changes(privileges, index) && volume_of(views[index].ptr()) > 1) most = MOST_POINTS;
+    if (changes(privileges, index) && !has_few_elements(views[index].ptr())) most = MOST_POINTS;
   }
   for (std::size_t index = 0; index < views.size(); ++index) {
     const auto view = views[index];

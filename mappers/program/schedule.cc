@@ -41,8 +41,7 @@ std::int64_t product(const std::int64_t* begin, const std::int64_t* end) {
 }
 
 struct Interval {
-  std::int64_t first{};
-  std::int64_t last{};
+  std::int64_t first{}, last{};
 };
 
 // A nest that moves along a root: its row i touches row low + i of the root.
@@ -98,7 +97,6 @@ class Scheduler {
       if (begins_axis) {
         for (auto& root : roots_) root.origin.reset();
       }
-
       for (auto nest = first_nest_; nest < end; ++nest) {
         first_rows_.push_back(first_row(nest));
         schedule_.shifts.push_back(first_rows_[nest] + nests_[nest].head.shift);
@@ -225,8 +223,7 @@ class Scheduler {
   }
 
   std::int64_t rows_in(std::int64_t left, std::int64_t min_points) const {
-    std::int64_t bytes = 0;
-    std::int64_t points = 1;
+    std::int64_t bytes = 0, points = 1, all_points = 0;
 
     for (const auto& root : roots_) {
       if (!has_moving_rows(root)) continue;
@@ -236,16 +233,19 @@ class Scheduler {
       left -= kept;
       bytes += root.row_bytes;
     }
-    if (bytes == 0) return 0;
+    if (bytes == 0 || left < bytes) return 0;
 
     const auto rows = left / bytes;
 
     for (auto nest = first_nest_; nest < first_nest_ + num_nests_; ++nest) {
-      const auto rows_of_nest = std::max(num_rows(nest), std::int64_t{1});
+      const auto points_of_nest = num_points(nests_[nest].head);
 
-      points = std::max(points, num_points(nests_[nest].head) / rows_of_nest);
+      points = std::max(points, points_of_nest / std::max(num_rows(nest), std::int64_t{1}));
+      all_points += points_of_nest;
     }
-    return rows * points < min_points ? 0 : rows;
+    // many short rows beside a few long ones would take turns of a few points
+    const auto turns = std::max(duration() / rows, std::int64_t{1});
+    return rows * points < min_points || all_points / turns < min_points ? 0 : rows;
   }
 
   // Whether several nests of the band use the same data.

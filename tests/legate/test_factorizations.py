@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from process import run_alone
-from test_small_arrays import run_here
+from test_small_arrays import run_fresh, run_here
 
 PROGRAM = """
 import numpy as np
@@ -75,4 +75,34 @@ for dtype in "dD":
     assert np.allclose(h @ v, v * w) and np.array_equal(w, np.sort(w))
 """,
         fuses=False,
+    )
+
+
+def test_blas_uses_as_many_processors_as_legate() -> None:
+    run_fresh(
+        """
+from threadpoolctl import OpenBLASController
+counts_set = []
+set_count = OpenBLASController.set_num_threads
+def counted(library, count):
+    counts_set.append(count)
+    return set_count(library, count)
+OpenBLASController.get_num_threads = lambda library: 3
+OpenBLASController.set_num_threads = counted
+x = np.arange(6400.0).reshape(80, 80) % 7 + 80 * np.eye(80)
+a = cn.array(x + x.T)
+for name, arguments in (
+    ("solve", (a, a[0])), ("inv", (a,)), ("cholesky", (a,)), ("eigvalsh", (a,)),
+    ("svd", (a,)), ("matrix_power", (a, 3)),
+):
+    counts_set.clear()
+    getattr(cn.linalg, name)(*arguments)
+    assert counts_set[:1] + counts_set[-1:] == [1, 3], (name, counts_set)
+for name in ("matmul", "dot", "inner"):
+    counts_set.clear()
+    getattr(cn, name)(a, a)
+    assert counts_set[:1] + counts_set[-1:] == [1, 3], (name, counts_set)
+""",
+        fuses=False,
+        LEGATE_CONFIG="--cpus 1 --gpus 0 --sysmem 1000",
     )

@@ -67,6 +67,22 @@ def test_places_of_equal_integers_stay_in_order(dtype: str, size: int) -> None:
         same(cn.array(array).argsort(), np.argsort(array, kind="stable"))
 
 
+@pytest.mark.parametrize("dtype", ("float64", "float32"))
+@pytest.mark.parametrize("size", (1023, 1024, 1025, 3_000, 20_000))
+def test_places_of_equal_floats_stay_in_order(dtype: str, size: int) -> None:
+    many = GENERATOR.random(size)
+    few = np.round(many * 9.0) - 4.0
+    pairs = np.repeat(many[: size // 2 + 1], 2)[:size][GENERATOR.permutation(size)]
+    few[few == 0.0] *= np.where(GENERATOR.random((few == 0.0).sum()) < 0.5, -1.0, 1.0)
+    for each in (many, few, pairs, np.zeros(size), np.sort(many)[::-1].copy()):
+        array = each.astype(dtype)
+        same(cn.array(array).argsort(), np.argsort(array, kind="stable"))
+        for axis in (0, 1, None):
+            rows = np.stack((array, many.astype(dtype), array))
+            wanted = np.argsort(rows, axis, kind="stable")
+            same(cn.argsort(cn.array(rows), axis), wanted)
+
+
 def test_places_outside_are_refused() -> None:
     x = cn.arange(12.0)
     rows = cn.arange(12.0).reshape(4, 3)

@@ -433,6 +433,42 @@ def buffer_between_walls(cache_bytes: int, threads: int) -> int:
         )
 
 
+@pytest.mark.parametrize(("rows", "columns", "turns"), [(2, 5000, 0), (5000, 2, 1)])
+def test_short_rows_take_no_turns_after_long_ones(
+    rows: int, columns: int, turns: int
+) -> None:
+    """They would be many of a point each: what is between them is kept as a whole."""
+    shape = (rows, columns)
+    along = (1,) if columns > rows else (0,)
+    length = max(shape)
+    nests = (
+        nest(kernel("copy"), shape, whole(0, 2), whole(1, 2)),
+        nest(kernel("copy"), (length,), whole(~0, 1), operand(0, along, (0, 0))),
+        nest(
+            kernel("add"),
+            (length,),
+            operand(0, along, (1, 0) if columns > rows else (0, 1)),
+            whole(~0, 1),
+            whole(~0, 1),
+        ),
+    )
+    program = scheduled_program(
+        [shape] * 2, *nests, buffers=(scratch(1, 2, (length,)),)
+    )
+    x, y = random(*shape), random(*shape)
+    stores = [store_of(x), store_of(y)]
+    with cache_of(100_000):
+        kept = _native.scratch_bytes([(shape, 8)] * 2, program)
+        submit_program(stores, [READ_WRITE, READ], program)
+    assert (kept < length * 8) == bool(turns)
+    x[...] = y
+    if columns > rows:
+        x[1] = x[0] + x[0]
+    else:
+        x[:, 1] = x[:, 0] + x[:, 0]
+    np.testing.assert_array_equal(values_of(stores[0]), x)
+
+
 def test_a_sum_is_complete_before_it_is_used() -> None:
     x = random(200, 6)
     source, target = store_of(x), filled((200, 6), 0.0)

@@ -248,3 +248,21 @@ for one in TYPES:
             same(np.asarray(made), np.asarray(wanted))
 """
     )
+
+
+def test_a_column_times_a_row_has_the_zeros_of_a_product() -> None:
+    run_fresh(
+        """
+for dtype in ("float64", "float32"):
+    for n in (3, 40, 300):
+        x = (np.arange(float(n)) - n // 2).astype(dtype)
+        column, row = x[:, None], x[None, ::-1].copy()
+        a, b = cn.array(column), cn.array(row)
+        for made in (a @ b, a.dot(b), cn.dot(a, b), cn.matmul(a, b)):
+            wanted = np.dot(column, row)
+            assert made.dtype == wanted.dtype and made.shape == wanted.shape
+            assert np.asarray(made).tobytes() == wanted.tobytes(), (dtype, n)
+assert legate_diffuse.stats()["failures"] == 0
+assert window.counters.tasks_submitted == 0
+"""
+    )

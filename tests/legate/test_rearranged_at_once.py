@@ -258,3 +258,65 @@ found = counts(once)
 assert found["tasks_seen"] == 5 and found["fills_seen"] == 1, found
 assert found["groups"] == found["ran_in_process"] == 5, found
 """)
+
+
+def test_what_is_shown_in_another_shape_goes_on_waiting() -> None:
+    run_here(
+        """
+def program(n):
+    x = n.arange(60000.0) / 7.0
+    y = (x * 2.0).reshape(-1, 1)
+    z = (y + 1.0).reshape((1, 60000)).reshape([60000])
+    w = n.roll(z - 1.0, 3) - n.roll(x, -1)
+    return [y, z, w.ravel() * 0.5]
+for _ in range(3):
+    agree(program)
+found = counts(lambda: float(program(cn)[2][5]))
+assert found["plan_hits"] + found["plans_made"] == 1, found
+for n in (cn, np):
+    x = n.arange(60000.0) * 2.0
+    for shape in ((-1, 7), (7, -1, -1), (59999,), (1, 0, -1)):
+        try:
+            x.reshape(shape)
+        except ValueError:
+            continue
+        raise AssertionError(shape)
+    for shape in (60000, -1, (-1,), (1, -1), (300, 200), (-1, 30000), (2, -1, 1)):
+        assert x.reshape(shape).shape == np.arange(60000).reshape(shape).shape
+"""
+    )
+
+
+def test_few_results_of_many_elements_do_not_wait() -> None:
+    run_here(
+        """
+def program(n, dtype):
+    x = (n.arange(300.0 * 400.0) % 97.0).reshape(300, 400).astype(dtype)
+    y = x[2:, 3:]
+    float(x[0, 0])
+    found = [x.sum(axis=0), y.sum(axis=1), x.max(axis=1), y.min(axis=0),
+             x.T.sum(axis=0), x.reshape(30, 10, 400).sum(axis=(0, 2))]
+    return [*found, found[0] * 2 + 1, found[1] - found[1].sum()]
+for dtype in ("float64", "float32", "int64"):
+    for _ in range(3):
+        agree(lambda n: program(n, dtype))
+# what follows a product runs as it comes after some time, though the matrix has waited
+def solve(n, size=280, terms=12):
+    a = n.array(np.random.default_rng(4).random((size, size))) * 0.1 + 2.0 * n.eye(size)
+    q, h = n.zeros((size, terms + 1)), n.zeros((terms + 1, terms))
+    q[0, 0] = 1.0
+    for k in range(terms):
+        y = a @ q[:, k]
+        for j in range(k + 1):
+            h[j, k] = (q[:, j] * y).sum()
+            y = y - h[j, k] * q[:, j]
+        h[k + 1, k] = n.sqrt((y * y).sum())
+        q[:, k + 1] = y / h[k + 1, k]
+    return h
+for _ in range(3):
+    np.testing.assert_allclose(np.asarray(solve(cn)), solve(np), rtol=1e-7, atol=1e-9)
+found = counts(lambda: float(solve(cn)[3, 2]))
+# an operation that runs as it comes is a group of its own
+assert found["groups"] > 2 * found["tasks_seen"] // 3, found
+"""
+    )

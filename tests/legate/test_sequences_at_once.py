@@ -399,3 +399,43 @@ for dtype in ("float64", "float32"):
 """,
         fuses=False,
     )
+
+
+def test_large_arrays_that_wait_become_rows_without_a_window_each() -> None:
+    run_here(
+        """
+def slopes(n, y, form):
+    rows = [1.5 * y[0] - y[0] * y[1], y[0] * y[1] - y[1]]
+    if form == "written":
+        made = n.empty((2, *y[0].shape))
+        made[0], made[1] = rows
+        return made
+    return n.array(rows if form == "list" else tuple(rows))
+def program(n, form, shape, steps=6):
+    y = n.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
+    for _ in range(steps):
+        first = slopes(n, y, form)
+        y = y + 0.01 * slopes(n, y + 0.005 * first, form)
+    return [y, first]
+for form in ("list", "tuple", "written"):
+    for shape in ((2, 30000), (2, 300, 200), (2, 4)):
+        for _ in range(3):
+            agree(lambda n: program(n, form, shape))
+    program(cn, form, (2, 30000))
+    found = counts(lambda: float(program(cn, form, (2, 30000))[0][1, 5]))
+    # what is reshaped is copied by NumPy
+    assert found["plan_hits"] + found["plans_made"] <= 4, (form, found)
+# other types and shapes are NumPy's affair
+for n in (cn, np):
+    x, i = n.arange(60000.0) * 2.0, n.arange(60000) * 2
+    both = n.array([x, i])
+    assert both.dtype == np.float64 and both.shape == (2, 60000)
+    assert float(both[1, 7]) == float(both[0, 7]) == 14.0
+    try:
+        n.array([x * 2.0, x[1:]])
+    except ValueError:
+        pass
+    else:
+        raise AssertionError
+"""
+    )

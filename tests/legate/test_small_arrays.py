@@ -46,9 +46,9 @@ def agree(program):
 PATH = {"PYTHONPATH": str(Path(__file__).parent)}
 
 
-def run_fresh(program: str, **environment: str) -> None:
+def run_fresh(program: str, fuses: bool = True, **environment: str) -> None:
     """Run a program as :func:`run_here` does, in a process of its own."""
-    run_here(program, fresh=True, **environment)
+    run_here(program, fuses, fresh=True, **environment)
 
 
 def run_begun(program: str, **environment: str) -> CompletedProcess[str]:
