@@ -51,6 +51,9 @@ class Guides {
 
 }  // namespace
 
+// `PartitionManager::compute_launch_shape`
+// (src/cpp/legate/runtime/detail/partition_manager.cc, 26.1) compares the product of the extents
+// that it may divide with a number of elements.
 std::optional<Guide> find_guide(const std::vector<std::int64_t>& extents, std::int64_t dim) {
   const auto undivided = undivided_extent();
   const auto rows = extents[dim];
