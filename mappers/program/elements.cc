@@ -37,6 +37,7 @@ void copy_row(char* to, std::int64_t to_stride, const char* from, std::int64_t f
   }
 }
 
+// The same along two dimensions.
 template <std::int64_t SIZE>
 void copy_block(char* to, const std::int64_t* to_strides, const char* from,
                 const std::int64_t* from_strides, const std::int64_t* extents) {

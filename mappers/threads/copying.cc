@@ -33,11 +33,11 @@ void bring_together(std::int64_t dim, std::int64_t* extents, std::int64_t* to, s
 void copy_by_threads(char* to, const std::int64_t* to_strides, const char* from,
                      const std::int64_t* from_strides, std::int64_t dim,
                      const std::int64_t* extents, std::size_t itemsize) {
-  auto volume = static_cast<std::int64_t>(itemsize);
+  auto num_bytes = static_cast<std::int64_t>(itemsize);
 
-  for (std::int64_t d = 0; d < dim; ++d) volume *= extents[d];
-  if (volume < LEAST_SHARED || dim == 0) {
-    if (volume > 0) copy_elements(to, to_strides, from, from_strides, dim, extents, itemsize);
+  for (std::int64_t d = 0; d < dim; ++d) num_bytes *= extents[d];
+  if (num_bytes < LEAST_SHARED || dim == 0) {
+    if (num_bytes > 0) copy_elements(to, to_strides, from, from_strides, dim, extents, itemsize);
     return;
   }
 
