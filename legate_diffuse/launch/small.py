@@ -46,19 +46,16 @@ from legate_diffuse.stores.view import View
 _SMALL_BYTES: Final = 3 * 2**17
 # On more points an operation is worth a place in a window; as in at_once.h.
 MOST_POINTS: Final = 49152
-# But not where it reads up to so many and writes few elements: the program may well
-# wait for these, what uses them runs as it comes if they are here, and all that the
-# window could save is to read the others once more.
+# But not where it reads up to so many and writes few, for which the program may well
+# wait: all that the window could save is to read the others once more.
 MOST_REDUCED: Final = 2**20
 MOST_RESULTS: Final = 4096
 # The loops of a launch with at most so many operations on elements take about as long
 # as to hand it over to another thread, and its arrays there and back.
 _MOST_WORK: Final = 2**20
-# After so many small launches that ran as tasks, with no other task between them, the
-# arrays that kept them out are brought in. The same for large launches whose results
-# the program waited for.
+# After so many small launches that ran as tasks, with no other task between them, or
+# large ones for whose results the program waited, what kept them out is brought in.
 _PATIENCE: Final = 4
-
 _SCALAR_SLOT: Final = 16  # bytes; see the kernel calling convention
 
 
@@ -77,15 +74,12 @@ class Found(NamedTuple):
 
 def has_few_points(operation: Any) -> bool:
     """Whether an operation is on so few points that no window is worth while."""
-    views = operation.views
-    most = MOST_REDUCED
-    for view, privilege in zip(views, operation.privileges, strict=True):
-        if (
-            privilege != READ
-            and view.layout.volume > 1
-            and view.root.volume > MOST_RESULTS
-        ):
-            most = MOST_POINTS
+    few, views = MOST_RESULTS, operation.views
+    are_few = [
+        privilege == READ or view.layout.volume <= 1 or view.root.volume <= few
+        for view, privilege in zip(views, operation.privileges, strict=True)
+    ]
+    most = MOST_REDUCED if all(are_few) else MOST_POINTS
     return all([view.layout.volume <= most for view in views])
 
 
