@@ -27,7 +27,7 @@ from legate_diffuse.ir.relations import covers_store, shows_store
 from legate_diffuse.ir.task import first_accesses
 
 
-def divide_temporaries(window: Window) -> Window:
+def divide_small_arrays(window: Window) -> Window:
     """Return a window whose small arrays beside divided ones are no single ones."""
     tasks = [task for _, task in window.running]
     divided = _between(window, tasks) | _computed_of_sums(window, tasks)
@@ -49,7 +49,7 @@ def _between(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
         if access.privilege is Privilege.WRITE and covers_store(access.view)
     }
     small = {
-        store.id: store
+        store.id
         for store in window.stores
         if store.single
         and (store.undefined or store.id in made)
@@ -60,11 +60,11 @@ def _between(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
     after: set[int] = set()
     for task in tasks:
         if _divided(task.reads, after):
-            after |= small.keys() & task.changed
+            after |= small & task.changed
     before: set[int] = set()
     for task in reversed(tasks):
         if _divided(task.changes, before):
-            before |= small.keys() & task.read
+            before |= small & task.read
     between = after & before
     # not what is computed with arrays that stay in one piece
     whole = {s.id for s in window.stores if s.single and not s.replicated} - between
@@ -89,10 +89,12 @@ def _computed_of_sums(window: Window, tasks: Sequence[IndexTask]) -> set[int]:
     if not found:
         return found
     beside = [task for task in tasks if task.single and not task.scalar]
+    others = []
     for task in beside:
-        if not found.isdisjoint(task.read) and _is_by_element(task):
+        if not _is_by_element(task):
+            others.append(task)
+        elif not found.isdisjoint(task.read):
             found |= small & task.written
-    others = [task for task in beside if not _is_by_element(task)]
     while whole := found & set().union(*(task.stores for task in others)):
         found -= whole
         others = [task for task in beside if not whole.isdisjoint(task.stores)]

@@ -12,7 +12,7 @@ from typing import Final
 from legate_diffuse.fusion import draft_text, verify
 from legate_diffuse.fusion.arguments import plan_launch
 from legate_diffuse.fusion.dead_tasks import never_made, without_dead_tasks
-from legate_diffuse.fusion.division import divide_temporaries
+from legate_diffuse.fusion.division import divide_small_arrays
 from legate_diffuse.fusion.draft import Draft, LaunchDraft
 from legate_diffuse.fusion.grouping import group_window, with_refusals
 from legate_diffuse.fusion.launches import Launch, cut, form_launches
@@ -41,7 +41,7 @@ def _window(draft: Draft) -> Draft:
 
 
 def _division(draft: Draft) -> Draft:
-    return replace(draft, window=divide_temporaries(draft.window))
+    return replace(draft, window=divide_small_arrays(draft.window))
 
 
 def _renaming(draft: Draft) -> Draft:

@@ -292,7 +292,6 @@ def _replace_products(submission: Submission) -> None:
     operator = replace(ndarray, "__matmul__", matmul)
     if not window.runs_at_once:
         return
-    in_blas = hosted.blas.limited(of_two)
     of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
     extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from window_reader import parse
 
-from legate_diffuse.fusion.division import divide_temporaries
+from legate_diffuse.fusion.division import divide_small_arrays
 from legate_diffuse.fusion.pipeline import make_plan
 from legate_diffuse.ir.text import render
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
@@ -70,7 +70,7 @@ def test_what_lies_between_divided_arrays_is_divided(
     tasks: str, divided: set[int]
 ) -> None:
     window = parse(COLUMNS + tasks)
-    after = divide_temporaries(window)
+    after = divide_small_arrays(window)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
     undivided = render(after).splitlines()
@@ -133,7 +133,7 @@ MATVECMUL(float64, float64) -> () shape 1: reduce(add) %2.12, read %0.0, read %1
 )
 def test_what_is_computed_of_sums_is_divided(tasks: str, divided: set[int]) -> None:
     window = parse(PRODUCT + tasks)
-    after = divide_temporaries(window)
+    after = divide_small_arrays(window)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
 
@@ -151,7 +151,7 @@ def test_what_was_there_before_does_not_matter(before: str, divided: set[int]) -
     columns = COLUMNS.replace("%3 float64 single undefined", "%3 float64 single")
     tasks = f"{before}{FIRST}{COPY} write %3.3, read %1.1\n{LAST}"
     window = parse(columns + tasks)
-    after = divide_temporaries(window)
+    after = divide_small_arrays(window)
     was = {store.id for store in window.stores if store.single}
     assert was - {store.id for store in after.stores if store.single} == divided
 
