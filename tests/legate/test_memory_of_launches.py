@@ -33,6 +33,8 @@ assert found["launches_split"] > 0 == found["failures"], found
 assert found["tasks_submitted"] < 20, found
 agree(lambda n: normalized(n, 20))
 """,
+        # what other programs did decides whether points divide arrays
+        fresh=True,
         LEGATE_CONFIG=f"--cpus {cpus} --gpus 0 --sysmem 1000",
     )
 
