@@ -23,6 +23,7 @@
 
 #include "bindings/bindings.h"
 #include "interposition/net.h"
+#include "interposition/traces.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
 #include "mapper/scratch.h"
@@ -30,6 +31,7 @@
 #include "process/numpy_memory.h"
 #include "process/small_array.h"
 #include "program/elements.h"
+#include "program/kernel_table.h"
 #include "program/program.h"
 #include "threads/copying.h"
 #include "threads/team.h"
@@ -57,6 +59,37 @@ class Passage {
 
   bool before_;
 };
+
+// What is submitted on this thread while one lives is one launch on several points.
+class LaunchOnPoints {
+ public:
+  LaunchOnPoints(std::uint64_t kind, bool& has_trace) : has_trace_{has_trace} {
+    static auto* const begin =
+        find_in_net<decltype(legate_diffuse_net_begin_launch)>("legate_diffuse_net_begin_launch");
+    if (begin) begin(kind);
+  }
+  ~LaunchOnPoints() {
+    static auto* const end =
+        find_in_net<decltype(legate_diffuse_net_end_launch)>("legate_diffuse_net_end_launch");
+    has_trace_ = end && end();
+  }
+  LaunchOnPoints(const LaunchOnPoints&) = delete;
+  LaunchOnPoints& operator=(const LaunchOnPoints&) = delete;
+
+ private:
+  bool& has_trace_;
+};
+
+// Tells launches apart to which Legate adds other operations: one for each number that is reduced
+// to.
+std::uint64_t kind_of(const std::vector<Access>& arguments) {
+  std::uint64_t kind = arguments.size();
+
+  for (const auto& [store, privilege] : arguments) {
+    kind = kind * 31 + static_cast<std::uint64_t>(privilege) * 2 + store->has_scalar_storage();
+  }
+  return kind;
+}
 
 std::uint64_t num_net_calls() {
   static auto* const function =
@@ -132,7 +165,7 @@ std::vector<std::int64_t> parse_program(const nb::bytes& program) {
   return words;
 }
 
-void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
+bool submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
                     bool partitioned, std::optional<std::string_view> provenance,
                     std::uint64_t launch, std::int64_t task) {
   const auto arguments =
@@ -140,7 +173,16 @@ void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   const auto words = parse_program(program);
   const auto id = static_cast<legate::LocalTaskID>(task);
 
-  call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words, partitioned); });
+  bool has_trace = false;
+
+  call_legate(launch, provenance, [&] {
+    std::optional<LaunchOnPoints> on_points;
+
+    // on GPUs a task's memory depends on what it computes
+    if (partitioned && !kernels_run_on_gpus()) on_points.emplace(kind_of(arguments), has_trace);
+    submit_program_task(id, arguments, words, partitioned);
+  });
+  return has_trace;
 }
 
 // Values that small arrays have before a program runs: which argument, the value, and whether
@@ -360,6 +402,15 @@ void bind_submission(nb::module_& module) {
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
+  module.def(
+      "set_trace_repeats",
+      [](std::uint64_t repeats) {
+        if (auto* const set = find_in_net<decltype(legate_diffuse_net_set_repeats)>(
+                "legate_diffuse_net_set_repeats")) {
+          set(repeats);
+        }
+      },
+      nb::arg("repeats"));
   module.def("scratch_bytes", &scratch_bytes_of, nb::arg("roots"), nb::arg("program"));
   module.def("memory_of_kernels", &memory_of_kernels);
   module.def("submit_original", &submit_original);

@@ -23,6 +23,7 @@
 
 #include "interposition/changing_scopes.h"
 #include "interposition/symbols.h"
+#include "interposition/traces.h"
 
 using legate_diffuse::ChangingScopes;
 using legate_diffuse::find_function;
@@ -217,6 +218,7 @@ void Runtime::raise_pending_exception() {
 }
 
 void Runtime::begin_trace(std::uint32_t trace_id) {
+  legate_diffuse::leave_traces_to_program();
   pass<&Runtime::begin_trace>(this, trace_id);
 }
 
