@@ -9,11 +9,14 @@
 
 #include <legion.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -27,14 +30,19 @@ using legate_diffuse::real;
 namespace {
 
 using Words = std::vector<std::uint64_t>;
+using Fields = std::set<Legion::FieldID>;
 
-constexpr std::size_t MAX_TRACES = 256;
+constexpr std::size_t MAX_TRACES = 1024;
 // Of launches that have no trace.
 constexpr std::size_t MAX_KNOWN = 4096;
 
 constexpr auto* BEGIN =
     "_ZN6Legion7Runtime11begin_traceEPNS_8Internal11TaskContextEjbbPKSt3setIySt4lessIyESaIyEEPKc";
 constexpr auto* END = "_ZN6Legion7Runtime9end_traceEPNS_8Internal11TaskContextEjPKc";
+constexpr auto* REMAP =
+    "_ZN6Legion7Runtime12remap_regionEPNS_8Internal11TaskContextENS_14PhysicalRegionEPKc";
+constexpr auto* UNMAP =
+    "_ZN6Legion7Runtime12unmap_regionEPNS_8Internal11TaskContextENS_14PhysicalRegionE";
 constexpr auto* RECORD =
     "_ZN6Legion8Internal16PhysicalTemplate20record_mapper_outputERKNS0_17ContextCoordinateERKNS_"
     "7Mapping6Mapper13MapTaskOutputERKSt5dequeINS0_11InstanceSetESaISB_EEbbRSt3setINS0_7RtEventESt4"
@@ -98,6 +106,70 @@ struct Entry {
   std::optional<Legion::TraceID> trace;
 };
 
+// The arrays whose memory this process has mapped. Legion takes that back for each task, which it
+// refuses to do in a trace.
+class MappedArrays {
+ public:
+  template <typename Launcher>
+  void attach(const Launcher& launcher) {
+    put(attached_, launcher.parent, launcher.privilege_fields);
+  }
+
+  void map(const void* mapping, const Legion::RegionRequirement& requirement) noexcept {
+    auto& [is_mapped, arrays] = mappings_[mapping];
+
+    is_mapped = true;
+    arrays.clear();
+    put(arrays, requirement.parent, requirement.privilege_fields);
+  }
+
+  // It may be mapped again later on.
+  void set_mapped(const void* mapping, bool is_mapped) {
+    const auto known = mappings_.find(mapping);
+
+    if (known != mappings_.end()) known->second.first = is_mapped;
+  }
+
+  [[nodiscard]] bool has_any_of(const Legion::IndexTaskLauncher& launcher) const {
+    const auto& all = launcher.region_requirements;
+
+    return std::any_of(all.begin(), all.end(), [&](const auto& each) {
+      Arrays arrays;
+      put(arrays, each.parent, each.privilege_fields);
+      return meet(arrays, attached_) ||
+             std::any_of(mappings_.begin(), mappings_.end(), [&](const auto& mapping) {
+               return mapping.second.first && meet(arrays, mapping.second.second);
+             });
+    });
+  }
+
+ private:
+  // Trees of regions, and fields.
+  using Arrays = std::set<std::pair<Legion::RegionTreeID, Legion::FieldID>>;
+
+  static void put(Arrays& arrays, const Legion::LogicalRegion& region, const Fields& fields) {
+    for (const auto field : fields) arrays.emplace(region.get_tree_id(), field);
+  }
+
+  static bool meet(const Arrays& some, const Arrays& others) {
+    return std::any_of(some.begin(), some.end(),
+                       [&](const auto& each) { return others.count(each) > 0; });
+  }
+
+  // For good: when Legate detaches them is not followed.
+  Arrays attached_;
+  std::map<const void*, std::pair<bool, Arrays>> mappings_;
+};
+
+// What a mapping is known by. It holds one pointer (legion/api/physical_region.h).
+const void* number_of(const Legion::PhysicalRegion& mapping) {
+  static_assert(sizeof(mapping) == sizeof(const void*));
+  const void* number = nullptr;
+
+  std::memcpy(&number, static_cast<const void*>(&mapping), sizeof(number));
+  return number;
+}
+
 // The launches of the window's thread.
 class Launches {
  public:
@@ -111,7 +183,7 @@ class Launches {
   // An index launch is to be issued, the first operation of a launch of ours or any other.
   void see(Legion::Runtime* runtime, Legion::Context context,
            const Legion::IndexTaskLauncher& launcher) {
-    if (!std::exchange(is_next_, false)) return;
+    if (!std::exchange(is_next_, false) || mapped.has_any_of(launcher)) return;
     auto& entry = find(KeyWriter{kind_, launcher}.take());
 
     if (!entry.trace && entry.times++ >= repeats && num_traces_ < MAX_TRACES) {
@@ -144,6 +216,7 @@ class Launches {
   }
 
   std::uint64_t repeats = 3;
+  MappedArrays mapped;
 
  private:
   struct Open {
@@ -204,6 +277,51 @@ void Legion::Runtime::discard_fields(Context context, const DiscardLauncher& lau
   static const auto discard = real(&Runtime::discard_fields);
 
   if (!launches.put_off(launcher)) (this->*discard)(context, launcher);
+}
+
+Legion::PhysicalRegion Legion::Runtime::map_region(Context context,
+                                                   const InlineLauncher& launcher) {
+  using Map = PhysicalRegion (Runtime::*)(Context, const InlineLauncher&);
+  static const auto map = real<Map>(&Runtime::map_region);
+  auto mapping = (this->*map)(context, launcher);
+
+  launches.mapped.map(number_of(mapping), launcher.requirement);
+  return mapping;
+}
+
+// What is passed by value is the caller's to destroy, and is passed on where it is.
+
+void Legion::Runtime::remap_region(Context context, PhysicalRegion mapping,
+                                   const char* provenance) {
+  using Remap = void (*)(Runtime*, Context, PhysicalRegion*, const char*);
+  static const auto remap = find_function<Remap>(REMAP);
+
+  launches.mapped.set_mapped(number_of(mapping), true);
+  remap(this, context, &mapping, provenance);
+}
+
+void Legion::Runtime::unmap_region(Context context, PhysicalRegion mapping) {
+  using Unmap = void (*)(Runtime*, Context, PhysicalRegion*);
+  static const auto unmap = find_function<Unmap>(UNMAP);
+
+  launches.mapped.set_mapped(number_of(mapping), false);
+  unmap(this, context, &mapping);
+}
+
+Legion::PhysicalRegion Legion::Runtime::attach_external_resource(Context context,
+                                                                 const AttachLauncher& launcher) {
+  static const auto attach = real(&Runtime::attach_external_resource);
+
+  launches.mapped.attach(launcher);
+  return (this->*attach)(context, launcher);
+}
+
+Legion::ExternalResources Legion::Runtime::attach_external_resources(
+    Context context, const IndexAttachLauncher& launcher) {
+  static const auto attach = real(&Runtime::attach_external_resources);
+
+  launches.mapped.attach(launcher);
+  return (this->*attach)(context, launcher);
 }
 
 // A member function of a class that Legion's headers for others do not have.
