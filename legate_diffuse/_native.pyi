@@ -515,6 +515,13 @@ def take_operators(functions: dict[str, Function | None]) -> None:
             and ``__bool__``.
     """
 
+def take_numbers_first(functions: dict[Any, Function]) -> None:
+    """Let operators of NumPy's numbers ask arrays after them first.
+
+    Args:
+        functions: what to apply, by universal function of NumPy's.
+    """
+
 def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> None:
     """Do the same for calls of universal functions.
 

@@ -27,6 +27,7 @@
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/mask.h"
+#include "process/numbers_first.h"
 #include "process/part.h"
 #include "process/rearrange.h"
 #include "process/record.h"
@@ -288,6 +289,7 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("part_of"), nb::arg("function"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
+  module.def("take_numbers_first", &take_numbers_first, nb::arg("functions"));
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",
