@@ -161,8 +161,10 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
     # what takes longer
     "append": lambda arr, values, axis=None: _are_many((arr, values)),
-    **dict.fromkeys(
-        ("column_stack", "concatenate", "dstack", "hstack", "vstack"), _are_many
+    **dict.fromkeys(("concatenate", "dstack", "hstack", "vstack"), _are_many),
+    # vectors beside matrices
+    "column_stack": lambda tup: (
+        _are_many(tup) or len({max(np.ndim(each), 1) for each in tup}) > 1
     ),
     # bounds
     "clip": has_other_bounds,
