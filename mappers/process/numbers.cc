@@ -113,14 +113,11 @@ bool is_complex_type(NumberType type) {
 
 namespace {
 
+constexpr std::string_view PREFIX{"numpy."};
+
 // By its name, which takes a while to read.
 std::string_view type_of_class(const PyTypeObject* type) {
-  constexpr std::string_view PREFIX{"numpy."};
-  std::string_view name{type->tp_name};
-
-  if (name.substr(0, PREFIX.size()) != PREFIX) return {};
-  name.remove_prefix(PREFIX.size());
-
+  const std::string_view name{type->tp_name + PREFIX.size()};
   const auto number = number_type(name);
 
   return (number != NumberType::OTHER && !is_complex_type(number)) || name == "float16"
@@ -134,7 +131,7 @@ std::string_view type_of_numpy(PyObject* object) {
   static std::vector<std::pair<const PyTypeObject*, std::string_view>> known;
   auto* const type = Py_TYPE(object);
 
-  if (is_number(object)) return {};
+  if (std::strncmp(type->tp_name, PREFIX.data(), PREFIX.size()) != 0) return {};
   for (const auto& [each, name] : known) {
     if (each == type) return name;
   }
