@@ -80,6 +80,8 @@ def has_other_bounds(a: Any, *bounds: Any) -> bool:
     given = [each for each in bounds if each is not None]
     if a.dtype.kind in "iu" and any(_is_no_bound(each, a.dtype) for each in given):
         return True
+    if len(given) > 1 and all([type(each) in (int, float) for each in given]):
+        return not given[0] <= given[1]
     given = [np.asarray(each) for each in given]
     if len(given) < 2:
         is_other = not bounds or not np.isfinite(a).all()

@@ -92,8 +92,7 @@ constexpr std::int64_t MOST_REDUCED = 1048576;
 constexpr std::int64_t MOST_RESULTS = 4096;
 
 // A view of an operation whose elements are in this process, or a number. References are borrowed.
-// All of it is known once a view was looked at, and nothing before: an operation has room for many
-// of them.
+// What the elements are is known once a view was looked at.
 struct LocalOperand {
   // Lets it be a number.
   void set_number(const char* value);
@@ -130,14 +129,14 @@ struct LocalOperand {
   // Lets it show the same elements in another shape; strides count elements.
   void show(std::int64_t dim, const std::int64_t* extents, const std::int64_t* strides);
 
-  PyObject* root;    // or the lazy thunk
+  PyObject* root{};  // or the lazy thunk
   PyObject* layout;  // null for a part of which only elements were asked for
   PyObject* dtype;   // the name, which is one object for each type
-  SmallArray* small;
-  const char* constant;  // its value, of SCALAR_SIZE bytes; null if it may change
+  SmallArray* small{};
+  const char* constant{};  // its value, of SCALAR_SIZE bytes; null if it may change
   Form form;
-  bool repeats;  // one element, whatever the layout shows
-  bool copied;   // what an index shows of it becomes an array of its own
+  bool repeats{};  // one element, whatever the layout shows
+  bool copied{};   // what an index shows of it becomes an array of its own
 
  private:
   Answer find(const StoreFields& fields, PyObject* view, bool changes);
