@@ -459,6 +459,23 @@ def front(
         ValueError: there is no such way.
     """
 
+def know_blas(
+    double_gemv: int,
+    float_gemv: int,
+    num_threads: int,
+    set_num_threads: int,
+    processors: int,
+) -> None:
+    """Let products of matrices and vectors be made by a BLAS.
+
+    Args:
+        double_gemv: the address of the routine of CBLAS, with integers of 64 bits.
+        float_gemv: the same for float32.
+        num_threads: that of what returns how many processors BLAS uses.
+        set_num_threads: that of what says so.
+        processors: how many it may use.
+    """
+
 def know_numpy(known: tuple[Any, ...]) -> None:
     """Let native code run functions of NumPy's.
 
@@ -514,6 +531,13 @@ def take_operators(functions: dict[str, Function | None]) -> None:
         functions: by the names of their methods; for ``__getitem__`` the one that
             reads single elements; None for ``__setitem__``, ``__float__``, ``__int__``
             and ``__bool__``.
+    """
+
+def take_numbers_first(functions: dict[Any, Function]) -> None:
+    """Let operators of NumPy's numbers ask arrays after them first.
+
+    Args:
+        functions: what to apply, by universal function of NumPy's.
     """
 
 def take_calls(unary: type, binary: type, functions: dict[Any, Function]) -> None:

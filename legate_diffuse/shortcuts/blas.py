@@ -8,7 +8,9 @@ of the machine, which other programs may be using.
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import c_void_p, cast
 from functools import cached_property
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +22,13 @@ Function = Callable[..., Any]
 _LEAST: Final = 2**12
 # In the paths of NumPy's own library, and not in those of other packages'.
 _OWNER: Final = "numpy"
+# What native code calls, in OpenBLAS's names of what has integers of 64 bits.
+_ROUTINES: Final = (
+    *("cblas_dgemv", "cblas_sgemv"),
+    *("openblas_get_num_threads", "openblas_set_num_threads"),
+)
+_PREFIXES: Final = ("", "scipy_")
+_SUFFIX: Final = "64_"
 
 
 class Blas:
@@ -32,15 +41,33 @@ class Blas:
     def __init__(self, processors: int) -> None:
         self._processors = processors
 
+    def routines(self) -> tuple[int, ...] | None:
+        """Return what native code needs to call it (``know_blas``), None of another."""
+        for library, prefix in product(self._all, _PREFIXES):
+            found: list[Any] = [
+                getattr(library.dynlib, f"{prefix}{name}{_SUFFIX}", None)
+                for name in _ROUTINES
+            ]
+            if None not in found:
+                addresses = [cast(each, c_void_p).value or 0 for each in found]
+                return *addresses, self._processors
+        return None
+
+    @cached_property
+    def _all(self) -> list[Any]:
+        return [
+            each
+            for each in ThreadpoolController().lib_controllers
+            if each.user_api == "blas" and _OWNER in each.filepath
+        ]
+
     @cached_property
     def _libraries(self) -> list[Any]:
         """Those that would use more."""
         return [
             each
-            for each in ThreadpoolController().lib_controllers
-            if each.user_api == "blas"
-            and _OWNER in each.filepath
-            and (each.get_num_threads() or 1) > self._processors
+            for each in self._all
+            if (each.get_num_threads() or 1) > self._processors
         ]
 
     def limited(self, function: Function) -> Function:

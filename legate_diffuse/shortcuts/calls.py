@@ -266,10 +266,14 @@ def _replace_universal_function(submission: Submission) -> None:
             found is not None
             and method == "__call__"
             and not options
-            and isinstance(inputs[0], np.number)
             and type(inputs[1]) is ndarray
         ):
-            return found(*inputs)
+            first = inputs[0]
+            # NumPy compares its numbers as arrays
+            if type(first) is np.ndarray and first.dtype == inputs[1].dtype:
+                first = first[()]
+            if isinstance(first, np.number):
+                return found(first, *inputs[1:])
         return original(self, ufunc, method, *inputs, **options)
 
     original = replace(ndarray, "__array_ufunc__", call)

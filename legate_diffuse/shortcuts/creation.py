@@ -175,13 +175,17 @@ def _replace_collecting(
             made[place] = part
         return made
 
+    def is_small(array: Any) -> bool:
+        return bool(0 < array.nbytes <= window.submitter.small.limit)
+
     def array(*arguments: Any, **named: Any) -> Any:
         made, kind = None, type(arguments[0]) if arguments else None
         if len(arguments) == 1:
             made = None if named else collect(known.function, *arguments)
             if made is None and kind in _SEQUENCES and not named:
                 made = copied_later(arguments[0])
-            if made is None and kind in collected and named.keys() <= _DTYPE:
+            is_known = kind in collected or (kind is copied and is_small(*arguments))
+            if made is None and is_known and named.keys() <= _DTYPE:
                 made = by_numpy(*arguments, **named)
         if made is None and kind is copied:
             return native.call_with_memory(partial(original, *arguments, **named))

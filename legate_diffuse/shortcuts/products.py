@@ -292,6 +292,8 @@ def _replace_products(submission: Submission) -> None:
     operator = replace(ndarray, "__matmul__", matmul)
     if not window.runs_at_once:
         return
+    if routines := hosted.blas.routines():
+        client.legate.native.know_blas(*routines)
     of_matrices_here = hosted.recipe(in_blas, _NAME, INEXACT, (2, 2, 2))
     extra = vectors.function, matrices.function, of_matrices_here, *PRODUCT_LIMITS
     submission.front(package, "dot", "product", "a", "b", "out", extra=extra)

@@ -318,6 +318,7 @@ FUNCTIONS: Final = (
         function=without_nan(np.linalg.norm),
         computes=True,
         package="linalg",
+        least=2,
         is_loop=True,
         ends=True,
     ),

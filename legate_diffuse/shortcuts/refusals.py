@@ -80,6 +80,8 @@ def has_other_bounds(a: Any, *bounds: Any) -> bool:
     given = [each for each in bounds if each is not None]
     if a.dtype.kind in "iu" and any(_is_no_bound(each, a.dtype) for each in given):
         return True
+    if len(given) > 1 and all([type(each) in (int, float) for each in given]):
+        return not given[0] <= given[1]
     given = [np.asarray(each) for each in given]
     if len(given) < 2:
         is_other = not bounds or not np.isfinite(a).all()
@@ -161,8 +163,10 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
     # what takes longer
     "append": lambda arr, values, axis=None: _are_many((arr, values)),
-    **dict.fromkeys(
-        ("column_stack", "concatenate", "dstack", "hstack", "vstack"), _are_many
+    **dict.fromkeys(("concatenate", "dstack", "hstack", "vstack"), _are_many),
+    # vectors beside matrices
+    "column_stack": lambda tup: (
+        _are_many(tup) or len({max(np.ndim(each), 1) for each in tup}) > 1
     ),
     # bounds
     "clip": has_other_bounds,

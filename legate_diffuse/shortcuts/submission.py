@@ -219,6 +219,7 @@ class Submission:
                     (common_shape, repeated),
                 )
             native.take_operators(self.operators)
+            native.take_numbers_first(self.ufuncs)
             native.take_calls(
                 client.unary_ufunc,
                 client.binary_ufunc,

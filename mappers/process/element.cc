@@ -24,12 +24,7 @@ bool read_index(PyObject* object, std::int64_t& index) {
          read_integer(owned(PyNumber_Index(object)).ptr(), index);
 }
 
-Element only_element(PyObject* array) {
-  if (auto* const single = single_element(array)) {
-    return {single->elements.is_valid() ? single->elements.elements() : nullptr,
-            array_fields().root_dtype.of(single->prototype)};
-  }
-
+Element only_element_of_view(PyObject* array) {
   auto* const view = reinterpret_cast<PyObject*>(thunk_of(array));
   LocalOperand operand;
 

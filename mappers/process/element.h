@@ -26,7 +26,15 @@ struct Element {
   PyObject* dtype;
 };
 
-Element only_element(PyObject* array);
+Element only_element_of_view(PyObject* array);
+
+inline Element only_element(PyObject* array) {
+  auto* const single = single_element(array);
+
+  if (!single) return only_element_of_view(array);
+  return {single->elements.is_valid() ? single->elements.elements() : nullptr,
+          array_fields().root_dtype.of(single->prototype)};
+}
 
 // A new reference to the only element of an array as a number of Python's, or to None.
 PyObject* value_of(PyObject* array);

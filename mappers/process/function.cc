@@ -50,6 +50,9 @@ struct Shape {
 
 namespace {
 
+// No function of NumPy's has more operands.
+constexpr std::size_t MOST_GIVEN = 4;
+
 bool repeat_over(const Shape& shape, LocalOperand& operand) {
   if (shape.is_of(operand.form)) return true;
   return operand.broadcast(shape.extents.data(), shape.dim);
@@ -70,7 +73,7 @@ const Signature* Function::find(PyObject* const* dtypes, std::size_t count) cons
 }
 
 PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
-  if (!arrays_are_ready() || count + 1 > MAX_OPERANDS) Py_RETURN_NONE;
+  if (!arrays_are_ready() || count > MOST_GIVEN) Py_RETURN_NONE;
 
   if (is_joint_) {
     if (out == Py_None) return apply_jointly(operands, count);
@@ -94,8 +97,8 @@ PyObject* Function::apply(PyObject* out, PyObject* const* operands, std::size_t 
 
 // Operands that are in this process, with the places of results before them.
 struct Function::Given {
-  std::array<nb::object, MAX_OPERANDS> views;
-  std::array<ScalarBlock, MAX_OPERANDS> numbers;
+  std::array<nb::object, MOST_GIVEN + 1> views;
+  std::array<ScalarBlock, MOST_GIVEN> numbers;
   LocalOperands found;
   Shape shape;
 };

@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "process/arrays.h"
 
@@ -110,26 +111,37 @@ bool is_complex_type(NumberType type) {
 
 }  // namespace
 
-bool is_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
-}
+namespace {
 
-bool is_any_number(PyObject* object) {
-  return is_number(object) || PyComplex_CheckExact(object);
-}
+constexpr std::string_view PREFIX{"numpy."};
 
-std::string_view type_of_numpy(PyObject* object) {
-  constexpr std::string_view PREFIX{"numpy."};
-  std::string_view name{Py_TYPE(object)->tp_name};
+// By its name, which takes a while to read.
+std::string_view type_of_class(const PyTypeObject* type) {
+  const std::string_view name{type->tp_name + PREFIX.size()};
+  const auto number = number_type(name);
 
-  if (name.substr(0, PREFIX.size()) != PREFIX) return {};
-  name.remove_prefix(PREFIX.size());
-
-  const auto type = number_type(name);
-
-  return (type != NumberType::OTHER && !is_complex_type(type)) || name == "float16"
+  return (number != NumberType::OTHER && !is_complex_type(number)) || name == "float16"
              ? name
              : std::string_view{};
+}
+
+}  // namespace
+
+std::string_view type_of_numpy(PyObject* object) {
+  static std::vector<std::pair<const PyTypeObject*, std::string_view>> known;
+  auto* const type = Py_TYPE(object);
+
+  if (std::strncmp(type->tp_name, PREFIX.data(), PREFIX.size()) != 0) return {};
+  for (const auto& [each, name] : known) {
+    if (each == type) return name;
+  }
+
+  const auto name = type_of_class(type);
+
+  // a class that may be destroyed is none of NumPy's
+  if (!name.empty() && !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE))
+    known.emplace_back(type, name);
+  return name;
 }
 
 nb::object plain_number(PyObject* number) {

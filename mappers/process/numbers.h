@@ -11,10 +11,14 @@
 namespace legate_diffuse {
 
 // Whether an object is a float or an int of Python's, and of no class derived from them.
-bool is_number(PyObject* object);
+inline bool is_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+}
 
 // The same, or a complex.
-bool is_any_number(PyObject* object);
+inline bool is_any_number(PyObject* object) {
+  return is_number(object) || PyComplex_CheckExact(object);
+}
 
 // The name of the type of a real number, or bool, of NumPy's; empty for other objects.
 std::string_view type_of_numpy(PyObject* object);

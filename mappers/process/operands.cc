@@ -55,13 +55,6 @@ PlainOperands::PlainOperands(PyObject* const* operands, std::size_t count) {
   }
 }
 
-bool PlainOperands::are_plain(PyObject* const* operands, std::size_t count) {
-  const auto* const end = operands + count;
-
-  return std::any_of(operands, end, is_array) &&
-         std::all_of(operands, end, [](auto* each) { return is_number(each) || is_array(each); });
-}
-
 nb::object plain_value(PyObject* value) {
   return is_listed(value) ? array_from(value) : plain_number(value);
 }

@@ -7,7 +7,9 @@
 #include <array>
 #include <cstddef>
 
+#include "process/arrays.h"
 #include "process/at_once.h"
+#include "process/numbers.h"
 
 namespace legate_diffuse {
 
@@ -22,7 +24,17 @@ class PlainOperands {
   [[nodiscard]] PyObject* const* get() const { return plain_.data(); }
 
   // Whether operands are so already.
-  static bool are_plain(PyObject* const* operands, std::size_t count);
+  static bool are_plain(PyObject* const* operands, std::size_t count) {
+    bool has_arrays = false;
+
+    for (std::size_t index = 0; index < count; ++index) {
+      const auto is_one = is_array(operands[index]);
+
+      if (!is_one && !is_number(operands[index])) return false;
+      has_arrays = has_arrays || is_one;
+    }
+    return has_arrays;
+  }
 
  private:
   void replace(std::size_t index, nanobind::object by);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -71,9 +72,14 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
   if (form.volume == 0) return;
 
   Run run{form.dim == 0 ? "write" : "copy"};
+  const auto itemsize = target.small->shape().itemsize;
 
-  copy_by_threads(first_element(target), target.byte_strides().data(), from, strides.data(),
-                  form.dim, form.extents, target.small->shape().itemsize);
+  if (form.dim == 0) {
+    std::memcpy(first_element(target), from, static_cast<std::size_t>(itemsize));
+  } else {
+    copy_by_threads(first_element(target), target.byte_strides().data(), from, strides.data(),
+                    form.dim, form.extents, itemsize);
+  }
   note_change(store_fields(), target);
   run.done();
 }

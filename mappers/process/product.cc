@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "process/arrays.h"
+#include "process/blas.h"
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/runs.h"
@@ -177,9 +178,11 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   return made.done(result, run);
 }
 
-// Whether its rows are far from one element to the next, and it is large.
+// Whether it is large: less so if its rows are far from one element to the next.
 bool is_for_blas(const Form& matrix) {
-  return matrix.dim == 2 && matrix.strides[1] > matrix.strides[0] && matrix.volume >= MANY_ACROSS;
+  return matrix.dim == 2 &&
+         (is_faster_in_blas(matrix.volume) ||
+          (matrix.strides[1] > matrix.strides[0] && matrix.volume >= MANY_ACROSS));
 }
 
 PyObject* product_by_kernel(const Products& products, Views views) {
@@ -313,6 +316,11 @@ PyObject* product(const Arguments& arguments) {
   if (!views[0].is_valid() || !views[1].is_valid()) Py_RETURN_NONE;
   return made_or(product_by_kernel(products, views), [&] {
     return made_or(product_of_few(products, views), [&]() -> PyObject* {
+      auto* const made = product_in_blas(*products.arrays, views[0], views[1]);
+
+      if (made != Py_None) return made;
+      Py_DECREF(made);
+
       const auto one = shown_by(views[0].ptr()), other = shown_by(views[1].ptr());
       const auto given = one && other ? left_to_blas(products, *one, *other) : std::nullopt;
 

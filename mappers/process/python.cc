@@ -19,6 +19,7 @@
 #include "process/arrays.h"
 #include "process/at_once.h"
 #include "process/axes.h"
+#include "process/blas.h"
 #include "process/contents.h"
 #include "process/element.h"
 #include "process/front.h"
@@ -27,6 +28,7 @@
 #include "process/guard.h"
 #include "process/hosted.h"
 #include "process/mask.h"
+#include "process/numbers_first.h"
 #include "process/part.h"
 #include "process/rearrange.h"
 #include "process/record.h"
@@ -263,6 +265,14 @@ void add_operations(nb::module_& module) {
           nb::arg("converts"), nb::arg("is_sized"), nb::arg("orders"));
   module.def("front", &new_front, nb::arg("way"), nb::arg("arrays"), nb::arg("extra").none(),
              nb::arg("names").none(), nb::arg("learn"), nb::arg("otherwise"));
+  module.def(
+      "know_blas",
+      [](std::uintptr_t double_gemv, std::uintptr_t float_gemv, std::uintptr_t num_threads,
+         std::uintptr_t set_num_threads, int processors) {
+        know_blas({double_gemv, float_gemv, num_threads, set_num_threads, processors});
+      },
+      nb::arg("double_gemv"), nb::arg("float_gemv"), nb::arg("num_threads"),
+      nb::arg("set_num_threads"), nb::arg("processors"));
   module.def("know_numpy", [](const nb::tuple& known) {
     const auto at = [&](std::size_t place) { return nb::object{known[place]}.ptr(); };
 
@@ -288,6 +298,7 @@ void add_operations(nb::module_& module) {
       },
       nb::arg("part_of"), nb::arg("function"));
   module.def("take_operators", &take_operators, nb::arg("functions"));
+  module.def("take_numbers_first", &take_numbers_first, nb::arg("functions"));
   module.def("take_calls", &take_calls, nb::arg("unary"), nb::arg("binary"), nb::arg("functions"));
   module.def(
       "know_window",

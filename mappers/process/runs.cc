@@ -13,6 +13,8 @@ namespace legate_diffuse {
 
 namespace nb = nanobind;
 
+Runs counted_runs{};
+
 bool runs_are_watched = false;
 
 namespace {
@@ -43,8 +45,6 @@ struct Watch {
   std::minstd_rand random;
 };
 
-Runs runs{};
-
 // Never destroyed: arrays may outlive the interpreter.
 Watch* watch = nullptr;
 
@@ -65,11 +65,11 @@ class Locating {
 }  // namespace
 
 Runs take_runs() {
-  return std::exchange(runs, {});
+  return std::exchange(counted_runs, {});
 }
 
-Run::Run(const char* name) : name_{name} {
-  if (!watch || watch->scopes == 0 || watch->is_locating) return;
+void Run::begin() {
+  if (watch->scopes == 0 || watch->is_locating) return;
   if (watch->found) {
     started_ = Clock::now();
     return;
@@ -78,7 +78,7 @@ Run::Run(const char* name) : name_{name} {
 
   const Locating locating{*watch};
 
-  locating.find(name);
+  locating.find(name_);
   throw PlaceFound{};
 }
 
@@ -91,12 +91,7 @@ PlaceScope::~PlaceScope() {
   watch->found = std::move(outer_);
 }
 
-void Run::done(std::int64_t operations, std::int64_t fills) {
-  runs.runs += 1;
-  runs.operations += operations;
-  runs.fills += fills;
-  if (!started_) return;
-
+void Run::add_time() {
   const auto elapsed =
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - *started_).count();
   const auto weight = watch->looked_at < ALL_OF_FIRST ? 1 : ONE_IN;
@@ -111,17 +106,17 @@ void Run::done(std::int64_t operations, std::int64_t fills) {
 }
 
 void count_waiting() {
-  runs.operations += 1;
+  counted_runs.operations += 1;
 }
 
 void count_waiting_fill() {
-  runs.fills += 1;
+  counted_runs.fills += 1;
 }
 
 void count_fill() {
-  runs.runs += 1;
-  runs.operations += 1;
-  runs.fills += 1;
+  counted_runs.runs += 1;
+  counted_runs.operations += 1;
+  counted_runs.fills += 1;
 }
 
 void watch_runs(nb::callable locate) {

@@ -18,7 +18,12 @@ struct Runs {
   std::int64_t runs, operations, fills;
 };
 
+extern Runs counted_runs;
+
 Runs take_runs();
+
+// Whether operations are watched.
+extern bool runs_are_watched;
 
 // Thrown where a place was found: Python's code has run, which may have changed anything, so that
 // the operation begins again.
@@ -30,12 +35,22 @@ class Run {
  public:
   // Comes before anything is changed. Throws PlaceFound, or nanobind::python_error if the place of
   // an operation that is looked at could not be found. `name` must outlive this.
-  explicit Run(const char* name);
+  explicit Run(const char* name) : name_{name} {
+    if (runs_are_watched) begin();
+  }
 
   // Counts them, after they ran. One that did not run after all is none.
-  void done(std::int64_t operations = 1, std::int64_t fills = 0);
+  void done(std::int64_t operations = 1, std::int64_t fills = 0) {
+    counted_runs.runs += 1;
+    counted_runs.operations += operations;
+    counted_runs.fills += fills;
+    if (started_) add_time();
+  }
 
  private:
+  void begin();
+  void add_time();
+
   const char* name_;
   std::optional<std::chrono::steady_clock::time_point> started_;
 };
@@ -52,9 +67,6 @@ class PlaceScope {
  private:
   std::optional<std::string> outer_;
 };
-
-// Whether operations are watched.
-extern bool runs_are_watched;
 
 // Calls what may run operations at once, once more when their place was found.
 template <typename Call>

@@ -120,7 +120,7 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   Run run{signature.operation->name()};
   std::array<ScalarBlock, MOST> scalars;
   std::array<char*, MOST> arguments;
-  const std::array<std::int64_t, 2 * MOST> strides{};
+  static constexpr std::array<std::int64_t, 2 * MOST> STRIDES{};
 
   if (!arrays[0]) thunk->reset(signature);
   thunk->elements.reserve();
@@ -140,7 +140,7 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
   for (std::size_t index = 0; index < nest.arguments.size(); ++index) {
     arguments[index] = pointers[nest.arguments[index]];
   }
-  nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, strides.data(), false);
+  nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, STRIDES.data(), false);
   thunk->elements.set_changed();
   signature.operation->count(run);
   return result.release().ptr();

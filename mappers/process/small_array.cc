@@ -28,13 +28,13 @@ SmallArray::SmallArray(RootShape shape)
       num_bytes_{static_cast<std::size_t>(std::accumulate(
           shape_.extents.begin(), shape_.extents.end(), shape_.itemsize, std::multiplies<>{}))} {}
 
-char* SmallArray::elements() {
-  if (mapped_) return mapped_;
+// Memory that holds zeros.
+char* SmallArray::cleared() {
   if (is_stale_) std::memset(memory_.get(), 0, num_bytes_);
   is_stale_ = false;
   if (memory_) return memory_.get();
   if (SpareMemory::takes(num_bytes_)) {
-    reserve();
+    allocate();
     std::memset(memory_.get(), 0, num_bytes_);
   } else {
     keep(std::calloc(std::max<std::size_t>(num_bytes_, 1), 1));
@@ -42,9 +42,7 @@ char* SmallArray::elements() {
   return memory_.get();
 }
 
-void SmallArray::reserve() {
-  is_stale_ = false;
-  if (memory_ || mapped_) return;
+void SmallArray::allocate() {
   keep(SpareMemory::instance().allocate(num_bytes_));
 }
 

@@ -31,10 +31,16 @@ class SmallArray {
   [[nodiscard]] std::size_t num_bytes() const { return num_bytes_; }
 
   // The first element; zeros where nothing was written.
-  char* elements();
+  char* elements() {
+    if (mapped_) return mapped_;
+    return memory_ && !is_stale_ ? memory_.get() : cleared();
+  }
 
   // Gets memory, which is not set, for elements that are all about to be written.
-  void reserve();
+  void reserve() {
+    is_stale_ = false;
+    if (!memory_ && !mapped_) allocate();
+  }
 
   // Takes over memory of this size with all elements, which std::free can free. It is not mapped.
   void adopt(void* memory);
@@ -96,6 +102,8 @@ class SmallArray {
   using Memory = std::unique_ptr<char, decltype(&std::free)>;
 
   void keep(void* memory);
+  void allocate();
+  char* cleared();
 
   RootShape shape_;
   std::size_t num_bytes_;

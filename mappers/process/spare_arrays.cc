@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -24,9 +25,10 @@ constexpr std::size_t MOST = 16;
 constexpr std::size_t MOST_BYTES = std::size_t{1} << 15;
 
 // Apart, as arrays are searched for time and again. Both are owned, and never destroyed: arrays may
-// outlive the interpreter.
+// outlive the interpreter. The first places are taken.
 std::array<PyObject*, MOST> arrays{};
 std::array<LazyThunk*, MOST> thunks{};
+std::size_t num_kept = 0;
 // Where the last one was found, and which one goes next where all places are taken.
 std::size_t last = 0;
 std::size_t oldest = 0;
@@ -44,23 +46,12 @@ constexpr Py_ssize_t OWN_REFERENCES = 1;
 // Those to its thunk: the array's own, too.
 constexpr Py_ssize_t REFERENCES_TO_THUNK = 2;
 
+// Takes the references over.
 void put(std::size_t place, PyObject* array, LazyThunk* thunk) {
-  Py_XINCREF(array);
-  Py_XINCREF(thunk);
-
-  auto* const before = std::exchange(arrays[place], array);
-  auto* const thunk_before = std::exchange(thunks[place], thunk);
-
+  const auto before = nb::steal(std::exchange(arrays[place], array));
+  const auto thunk_before =
+      nb::steal(reinterpret_cast<PyObject*>(std::exchange(thunks[place], thunk)));
   // a finalizer may come
-  Py_XDECREF(before);
-  Py_XDECREF(thunk_before);
-}
-
-std::size_t find(PyObject* array) {
-  std::size_t place = 0;
-
-  while (place < MOST && arrays[place] != array) ++place;
-  return place;
 }
 
 bool has_weak_references(PyObject* array) {
@@ -151,17 +142,25 @@ void watch_attributes(PyTypeObject* ndarray, PyTypeObject* thunk) {
 void keep(PyObject* array, LazyThunk* thunk) {
   if (thunk->elements.num_bytes() > MOST_BYTES) return;
 
-  auto place = find(nullptr);
-
-  if (place == MOST) {
-    place = oldest;
+  Py_INCREF(array);
+  Py_INCREF(thunk);
+  if (num_kept < MOST) {
+    put(num_kept++, array, thunk);
+  } else {
+    put(oldest, array, thunk);
     oldest = (oldest + 1) % MOST;
   }
-  put(place, array, thunk);
 }
 
 void forget_spare(PyObject* array) {
-  if (const auto place = find(array); place < MOST) put(place, nullptr, nullptr);
+  auto* const end = arrays.begin() + num_kept;
+  auto* const found = std::find(arrays.begin(), end, array);
+
+  if (found == end) return;
+  --num_kept;
+  std::swap(*found, arrays[num_kept]);
+  std::swap(thunks[static_cast<std::size_t>(found - arrays.begin())], thunks[num_kept]);
+  put(num_kept, nullptr, nullptr);
 }
 
 std::array<Noted, std::size_t{1} << NOTED_BITS> all_noted{};
@@ -185,12 +184,13 @@ bool all_are_writeable() {
 }
 
 Noted take_spare(PyObject* dtype, PyObject* layout) {
-  for (std::size_t steps = 0; steps < MOST; ++steps) {
-    const auto place = (last + steps) % MOST;
+  for (std::size_t steps = 0, place = last; steps < num_kept; ++steps, ++place) {
+    if (place >= num_kept) place = 0;
+
     auto* const array = arrays[place];
 
-    if (!array || Py_REFCNT(array) != OWN_REFERENCES ||
-        Py_REFCNT(thunks[place]) != REFERENCES_TO_THUNK || thunks[place]->layout != layout ||
+    if (Py_REFCNT(array) != OWN_REFERENCES || Py_REFCNT(thunks[place]) != REFERENCES_TO_THUNK ||
+        thunks[place]->layout != layout ||
         array_fields().root_dtype.of(thunks[place]->prototype) != dtype ||
         has_weak_references(array) || has_attributes(array, thunks[place])) {
       continue;

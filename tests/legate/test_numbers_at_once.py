@@ -137,6 +137,46 @@ assert after["ran_in_process"] - before["ran_in_process"] >= 6
     )
 
 
+def test_numbers_of_numpy_that_come_first_do_not_ask_numpy() -> None:
+    run_here(
+        """
+import operator
+types = "float64 float32 int64 int32 int16 int8 uint64 uint32 uint16 uint8"
+names = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift"
+names = [*names.split(), *"lt le eq ne gt ge".split()]
+class Own(np.float64):
+    pass
+def results(n):
+    found = []
+    for number in [*(np.dtype(each).type(3) for each in types.split()), Own(1.5)]:
+        x = n.array(np.arange(1, 7).astype(number.dtype))
+        for name in names:
+            for operand in (x, x[2]):
+                try:
+                    found.append(getattr(operator, name)(number, operand))
+                except TypeError:
+                    found.append(None)
+    return found
+for _ in range(2):  # what a number and an array are is learned once
+    found = results(cn)
+for one, wanted in zip(found, results(np), strict=True):
+    assert (one is None) == (wanted is None)
+    if one is not None:
+        assert type(one) is cn.ndarray and one.dtype == wanted.dtype
+        np.testing.assert_array_equal(one, wanted)
+def refuse(*arguments, **options):
+    raise AssertionError("NumPy was asked")
+before, cn.ndarray.__array_ufunc__ = cn.ndarray.__array_ufunc__, refuse
+x = cn.arange(1.0, 5.0)
+made = np.float64(2) * x, np.float64(2) - x[1], np.float64(2) ** x, np.float64(2) < x[1]
+cn.ndarray.__array_ufunc__ = before
+assert [np.asarray(each).tolist() for each in made] == [
+    [2, 4, 6, 8], 0, [2, 4, 8, 16], False]
+""",
+        fuses=False,
+    )
+
+
 def test_a_narrow_product_lets_nothing_wait() -> None:
     run_here(
         """

@@ -89,6 +89,38 @@ assert legate_diffuse.stats()["groups"] > 0
     assert len(set(here.stdout.splitlines())) == 4
 
 
+def test_matrices_that_blas_multiplies_with_vectors() -> None:
+    run_fresh("""
+from threadpoolctl import threadpool_info
+def programs(n, dtype):
+    a = n.array((np.arange(7200) % 13).reshape(90, 80).astype(dtype))
+    x, y = a[3], a[:, 2]
+    yield from (a @ x, y @ a, a.T @ y, x @ a.T, a.dot(x), n.dot(y, a))
+    part = a[5:, 7:70]
+    yield from (part @ a[1, 7:70], a[5:, 3] @ part, part.T @ a[5:, 3], part @ part[0])
+    b = a.reshape(60, 120)
+    yield from (b[:, 20:] @ b[0, :100], b.T[3:] @ b[:, 1], a[:40] @ (x * 0.5))
+    cube = a.reshape(9, 10, 80)
+    yield from (cube[1:, 2] @ x, cube[:, :, 3] @ cube[2, :, 5], a[:, :30] @ a[:30, 1])
+def threads():
+    return [each["num_threads"] for each in threadpool_info()]
+before = threads()
+for dtype in ("float64", "float32", "complex128"):
+    for _ in range(2):
+        tasks = legate_diffuse.stats()["tasks_submitted"]
+        found = list(programs(cn, dtype))
+    assert legate_diffuse.stats()["tasks_submitted"] == tasks
+    for one, wanted in zip(found, programs(np, dtype), strict=True):
+        assert one.shape == wanted.shape and one.dtype == wanted.dtype
+        # sums of small integers are exact, and of their halves
+        np.testing.assert_array_equal(one, wanted)
+assert threads() == before
+a, x = cn.full((50, 60), cn.nan), cn.ones(60)
+a[1:] = 1.0
+assert np.isnan((a @ x)[0]) and float((a @ x)[1]) == 60.0
+""")
+
+
 def test_no_product_is_a_task() -> None:
     run_fresh("""
 a, v = cn.arange(900.0).reshape(30, 30) / 900.0, cn.ones(30)
