@@ -254,9 +254,14 @@ Strides LocalOperand::byte_strides() const {
   return bytes;
 }
 
-char* first_element(const LocalOperand& operand) {
+const char* first_element(const LocalOperand& operand) {
   return operand.small->elements() +
          (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
+}
+
+char* first_own_element(const LocalOperand& operand) {
+  operand.small->own();
+  return const_cast<char*>(first_element(operand));
 }
 
 void note_new_version(const StoreFields& fields, PyObject* root) {

@@ -155,8 +155,11 @@ nanobind::object plain_index(PyObject* key);
 constexpr std::size_t MAX_OPERANDS = 16;
 using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 
-// Where the first element that an operand shows lies.
-char* first_element(const LocalOperand& operand);
+// Where the first element that an operand shows lies, to be read.
+const char* first_element(const LocalOperand& operand);
+
+// The same, to be changed.
+char* first_own_element(const LocalOperand& operand);
 
 // Takes note that a root's elements change.
 void note_new_version(const StoreFields& fields, PyObject* root);

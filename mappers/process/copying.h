@@ -73,7 +73,7 @@ class Copying {
   [[nodiscard]] PyObject* all_from(const char* from) {
     const auto& form = source.form;
 
-    copy_by_threads(target.small->elements(),
+    copy_by_threads(target.small->own_elements(),
                     row_major_strides(form.dim, form.extents, itemsize()).data(), from,
                     strides.data(), form.dim, form.extents, itemsize());
     return done();

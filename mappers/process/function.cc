@@ -349,7 +349,7 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   auto& elements = lazy_thunk(made.view.ptr())->elements;
 
   elements.reserve();
-  std::memcpy(elements.elements(), first_element(operand), signature->itemsize);
+  std::memcpy(elements.own_elements(), first_element(operand), signature->itemsize);
   elements.set_changed();
   run.done();
   return made.array.release().ptr();

@@ -227,14 +227,16 @@ class Selection {
            mask_.form.has_shape_of(array.form);
   }
 
+  // Elements are changed only once `array` has memory of its own.
   template <typename Visit>
   void visit_rows(const Visit& visit) const {
+    auto* const first = const_cast<char*>(first_element(array));
+
     if (are_in_order(array) && are_in_order(mask_)) {
-      visit(Row{first_element(array), first_element(mask_), array.form.volume,
-                array.small->shape().itemsize, 1});
+      visit(Row{first, first_element(mask_), array.form.volume, array.small->shape().itemsize, 1});
       return;
     }
-    for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
+    for_each_row(array, mask_, 0, first, first_element(mask_), visit);
   }
 
   [[nodiscard]] std::int64_t count() const {
@@ -276,7 +278,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   target.small->reserve();
 
-  auto* to = target.small->elements();
+  auto* to = target.small->own_elements();
   auto left = count;
   const auto is_done = with_size(target.small->shape().itemsize, [&](auto size) {
     selection.visit_rows([&](const Row& row) { copy_selected<size.value>(row, to, left); });
@@ -316,6 +318,8 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   }
 
   Run run{"masked write"};
+
+  target.small->own();
 
   const auto is_done = with_size(itemsize, [&](auto size) {
     selection.visit_rows(

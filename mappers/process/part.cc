@@ -72,7 +72,7 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
 
   Run run{form.dim == 0 ? "write" : "copy"};
 
-  copy_by_threads(first_element(target), target.byte_strides().data(), from, strides.data(),
+  copy_by_threads(first_own_element(target), target.byte_strides().data(), from, strides.data(),
                   form.dim, form.extents, target.small->shape().itemsize);
   note_change(store_fields(), target);
   run.done();

@@ -140,7 +140,7 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
   const auto strides = row_major_strides(form.dim, form.extents, itemsize);
   const auto extent = shape.extents[*along];
   const auto moved = (*distance % extent + extent) % extent;
-  auto* const to = copying.target.small->elements();
+  auto* const to = copying.target.small->own_elements();
 
   // first the part that stays in one piece, then the one that comes round
   for (const auto& [first, count] : {std::pair{moved, extent - moved}, std::pair{0L, moved}}) {
