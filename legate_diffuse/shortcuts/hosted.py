@@ -33,6 +33,7 @@ from legate_diffuse.shortcuts.elements import (
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.given import Given
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -332,16 +333,25 @@ class Hosted:
         if (
             view is None
             or name is None
-            or view.volume * view.root.type.size <= self._limit
+            or view.volume <= MOST_POINTS
             or self._doctor.is_on
         ):
             return None
+        source = view.root
         try:
-            found = np.reshape(self.elements.find(array), shape)
+            elements = self.elements.find(array)
+            if (
+                type(source.mapped) is not Given
+                and not source.shared
+                and self._small.room.has(source.nbytes)
+                and source.small.copy_mapped(source)
+            ):
+                elements = self.elements.find(array)
+            found = np.reshape(elements, shape)
         except _REFUSALS:
             # the original raises what it raises
             return None
-        return self._large_array(found, name, view.root)
+        return self._large_array(found, name, source)
 
     def _large_array(self, result: Any, name: str, source: Root | None = None) -> Any:
         """Return a new array; None if it cannot use the memory of another one."""

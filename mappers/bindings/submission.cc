@@ -337,6 +337,15 @@ void bind_submission(nb::module_& module) {
           nb::arg("address"))
       .def("unmap", &SmallArray::unmap)
       .def(
+          "copy_mapped",
+          [](SmallArray& array, nb::handle root) {
+            const auto is_done = array.copy_mapped();
+
+            if (is_done) root.attr("mapped") = nb::none();
+            return is_done;
+          },
+          nb::arg("root"))
+      .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
       .def("adopt", &adopt, nb::arg("value"))

@@ -120,6 +120,9 @@ struct LocalOperand {
   // Whether it is the same view as another operand.
   [[nodiscard]] bool is_same(const LocalOperand& other) const;
 
+  // Whether its elements come one after the other in memory.
+  [[nodiscard]] bool is_in_order() const;
+
   // Of elements that are here, in bytes; zeros if one repeats.
   [[nodiscard]] Strides byte_strides() const;
 

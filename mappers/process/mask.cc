@@ -35,14 +35,6 @@ struct Row {
   std::int64_t count, step, flag_step;
 };
 
-// Whether elements come one after the other in memory.
-bool are_in_order(const LocalOperand& operand) {
-  const auto strides = row_major_strides(operand.form.dim, operand.form.extents, 1);
-
-  return !operand.repeats &&
-         std::equal(strides.begin(), strides.begin() + operand.form.dim, operand.form.strides);
-}
-
 // Calls `visit` with each row of elements and of a mask of the same shape.
 template <typename Visit>
 void for_each_row(const LocalOperand& array, const LocalOperand& mask, std::int64_t dim,
@@ -232,7 +224,7 @@ class Selection {
   void visit_rows(const Visit& visit) const {
     auto* const first = const_cast<char*>(first_element(array));
 
-    if (are_in_order(array) && are_in_order(mask_)) {
+    if (array.is_in_order() && mask_.is_in_order()) {
       visit(Row{first, first_element(mask_), array.form.volume, array.small->shape().itemsize, 1});
       return;
     }

@@ -80,16 +80,31 @@ void SmallArray::leave_shared() {
     return;
   }
 
-  Memory copy{static_cast<char*>(SpareMemory::instance().allocate(num_bytes_)), &std::free};
+  auto own = copy();
 
-  if (!copy) throw std::bad_alloc{};
+  drop_shared();
+  keep(own.release());
+}
 
+SmallArray::Memory SmallArray::copy() {
+  Memory made{static_cast<char*>(SpareMemory::instance().allocate(num_bytes_)), &std::free};
   const auto count = static_cast<std::int64_t>(num_bytes_) / shape_.itemsize;
 
-  copy_by_threads(copy.get(), &shape_.itemsize, elements(), &shape_.itemsize, 1, &count,
+  if (!made) throw std::bad_alloc{};
+  copy_by_threads(made.get(), &shape_.itemsize, elements(), &shape_.itemsize, 1, &count,
                   static_cast<std::size_t>(shape_.itemsize));
-  drop_shared();
-  keep(copy.release());
+  return made;
+}
+
+bool SmallArray::copy_mapped() {
+  if (!mapped_ || !std::exchange(was_asked_for_, true)) return false;
+
+  auto own = copy();
+
+  mapped_ = nullptr;
+  keep(own.release());
+  set_changed();
+  return true;
 }
 
 void SmallArray::drop_shared() {
@@ -133,6 +148,7 @@ void SmallArray::map(char* memory) {
   unmap();
   drop();
   mapped_ = memory;
+  was_asked_for_ = false;
   set_stored();
 }
 

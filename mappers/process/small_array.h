@@ -69,6 +69,10 @@ class SmallArray {
     is_stale_ = memory_ != nullptr;
   }
 
+  // Has a copy of what Legate maps, as if it had been computed here. False the first time after it
+  // was mapped: what is asked for once is better copied alone, as tasks may want the rest there.
+  bool copy_mapped();
+
   // Uses memory that Legate has mapped, with all elements, until it is given back.
   void map(char* memory);
   void unmap();
@@ -128,6 +132,7 @@ class SmallArray {
   };
 
   void keep(void* memory);
+  [[nodiscard]] Memory copy();
   void leave_shared();
   void drop_shared();
 
@@ -141,7 +146,8 @@ class SmallArray {
   char* mapped_{};
   bool is_valid_{};
   bool is_stored_{};
-  bool is_stale_{};  // the memory holds what it held before
+  bool was_asked_for_{};  // to be copied
+  bool is_stale_{};       // the memory holds what it held before
 };
 
 // Runs a program over arrays of this process, in this thread and those that help it. The program
