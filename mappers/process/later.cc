@@ -139,6 +139,27 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
   return array.release().ptr();
 }
 
+PyObject* read_later(const Function& function, const Stores& part) {
+  if (!arrays_are_ready() || !may_wait()) Py_RETURN_NONE;
+
+  const auto& fields = store_fields();
+  const auto* const signature =
+      function.find({fields.dtype.of(fields.view_root.of(part.view.ptr()))});
+
+  if (!signature) Py_RETURN_NONE;
+
+  const auto layout = function.new_layout(nullptr, 0);
+  const auto target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+  auto array = new_array(target);
+  nb::list views;
+
+  // the result comes last
+  views.append(part.view);
+  views.append(target.view);
+  if (!let_wait(signature->task_template, views)) Py_RETURN_NONE;
+  return array.release().ptr();
+}
+
 bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
 

@@ -16,6 +16,7 @@
 #include "process/function.h"
 #include "process/gather.h"
 #include "process/guard.h"
+#include "process/later.h"
 #include "process/lazy_thunk.h"
 #include "process/mask.h"
 #include "process/numbers.h"
@@ -178,13 +179,13 @@ PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand) 
   return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
 }
 
-PyObject* get_part_elsewhere(PyObject* array, PyObject* key) {
+PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject* key) {
   const auto part = find_part(stores_of(array), key);
 
+  if (!part.view.is_valid()) Py_RETURN_NONE;
   // the original copies a single element
-  if (!part.view.is_valid() ||
-      PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
-    Py_RETURN_NONE;
+  if (PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
+    return read_later(elements, part);
   }
   return new_array(part).release().ptr();
 }
