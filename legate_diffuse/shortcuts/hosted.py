@@ -343,6 +343,8 @@ class Hosted:
             if (
                 type(source.mapped) is not Given
                 and not source.shared
+                # all of it is copied
+                and 2 * view.volume >= source.volume
                 and self._small.room.has(source.nbytes)
                 and source.small.copy_mapped(source)
             ):
