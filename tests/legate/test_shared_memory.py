@@ -108,6 +108,9 @@ def program(seed):
                 assert np.isclose(float(a.sum()), b.sum(), rtol=1e-9)
             case "copy":
                 pool.append(Both(a.copy(), b.copy()))
+            case "rolled":
+                # by NumPy, which gets the memory
+                pool.append(Both(cn.roll(a, 3), np.roll(b, 3)))
             case "loop":
                 pool.append(Both(a * 2 + 1, b * 2 + 1))
             case "task" if a is not c:
@@ -122,7 +125,8 @@ def program(seed):
 STEPS = ["reshape", "reshape", "reshape", "ravel", "flatten", "part", "transposed",
          "number", "rows", "rows in place", "element", "in place", "all", "shifted",
          "out", "fill", "places", "mask", "sort", "show", "write what is shown",
-         "forget what is shown", "drop", "read", "sum", "copy", "loop", "task"]
+         "forget what is shown", "drop", "read", "sum", "copy", "rolled", "loop",
+         "task"]
 """
 
 
