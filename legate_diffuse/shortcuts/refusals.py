@@ -134,8 +134,9 @@ def _are_other_keys(keys: Any, axis: Any = -1) -> bool:
 
 
 def _are_many(arrays: Any, axis: Any = 0) -> bool:
-    """Whether the original's copies, which are fused, are of many elements."""
-    return sum(map(np.size, arrays)) > MOST_ALONE
+    """Whether several processors share the original's copies of many elements."""
+    pieces, _ = real.legate.native.launch_policy()
+    return bool(pieces > 1) and sum(map(np.size, arrays)) > MOST_ALONE
 
 
 # By the names of functions.
@@ -160,9 +161,9 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
     # what takes longer
     "append": lambda arr, values, axis=None: _are_many((arr, values)),
-    **dict.fromkeys(("column_stack", "concatenate", "hstack", "vstack"), _are_many),
-    # loops over the one row of what it makes of vectors do not take turns
-    "dstack": lambda arrays: np.ndim(arrays[0]) > 1 and _are_many(arrays),
+    **dict.fromkeys(
+        ("column_stack", "concatenate", "dstack", "hstack", "vstack"), _are_many
+    ),
     # bounds
     "clip": has_other_bounds,
     "histogram": _has_other_bins,
