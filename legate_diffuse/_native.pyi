@@ -165,6 +165,19 @@ class SmallArray:
             ValueError: the value has another size.
         """
 
+    def copy_mapped(self, root: Any) -> bool:
+        """Have a copy of what Legate maps, which the root does not hold any more.
+
+        False the first time after it was mapped.
+        """
+
+    def share(self, other: SmallArray, address: int) -> bool:
+        """Have the elements of another array from an address on.
+
+        They lie in the same memory until either array changes. False if they are
+        elsewhere, or may change unseen.
+        """
+
     def adopt(self, value: Any) -> bool:
         """Take over a NumPy array's elements, and its memory with them.
 

@@ -92,6 +92,8 @@ class PlannedLaunch:
             somebody has asked.
         task: the number of the task that has the launch's name, once it has one.
         written: the last program of the launch, for ``launch.program``.
+        loops: of each loop over all elements its shape, and how many operations it has,
+            once somebody has asked.
     """
 
     tasks: tuple[int, ...]
@@ -114,6 +116,7 @@ class PlannedLaunch:
     last_uses: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     task: int | None = None
     written: Any = None
+    loops: list[tuple[int, int]] | None = None
 
     @property
     def views(self) -> set[int]:
@@ -136,13 +139,14 @@ class PlannedLaunch:
         Args:
             shapes: the window's shapes, by number.
         """
-        return sum(
-            [
-                prod(shapes[nest.nest.shape]) * len(nest.nest.kernel.body)
-                for nest in self.nests
-                if not nest.nest.whole and nest.nest.rows is None
+        if self.loops is None:
+            nests = [each.nest for each in self.nests]
+            self.loops = [
+                (nest.shape, len(nest.kernel.body))
+                for nest in nests
+                if not nest.whole and nest.rows is None
             ]
-        )
+        return sum([prod(shapes[shape]) * count for shape, count in self.loops])
 
     @property
     def coded(self) -> tuple[PlannedNest | PlannedRun, ...]:

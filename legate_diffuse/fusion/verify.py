@@ -13,7 +13,7 @@ from itertools import pairwise
 from legate_diffuse.fusion.cluster import conflicts
 from legate_diffuse.fusion.draft import Draft
 from legate_diffuse.fusion.plan import PlannedLaunch
-from legate_diffuse.ir import Access, Points, Privilege, Window
+from legate_diffuse.ir import Access, IndexTask, Points, Privilege, View, Window
 from legate_diffuse.ir.nest import Nest, Program
 from legate_diffuse.ir.privilege import READ, REDUCE, WRITE
 from legate_diffuse.ir.relations import shows_store
@@ -54,17 +54,28 @@ def groups(draft: Draft) -> None:
 
 def _verify_dead(window: Window) -> None:
     """Verify that nobody uses what dead tasks would change, before names are new."""
-    used: set[int] = set()
-    for position in reversed(range(len(window.tasks))):
-        task = window.tasks[position]
-        if position not in window.dead:
-            # also what it reduces to, which had an initial value
-            used |= task.stores
-            continue
+    for position in window.dead:
+        later = [task for n, task in window.running if n > position]
         _require(
-            not any(v.store.live or v.store.id in used for v in task.changes),
+            not any(_is_used(view, later) for view in window.tasks[position].changes),
             f"somebody uses what dead task {position} changes",
         )
+
+
+def _is_used(view: View, later: Sequence[IndexTask]) -> bool:
+    """Whether tasks, or the program after them, use what is written to a view."""
+    store = view.store
+    for task in later:
+        reduced = [access.view.store for access in task.reductions]
+        # what is reduced to had an initial value
+        if store.id in task.read or store in reduced:
+            return True
+        if any(
+            each == view or (each.store == store and shows_store(each))
+            for each in task.writes
+        ):
+            return False
+    return store.live
 
 
 def launches(draft: Draft) -> None:

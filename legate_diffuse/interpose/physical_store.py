@@ -74,10 +74,7 @@ class SmallPhysicalStore:
 
     def get_inline_allocation(self) -> Any:
         """Return the element's memory, as far as NumPy is concerned."""
-        view = self._view
-        # a bytearray, as NumPy does not let an array over bytes be written
-        array = np.frombuffer(bytearray(self._value), view.root.dtype)
-        return array.reshape(view.shape)
+        return _array_of(self._view, self._value)
 
     @property
     def __array_interface__(self) -> Any:
@@ -87,6 +84,16 @@ class SmallPhysicalStore:
         if self._real is None:
             self._real = self._view.materialize(reads_only=True).get_physical_store()
         return getattr(self._real, name)
+
+
+def _array_of(view: View, value: bytes) -> Any:
+    # a bytearray, as NumPy does not let an array over bytes be written
+    return np.frombuffer(bytearray(value), view.root.dtype).reshape(view.shape)
+
+
+def value_here(view: View) -> Any:
+    """Return a copy of the only element of a root in this process."""
+    return _array_of(view, view.root.small.value())
 
 
 def shown_elements(view: View) -> Any:

@@ -273,7 +273,7 @@ class Pending:
                 self.state = empty
                 queue.head = first
                 self._counters.flushes[cause] += 1
-                self._note_end(state.operations)
+                self._note_end(state)
                 # from here on only steps keep arrays
                 state.forget()
                 del state, closed, steps, first
@@ -282,11 +282,11 @@ class Pending:
         if not self.state.count and queue.head is None:
             self._native.set_pending(False)
 
-    def _note_end(self, operations: list[Any]) -> None:
+    def _note_end(self, state: WindowState) -> None:
         before, self._split = self._split, self._counters.launches_split
         split = self._split > before
-        partitioned = self._divides()
-        self._policy.ended(operations, partitioned=partitioned, split=split)
+        partitioned = state.single_below != ALL_SINGLE
+        self._policy.ended(state.operations, partitioned=partitioned, split=split)
 
     def restore(self, state: WindowState) -> None:
         """Forget an operation whose recording was broken off, or begin it again."""

@@ -191,8 +191,9 @@ class SmallArrays:
             that comes into this process, if any.
         """
         found = self._find(planned, views, shapes, wanted)
-        if found is None or any([prod(shape) > MOST_POINTS for shape in shapes]):
-            self.all_ran_here = False
+        if self.all_ran_here:
+            is_small = all([prod(shape) <= MOST_POINTS for shape in shapes])
+            self.all_ran_here = found is not None and is_small
         return found
 
     def _find(
@@ -205,18 +206,18 @@ class SmallArrays:
         if not self.limit or planned.partitioned:
             return None
         roots = [views[number].root for number in planned.arguments]
-        if not all([self._may_be_used_here(root) for root in roots]):
+        doubtful = [r for r in roots if r.shared or r.escaped or r.held or not r.shape]
+        if not all(map(self._may_be_used_here, doubtful)):
             self._kept_out = 0
             return None
-        inputs = [
-            (number, root)
-            for number, (root, privilege) in enumerate(
-                zip(roots, planned.privileges, strict=True)
-            )
-            if privilege != WRITE and not root.is_here
+        away = [
+            (number, root, planned.privileges[number] == WRITE)
+            for number, root in enumerate(roots)
+            if not root.is_here
         ]
+        inputs = [(number, root) for number, root, written in away if not written]
         in_legate = sum([root.nbytes for _, root in inputs if root.real is not None])
-        is_wanted = any([root is wanted for root in roots])
+        is_wanted = wanted in roots
         if self._is_long(planned, shapes, roots):
             self._kept_out = 0
             if not self._may_be_long(roots, in_legate, is_wanted):
@@ -225,12 +226,8 @@ class SmallArrays:
             self._kept_out += 1
             return None
         # what is only written gets memory of ours
-        ours = [
-            root
-            for root, privilege in zip(roots, planned.privileges, strict=True)
-            if not root.is_here and (root.real is None or privilege == WRITE)
-        ]
-        if not self.room.has(*[r.nbytes for r in ours if r.nbytes > self.limit]):
+        sizes = [r.nbytes for _, r, written in away if written or r.real is None]
+        if not self.room.has(*[size for size in sizes if size > self.limit]):
             return None
         values = []
         for number, root in inputs:
@@ -239,7 +236,7 @@ class SmallArrays:
                     return None
             elif root.real is not None or root.initial is not None:
                 values.append((number, self._value(root), root.real is not None))
-        return Found(tuple([root.small_array() for root in roots]), values)
+        return Found(tuple([r.small or r.small_array() for r in roots]), values)
 
     def _may_be_long(self, roots: list[Root], in_legate: int, is_wanted: bool) -> bool:
         """Whether a launch that takes long may run here, on these arrays.
@@ -271,13 +268,15 @@ class SmallArrays:
         self, planned: PlannedLaunch, shapes: list[Any], roots: list[Root]
     ) -> bool:
         """Whether to run a launch takes far longer than to hand it over as a task."""
+        if planned.work(shapes) <= _MOST_WORK:
+            return False
         are_small = all([root.nbytes <= self.limit for root in roots])
         most = self.limit if are_small else MOST_POINTS
         if not any([prod(shape) > most for shape in shapes]):
             return False
         nests = [nest.nest for nest in planned.nests if not nest.nest.whole]
         points = max([prod(shapes[nest.shape]) for nest in nests], default=0)
-        return points > most and planned.work(shapes) > _MOST_WORK
+        return points > most
 
     def may_be_here(self, root: Root) -> bool:
         """Whether a root's elements may lie in memory of ours."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from legate_diffuse.interpose.physical_store import shown_elements
+from legate_diffuse.interpose.physical_store import shown_elements, value_here
 from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
@@ -214,6 +214,17 @@ class Elements:
         else:
             whole = np.asarray(root.mapped.get_inline_allocation())
         return seen(view.layout, root.shape, whole)
+
+    def single(self, array: Any) -> Any:
+        """Return a copy of an array of a single element that comes here; waits.
+
+        None if it is none, or does not come.
+        """
+        view = self._view_of(array)
+        if view is None or view.volume != 1 or not view.root.scalar_storage:
+            return None
+        window.flush_for(view.root)
+        return value_here(view) if view.root.is_here else None
 
     def shared(self, array: Any) -> Any:
         """Return an array's elements in this process, which NumPy shares from now on.

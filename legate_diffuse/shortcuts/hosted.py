@@ -33,6 +33,7 @@ from legate_diffuse.shortcuts.elements import (
 from legate_diffuse.shortcuts.templates import NewArrays
 from legate_diffuse.stores.dtype import dtype_name
 from legate_diffuse.stores.form import dense
+from legate_diffuse.stores.given import Given
 from legate_diffuse.stores.root import Root
 from legate_diffuse.stores.view import View
 
@@ -321,10 +322,51 @@ class Hosted:
             return self._large_array(result, name)
         return self._take(name, dense(shape), result.tobytes(), label)
 
-    def _large_array(self, result: Any, name: str) -> Any:
+    def in_shape(self, array: Any, shape: Any) -> Any:
+        """Return the many elements of an array in another shape.
+
+        Both arrays use the same memory until either changes. None if they cannot, or
+        the original must run.
+        """
+        view = self._view_of(array)
+        name = None if view is None else view.root.dtype
+        if (
+            view is None
+            or name is None
+            or view.volume <= MOST_POINTS
+            or self._doctor.is_on
+        ):
+            return None
+        source = view.root
+        try:
+            elements = self.elements.find(array)
+            if (
+                type(source.mapped) is not Given
+                and not source.shared
+                # all of it is copied
+                and 2 * view.volume >= source.volume
+                and self._small.room.has(source.nbytes)
+                and source.small.copy_mapped(source)
+            ):
+                elements = self.elements.find(array)
+            found = np.reshape(elements, shape)
+        except _REFUSALS:
+            # the original raises what it raises
+            return None
+        return self._large_array(found, name, source)
+
+    def _large_array(self, result: Any, name: str, source: Root | None = None) -> Any:
+        """Return a new array; None if it cannot use the memory of another one."""
         layout = dense(result.shape)
         root = Root(self._legate, self._to_core_type(result.dtype), name, layout, False)
-        self._small.take(root, result)
+        if source is None:
+            self._small.take(root, result)
+        elif not (
+            source.is_here
+            and result.flags.c_contiguous
+            and root.small_array().share(source.small, result.ctypes.data)
+        ):
+            return None
         window.counters.add_runs(1, 1, 0)
         view = View(root, layout)
         return self._show(view.root.owner, view, result.dtype)

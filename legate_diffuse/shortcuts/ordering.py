@@ -144,6 +144,8 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
             return np.moveaxis(_places_in_order(rows), -1, axis)
     if not is_long or a.ndim > 1 or not _are_different(a):
         return np.argsort(a, axis, kind="stable")
+    if _is_increasing(a[:_MANY_FLOATS]) and _is_increasing(a):
+        return np.arange(a.size)
     places = np.argsort(a, axis)
     values = a[places]
     follows = np.concatenate(([False], values[1:] == values[:-1]))
@@ -155,6 +157,10 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     found = places[equal]
     places[equal] = found[np.lexsort((found, runs))]
     return places
+
+
+def _is_increasing(a: Any) -> bool:
+    return bool((a[1:] > a[:-1]).all())
 
 
 def _places_in_order(rows: Any) -> Any:

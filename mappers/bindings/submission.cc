@@ -226,7 +226,7 @@ void set_value(SmallArray& array, const nb::object& value, bool is_stored) {
     throw nb::value_error("the value has another size");
   }
   array.reserve();
-  buffer.copy_to(array.elements());
+  buffer.copy_to(array.own_elements());
   is_stored ? array.set_stored() : array.set_changed();
 }
 
@@ -270,6 +270,9 @@ void run_program(const nb::tuple& arrays, const nb::bytes& privileges, const nb:
     if (!reads(privilege_of(index))) arguments[index]->reserve();
   }
   try {
+    for (std::size_t index = 0; index < count; ++index) {
+      if (writes(privilege_of(index))) arguments[index]->own();
+    }
     run_here(checked, arguments, current_sharing());
   } catch (const std::bad_alloc& error) {
     // the original tasks, which run instead, may need less
@@ -294,7 +297,6 @@ void store_array(SmallArray& array, std::uintptr_t handle, bool keep) {
 template <void (SmallArray::*GIVE)(), void (SmallArray::*TAKE_BACK)()>
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> bytes_of(nb::handle self) {
   auto* const array = nb::inst_ptr<SmallArray>(self);
-  auto* const elements = array->elements();
   const nb::capsule owner{self.inc_ref().ptr(), [](void* given) noexcept {
                             auto* const back = static_cast<PyObject*>(given);
 
@@ -303,7 +305,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> bytes_of(nb::handle self) {
                           }};
 
   (array->*GIVE)();
-  return {elements, {array->num_bytes()}, owner};
+  return {const_cast<char*>(array->elements()), {array->num_bytes()}, owner};
 }
 
 // Extents and bytes of an element of each argument.
@@ -377,9 +379,24 @@ void bind_submission(nb::module_& module) {
           nb::arg("address"))
       .def("unmap", &SmallArray::unmap)
       .def(
+          "copy_mapped",
+          [](SmallArray& array, nb::handle root) {
+            const auto is_done = array.copy_mapped();
+
+            if (is_done) root.attr("mapped") = nb::none();
+            return is_done;
+          },
+          nb::arg("root"))
+      .def(
           "put", [](SmallArray& array, const nb::object& value) { set_value(array, value, false); },
           nb::arg("value"))
       .def("adopt", &adopt, nb::arg("value"))
+      .def(
+          "share",
+          [](SmallArray& array, SmallArray& other, std::uintptr_t address) {
+            return array.share(other, reinterpret_cast<const char*>(address));
+          },
+          nb::arg("other"), nb::arg("address"))
       .def_prop_ro("shown", &SmallArray::is_shown)
       .def("lend", &bytes_of<&SmallArray::lend, &SmallArray::take_back>)
       .def("show", &bytes_of<&SmallArray::show, &SmallArray::hide>)

@@ -68,11 +68,12 @@ void store_small_array(const legate::LogicalStore& store, SmallArray& array) {
     return array.set_stored();
   }
 
-  const auto* elements = array.elements();
   const auto is_passed = array.num_bytes() <= MOST_PASSED;
+  // what is passed on is freed there
+  const auto* elements = is_passed ? array.elements() : array.own_elements();
   std::unique_ptr<char, decltype(&std::free)> copy{nullptr, &std::free};
 
-  if (!is_passed && array.is_lent()) {
+  if (!is_passed && !array.may_be_given_away()) {
     copy.reset(static_cast<char*>(SpareMemory::instance().allocate(array.num_bytes())));
     if (!copy) throw std::bad_alloc{};
     std::memcpy(copy.get(), elements, array.num_bytes());

@@ -218,7 +218,8 @@ Answer LocalOperand::find(const StoreFields& fields, LazyThunk& thunk) {
   form = Form{fields.layout_form.of(layout)};
   repeats = form.volume == 1;
   // the root may not be small, or Python has asked for it meanwhile
-  if (thunk.is_made || static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes) {
+  if (thunk.is_made ||
+      (!small->is_valid() && static_cast<std::int64_t>(small->num_bytes()) > fields.most_bytes)) {
     return Answer::IMPOSSIBLE;
   }
   return Answer::DONE;
@@ -245,6 +246,15 @@ bool LocalOperand::is_same(const LocalOperand& other) const {
   return constant || other.constant ? layout == other.layout : form == other.form;
 }
 
+bool LocalOperand::is_in_order() const {
+  std::int64_t step = 1;
+
+  for (auto d = form.dim; d-- > 0; step *= form.extents[d]) {
+    if (form.extents[d] != 1 && form.strides[d] != step) return false;
+  }
+  return !repeats;
+}
+
 Strides LocalOperand::byte_strides() const {
   Strides bytes{};
 
@@ -254,9 +264,14 @@ Strides LocalOperand::byte_strides() const {
   return bytes;
 }
 
-char* first_element(const LocalOperand& operand) {
+const char* first_element(const LocalOperand& operand) {
   return operand.small->elements() +
          (operand.repeats ? 0 : operand.form.offset * operand.small->shape().itemsize);
+}
+
+char* first_own_element(const LocalOperand& operand) {
+  operand.small->own();
+  return const_cast<char*>(first_element(operand));
 }
 
 void note_new_version(const StoreFields& fields, PyObject* root) {

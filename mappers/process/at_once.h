@@ -120,6 +120,9 @@ struct LocalOperand {
   // Whether it is the same view as another operand.
   [[nodiscard]] bool is_same(const LocalOperand& other) const;
 
+  // Whether its elements come one after the other in memory.
+  [[nodiscard]] bool is_in_order() const;
+
   // Of elements that are here, in bytes; zeros if one repeats.
   [[nodiscard]] Strides byte_strides() const;
 
@@ -155,8 +158,11 @@ nanobind::object plain_index(PyObject* key);
 constexpr std::size_t MAX_OPERANDS = 16;
 using LocalOperands = std::array<LocalOperand, MAX_OPERANDS>;
 
-// Where the first element that an operand shows lies.
-char* first_element(const LocalOperand& operand);
+// Where the first element that an operand shows lies, to be read.
+const char* first_element(const LocalOperand& operand);
+
+// The same, to be changed.
+char* first_own_element(const LocalOperand& operand);
 
 // Takes note that a root's elements change.
 void note_new_version(const StoreFields& fields, PyObject* root);

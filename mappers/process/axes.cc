@@ -144,7 +144,7 @@ template <typename T>
 bool reduce_elements(std::string_view name, AllLoops& loops, const LocalOperand& source,
                      const LocalOperand& result) {
   const auto* const from = reinterpret_cast<const T*>(first_element(source));
-  auto* const to = reinterpret_cast<T*>(result.small->elements());
+  auto* const to = reinterpret_cast<T*>(result.small->own_elements());
   bool is_done = false;
 
   with_reduction<T>(name, [&](T start, const auto& combine, bool orders) {

@@ -91,7 +91,7 @@ void multiply(std::uintptr_t routine, const Product& product, const LocalOperand
       product.order, product.transposition, matrix.form.extents[0], matrix.form.extents[1], T{1},
       reinterpret_cast<const T*>(first_element(matrix)), product.step,
       reinterpret_cast<const T*>(first_element(vector)), vector.form.strides[0], T{},
-      reinterpret_cast<T*>(first_element(result)), 1);
+      reinterpret_cast<T*>(first_own_element(result)), 1);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ PyObject* product_in_blas(const Function& arrays, const nb::object& first,
 
   result.small->reserve();
   // BLAS may read what it multiplies by zero
-  std::memset(result.small->elements(), 0, result.small->num_bytes());
+  std::memset(result.small->own_elements(), 0, result.small->num_bytes());
   if (type == NumberType::FLOAT64) {
     multiply<double>(blas->double_gemv, *product, matrix, vector, result);
   } else {

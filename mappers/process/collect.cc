@@ -133,7 +133,7 @@ PyObject* Function::take(PyObject* dtype, PyObject* layout, PyObject* bytes,
 
   if (!name.empty()) run.emplace(name.c_str());
   target.small->reserve();
-  std::memcpy(target.small->elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
+  std::memcpy(target.small->own_elements(), PyBytes_AS_STRING(bytes), target.small->num_bytes());
   target.small->set_changed();
   if (run) run->done();
   return made.array.release().ptr();
@@ -174,7 +174,7 @@ PyObject* Function::collect_numbers(PyObject* sequence) const {
   target.small->reserve();
   for (std::int64_t index = 0; index < count; ++index) {
     if (!put_real(PySequence_Fast_GET_ITEM(sequence, index), type.type,
-                  target.small->elements() + index * signature->itemsize)) {
+                  target.small->own_elements() + index * signature->itemsize)) {
       Py_RETURN_NONE;
     }
   }
@@ -195,7 +195,7 @@ PyObject* Function::hold(PyObject* number) const {
 
   if (!made.is_here(target)) Py_RETURN_NONE;
   target.small->reserve();
-  if (!put_real(number, type.type, target.small->elements())) Py_RETURN_NONE;
+  if (!put_real(number, type.type, target.small->own_elements())) Py_RETURN_NONE;
   target.small->set_changed();
   return made.array.release().ptr();
 }
@@ -237,7 +237,7 @@ PyObject* Function::collect_elements(PyObject* sequence) const {
   target.small->reserve();
   for (std::int64_t at = 0; at < count; ++at) {
     const auto& view = views[static_cast<std::size_t>(at)];
-    auto* const element = target.small->elements() + at * target.small->shape().itemsize;
+    auto* const element = target.small->own_elements() + at * target.small->shape().itemsize;
 
     if (view.is_valid()) {
       if (!source.is_here(view.ptr(), false)) Py_RETURN_NONE;

@@ -90,7 +90,7 @@ bool put_elements(PyObject* array, const char* old, const char* elements, std::s
 
   Run run{"assignment"};
 
-  copy_by_threads(first_element(operand), operand.byte_strides().data(), elements,
+  copy_by_threads(first_own_element(operand), operand.byte_strides().data(), elements,
                   in_order(operand).data(), operand.form.dim, operand.form.extents,
                   operand.small->shape().itemsize);
   note_change(store_fields(), operand);

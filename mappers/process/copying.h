@@ -20,6 +20,9 @@
 
 namespace legate_diffuse {
 
+// To copy so many bytes takes longer than to let two arrays share them.
+constexpr std::int64_t LEAST_SHARED = 1 << 15;
+
 using Extents = std::array<std::int64_t, LEGATE_MAX_DIM>;
 
 struct NewShape {
@@ -57,6 +60,26 @@ class Copying {
     return true;
   }
 
+  // The same, where it uses the memory of the source until either changes. False also if they
+  // cannot, or it is better copied.
+  bool share(const Function& function, const NewShape& shape) {
+    const auto* const signature = function.find({source.dtype});
+
+    if (!signature || source.form.volume * itemsize() < LEAST_SHARED) return false;
+
+    NewArray made{*signature, function.new_layout(shape.extents.data(), shape.dim).ptr()};
+    auto& elements = lazy_thunk(made.view.ptr())->elements;
+
+    if (!look() || !source.small->is_valid() || !source.is_in_order() ||
+        !elements.share(*source.small, from()) || !arrays_are_ready() ||
+        !target.is_in_process(made.view.ptr(), true)) {
+      return false;
+    }
+    array_ = std::move(made.array);
+    run_.emplace(name_);
+    return true;
+  }
+
   // That of the source.
   [[nodiscard]] NewShape shape() const {
     NewShape found{source.form.dim, {}};
@@ -73,7 +96,7 @@ class Copying {
   [[nodiscard]] PyObject* all_from(const char* from) {
     const auto& form = source.form;
 
-    copy_by_threads(target.small->elements(),
+    copy_by_threads(target.small->own_elements(),
                     row_major_strides(form.dim, form.extents, itemsize()).data(), from,
                     strides.data(), form.dim, form.extents, itemsize());
     return done();

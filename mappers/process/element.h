@@ -22,7 +22,7 @@ inline LazyThunk* single_element(PyObject* array) {
 
 // The only element of an array without dimensions.
 struct Element {
-  char* pointer;  // null if the array has others, or it is not here
+  const char* pointer;  // null if the array has others, or it is not here
   PyObject* dtype;
 };
 

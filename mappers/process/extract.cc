@@ -75,7 +75,7 @@ PyObject* diagonal(const Function& function, PyObject* array, PyObject* offset) 
   const auto itemsize = copying.itemsize();
   const auto& strides = copying.strides;
   const auto step = strides[0] + strides[1];
-  auto* const to = copying.target.small->elements();
+  auto* const to = copying.target.small->own_elements();
 
   copy_elements(to, &itemsize, copying.from() + down * strides[0] + right * strides[1], &step, 1,
                 shape.extents.data(), itemsize);
@@ -104,7 +104,7 @@ PyObject* parts_of_complex(const Function& function, PyObject* array, bool imagi
 
   const auto itemsize = copying.itemsize() / 2;
 
-  copy_elements(copying.target.small->elements(),
+  copy_elements(copying.target.small->own_elements(),
                 row_major_strides(form.dim, form.extents, itemsize).data(),
                 copying.from() + (imaginary ? itemsize : 0), copying.strides.data(), form.dim,
                 form.extents, itemsize);
@@ -166,7 +166,7 @@ bool fill(PyObject* array, PyObject* number) {
 
   Run run{"fill"};
 
-  copy_elements(first_element(target), target.byte_strides().data(), value.bytes.data(),
+  copy_elements(first_own_element(target), target.byte_strides().data(), value.bytes.data(),
                 Strides{}.data(), target.form.dim, target.form.extents,
                 target.small->shape().itemsize);
   note_change(store_fields(), target);

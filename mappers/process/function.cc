@@ -326,7 +326,7 @@ PyObject* Function::get(PyObject* array, PyObject* key) {
 
   const auto is_here = view.is_valid() && operand.is_in_process(view.ptr(), false);
   const auto get_basic = [&]() -> PyObject* {
-    if (!is_here) return get_part_elsewhere(array, key);
+    if (!is_here) return get_part_elsewhere(*this, array, key);
     if (!operand.index(key) || (operand.form.dim == 0 && !operand.copied)) Py_RETURN_NONE;
     return operand.form.dim == 0 ? get_element(view.ptr(), key, operand)
                                  : get_part(array, key, operand);
@@ -352,7 +352,7 @@ PyObject* Function::get_element(PyObject* view, PyObject* key, LocalOperand& ope
   auto& elements = lazy_thunk(made.view.ptr())->elements;
 
   elements.reserve();
-  std::memcpy(elements.elements(), first_element(operand), signature->itemsize);
+  std::memcpy(elements.own_elements(), first_element(operand), signature->itemsize);
   elements.set_changed();
   run.done();
   return made.array.release().ptr();

@@ -178,7 +178,7 @@ PyObject* gathered(const Function& function, PyObject* array, PyObject* places) 
   const auto step = copying.strides[0];
   const auto extent = form.extents[0];
   const auto* const from = copying.from();
-  auto* to = copying.target.small->elements();
+  auto* to = copying.target.small->own_elements();
   bool is_inside = true, is_known = false;
 
   // where a place is outside, the first one is as good
@@ -225,7 +225,7 @@ PyObject* gathered_points(const Function& function, PyObject* array, PyObject* k
 
   const auto itemsize = copying.itemsize();
   const auto* const from = copying.from();
-  auto* to = copying.target.small->elements();
+  auto* to = copying.target.small->own_elements();
 
   for (const auto distance : points.distances(copying.source)) {
     std::memcpy(to, from + distance, static_cast<std::size_t>(itemsize));
@@ -271,7 +271,7 @@ bool scatter_points(PyObject* array, PyObject* key, PyObject* value) {
                 extents, static_cast<std::size_t>(itemsize));
 
   Run run{"scatter"};
-  auto* const to = first_element(target);
+  auto* const to = first_own_element(target);
   const auto* from = elements.data();
 
   // what comes twice keeps what comes last
@@ -368,7 +368,7 @@ bool scatter_along(PyObject* array, std::int64_t num_parts, std::int64_t axis, P
 
   const auto strides = target.byte_strides();
   const auto itemsize = target.small->shape().itemsize;
-  auto* const to = first_element(target);
+  auto* const to = first_own_element(target);
   Run run{"scatter"};
 
   // what comes twice keeps what comes last

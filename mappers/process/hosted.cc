@@ -66,7 +66,7 @@ nb::object small_array_of(const Function& arrays, PyObject* found, const std::st
 
   target.small->reserve();
   if (content.volume > 0) {
-    copy_elements(target.small->elements(),
+    copy_elements(target.small->own_elements(),
                   row_major_strides(content.dim, content.extents, content.itemsize).data(),
                   content.elements, content.byte_strides, content.dim, content.extents,
                   static_cast<std::size_t>(content.itemsize));

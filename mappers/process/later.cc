@@ -139,23 +139,53 @@ PyObject* Function::apply_later(PyObject* out, PyObject* const* operands, std::s
   return array.release().ptr();
 }
 
+PyObject* read_later(const Function& function, const Stores& part) {
+  if (!arrays_are_ready() || !may_wait()) Py_RETURN_NONE;
+
+  const auto& fields = store_fields();
+  const auto* const signature =
+      function.find({fields.dtype.of(fields.view_root.of(part.view.ptr()))});
+
+  if (!signature) Py_RETURN_NONE;
+
+  const auto layout = function.new_layout(nullptr, 0);
+  const auto target = new_stores(signature->prototype, layout.ptr(), signature->dtype, Py_None);
+  auto array = new_array(target);
+  nb::list views;
+
+  // the result comes last
+  views.append(part.view);
+  views.append(target.view);
+  if (!let_wait(signature->task_template, views)) Py_RETURN_NONE;
+  return array.release().ptr();
+}
+
 bool put_later(PyObject* array, PyObject* key, PyObject* value) {
   if (!arrays_are_ready() || !may_wait() || !is_writeable(array)) return false;
 
   const auto whole = stores_of(array);
   const auto target = find_part(whole, key).view;
-  const auto source = target.is_valid() ? stores_of(value).view : nb::object{};
 
-  if (!source.is_valid()) return false;
+  if (!target.is_valid()) return false;
 
   const auto& fields = store_fields();
-  auto* const dtype = fields.dtype.of(fields.view_root.of(target.ptr()));
+  auto* const root = fields.view_root.of(target.ptr());
+  auto* const dtype = fields.dtype.of(root);
   auto* const shape = array_fields().view_shape.of(target.ptr());
+  const auto is_number = PyFloat_CheckExact(value) || PyLong_CheckExact(value);
+
+  // of what becomes a number of another type Python may have to warn
+  if (is_number && conversions_warn()) return false;
+
+  const auto source =
+      is_number ? constant_over(root, value, nb::handle{shape}) : stores_of(value).view;
+
+  if (!source.is_valid()) return false;
 
   // the original refuses values with more dimensions than the array
   if (PyTuple_GET_SIZE(shape) == 0 ||
       PyTuple_GET_SIZE(shape) > PyTuple_GET_SIZE(array_fields().view_shape.of(whole.view.ptr())) ||
-      fields.scalar_storage.of(fields.view_root.of(target.ptr())) != Py_False ||
+      fields.scalar_storage.of(root) != Py_False ||
       fields.dtype.of(fields.view_root.of(source.ptr())) != dtype ||
       !have_one_shape(source.ptr(), target.ptr()) || !may_write(target.ptr(), source.ptr())) {
     return false;

@@ -4,7 +4,14 @@
 
 #include <Python.h>
 
+#include "process/function.h"
+#include "process/lazy_thunk.h"
+
 namespace legate_diffuse {
+
+// A new array for the only element of a part, once what waits is submitted; None if that is left to
+// Python. `function` reads one.
+PyObject* read_later(const Function& function, const Stores& part);
 
 // array[key] = value for a part and an array of its shape, once what waits is submitted; false if
 // that is left to Python.

@@ -35,14 +35,6 @@ struct Row {
   std::int64_t count, step, flag_step;
 };
 
-// Whether elements come one after the other in memory.
-bool are_in_order(const LocalOperand& operand) {
-  const auto strides = row_major_strides(operand.form.dim, operand.form.extents, 1);
-
-  return !operand.repeats &&
-         std::equal(strides.begin(), strides.begin() + operand.form.dim, operand.form.strides);
-}
-
 // Calls `visit` with each row of elements and of a mask of the same shape.
 template <typename Visit>
 void for_each_row(const LocalOperand& array, const LocalOperand& mask, std::int64_t dim,
@@ -227,14 +219,16 @@ class Selection {
            mask_.form.has_shape_of(array.form);
   }
 
+  // Elements are changed only once `array` has memory of its own.
   template <typename Visit>
   void visit_rows(const Visit& visit) const {
-    if (are_in_order(array) && are_in_order(mask_)) {
-      visit(Row{first_element(array), first_element(mask_), array.form.volume,
-                array.small->shape().itemsize, 1});
+    auto* const first = const_cast<char*>(first_element(array));
+
+    if (array.is_in_order() && mask_.is_in_order()) {
+      visit(Row{first, first_element(mask_), array.form.volume, array.small->shape().itemsize, 1});
       return;
     }
-    for_each_row(array, mask_, 0, first_element(array), first_element(mask_), visit);
+    for_each_row(array, mask_, 0, first, first_element(mask_), visit);
   }
 
   [[nodiscard]] std::int64_t count() const {
@@ -276,7 +270,7 @@ PyObject* get_selected(const Function& function, PyObject* array, PyObject* mask
 
   target.small->reserve();
 
-  auto* to = target.small->elements();
+  auto* to = target.small->own_elements();
   auto left = count;
   const auto is_done = with_size(target.small->shape().itemsize, [&](auto size) {
     selection.visit_rows([&](const Row& row) { copy_selected<size.value>(row, to, left); });
@@ -316,6 +310,8 @@ bool put_selected(PyObject* array, PyObject* mask, PyObject* value) {
   }
 
   Run run{"masked write"};
+
+  target.small->own();
 
   const auto is_done = with_size(itemsize, [&](auto size) {
     selection.visit_rows(

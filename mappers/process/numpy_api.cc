@@ -87,8 +87,8 @@ nb::object new_array_of_numpy(PyObject* dtype, std::int64_t dim, const std::int6
 }
 
 nb::object array_over(PyObject* dtype, std::int64_t dim, const std::int64_t* extents,
-                      const std::int64_t* byte_strides, char* elements, nb::object owner) {
-  auto made = new_array(dtype, dim, extents, byte_strides, elements);
+                      const std::int64_t* byte_strides, const char* elements, nb::object owner) {
+  auto made = new_array(dtype, dim, extents, byte_strides, const_cast<char*>(elements));
 
   if (PyArray_SetBaseObject(fields_of(made.ptr()), owner.release().ptr()) != 0) {
     throw nb::python_error();

@@ -39,7 +39,7 @@ nanobind::object new_array_of_numpy(PyObject* dtype, std::int64_t dim, const std
 // what may not be written NumPy makes copies, as of places (PyArray_ContiguousFromAny). Throws
 // nanobind::python_error.
 nanobind::object array_over(PyObject* dtype, std::int64_t dim, const std::int64_t* extents,
-                            const std::int64_t* byte_strides, char* elements,
+                            const std::int64_t* byte_strides, const char* elements,
                             nanobind::object owner);
 
 // Lets NumPy get memory from a handler, a capsule; returns the one before. Empty after an error.

@@ -63,7 +63,7 @@ void run_nest(const NestAtOnce& planned, const LocalOperands& operands, const ch
   for (std::size_t index = 0; index < planned.arguments.size(); ++index) {
     const auto& operand = operands[planned.arguments[index]];
 
-    nest.set_argument(index, first_element(operand), operand.byte_strides());
+    nest.set_argument(index, const_cast<char*>(first_element(operand)), operand.byte_strides());
   }
   nest.run(*planned.kernel, block[0].bytes.data(), nullptr);
 }
@@ -94,6 +94,9 @@ Answer Operation::run(const StoreFields& fields, const LocalOperands& operands, 
 
   Run run{name()};
 
+  for (std::size_t number = 0; number < num_operands(); ++number) {
+    if (changes_[number] && operands[number].small) operands[number].small->own();
+  }
   for (const auto& nest : found->nests) run_nest(nest, operands, scalars, num_scalars);
   for (std::size_t number = 0; number < num_operands(); ++number) {
     if (changes_[number]) note_change(fields, operands[number]);

@@ -17,6 +17,7 @@
 #include "process/function.h"
 #include "process/gather.h"
 #include "process/guard.h"
+#include "process/later.h"
 #include "process/lazy_thunk.h"
 #include "process/mask.h"
 #include "process/numbers.h"
@@ -73,12 +74,13 @@ void copy_to(LocalOperand& target, const char* from, const Strides& strides) {
 
   Run run{form.dim == 0 ? "write" : "copy"};
   const auto itemsize = target.small->shape().itemsize;
+  auto* const to = first_own_element(target);
 
   if (form.dim == 0) {
-    std::memcpy(first_element(target), from, static_cast<std::size_t>(itemsize));
+    std::memcpy(to, from, static_cast<std::size_t>(itemsize));
   } else {
-    copy_by_threads(first_element(target), target.byte_strides().data(), from, strides.data(),
-                    form.dim, form.extents, itemsize);
+    copy_by_threads(to, target.byte_strides().data(), from, strides.data(), form.dim, form.extents,
+                    itemsize);
   }
   note_change(store_fields(), target);
   run.done();
@@ -184,13 +186,13 @@ PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand) 
   return new_array(whole, plain_index(key).ptr(), operand).release().ptr();
 }
 
-PyObject* get_part_elsewhere(PyObject* array, PyObject* key) {
+PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject* key) {
   const auto part = find_part(stores_of(array), key);
 
+  if (!part.view.is_valid()) Py_RETURN_NONE;
   // the original copies a single element
-  if (!part.view.is_valid() ||
-      PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
-    Py_RETURN_NONE;
+  if (PyTuple_GET_SIZE(array_fields().view_shape.of(part.view.ptr())) == 0) {
+    return read_later(elements, part);
   }
   return new_array(part).release().ptr();
 }

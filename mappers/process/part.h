@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "process/function.h"
 #include "process/lazy_thunk.h"
 
 namespace legate_diffuse {
@@ -19,8 +20,8 @@ nanobind::object through(const nanobind::object& view, const nanobind::object& l
 // a new array, or to None if that is left to Python.
 PyObject* get_part(PyObject* array, PyObject* key, const LocalOperand& operand);
 
-// The same where no element is here.
-PyObject* get_part_elsewhere(PyObject* array, PyObject* key);
+// The same where no element is here, or something waits. `elements` reads one.
+PyObject* get_part_elsewhere(const Function& elements, PyObject* array, PyObject* key);
 
 // Takes note of a function that makes arrays of each type.
 void know_new_arrays(nanobind::handle function);

@@ -174,7 +174,7 @@ PyObject* product_of_few(const Products& products, const Views& views) {
   const Factor a{first, false}, b{second, true};
 
   result.small->reserve();
-  multiply(a, b, result.small->elements());
+  multiply(a, b, result.small->own_elements());
   return made.done(result, run);
 }
 

@@ -119,7 +119,7 @@ PyObject* range(const Function& function, PyObject* start, PyObject* stop, PyObj
   Run run{"arange"};
 
   target.small->reserve();
-  if (!write(type, target.small->elements(), count, first.object, by.object)) Py_RETURN_NONE;
+  if (!write(type, target.small->own_elements(), count, first.object, by.object)) Py_RETURN_NONE;
   return made.done(target, run);
 }
 

@@ -81,6 +81,7 @@ PyObject* reshape(const Function& function, PyObject* array, PyObject* shape) {
   if (before.dim == after.dim && before.extents == after.extents) {
     return shown_in_shape(array, found->extents.data(), found->dim);
   }
+  if (copying.share(function, *found)) return copying.done();
   if (!copying.make(function, *found)) Py_RETURN_NONE;
   return copying.all_from(copying.from());
 }
@@ -140,7 +141,7 @@ PyObject* roll(const Function& function, PyObject* array, PyObject* shift, PyObj
   const auto strides = row_major_strides(form.dim, form.extents, itemsize);
   const auto extent = shape.extents[*along];
   const auto moved = (*distance % extent + extent) % extent;
-  auto* const to = copying.target.small->elements();
+  auto* const to = copying.target.small->own_elements();
 
   // first the part that stays in one piece, then the one that comes round
   for (const auto& [first, count] : {std::pair{moved, extent - moved}, std::pair{0L, moved}}) {

@@ -90,7 +90,7 @@ PyObject* single(const Function& function, std::string_view dtype, T value, cons
 
   Run run{name};
 
-  std::memcpy(target.small->elements(), &value, sizeof(value));
+  std::memcpy(target.small->own_elements(), &value, sizeof(value));
   return made.done(target, run);
 }
 
@@ -168,7 +168,7 @@ PyObject* extremes(const Function& function, PyObject* array, PyObject* axis, bo
     const InOrder<decltype(like)> found{operand};
 
     is_done = find_all(found, count, columns,
-                       reinterpret_cast<std::int64_t*>(target.small->elements()), largest);
+                       reinterpret_cast<std::int64_t*>(target.small->own_elements()), largest);
   });
   if (!is_done) Py_RETURN_NONE;
   return made.done(target, run);

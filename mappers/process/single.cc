@@ -80,7 +80,7 @@ void SingleElements::add(const Signature& signature, const LocalOperands& found,
 PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::size_t count) {
   std::array<const void*, MOST_OPERANDS + 1> arrays{out == Py_None ? nullptr : out};
   std::array<PyObject*, MOST_OPERANDS> dtypes{};
-  std::array<char*, MOST_OPERANDS + 1> pointers;
+  std::array<const char*, MOST_OPERANDS + 1> pointers;
   std::array<ScalarBlock, MOST_OPERANDS> numbers;
 
   for (std::size_t index = 0; index < count; ++index) {
@@ -124,7 +124,7 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
 
   if (!arrays[0]) thunk->reset(signature);
   thunk->elements.reserve();
-  pointers[0] = thunk->elements.elements();
+  pointers[0] = thunk->elements.own_elements();
   for (std::size_t index = 0; index < nest.scalars.size(); ++index) {
     const auto source = nest.scalars[index];
 
@@ -138,7 +138,7 @@ PyObject* SingleElements::apply(PyObject* out, PyObject* const* operands, std::s
     }
   }
   for (std::size_t index = 0; index < nest.arguments.size(); ++index) {
-    arguments[index] = pointers[nest.arguments[index]];
+    arguments[index] = const_cast<char*>(pointers[nest.arguments[index]]);
   }
   nest.kernel->code->body(arguments.data(), scalars[0].bytes.data(), 1, STRIDES.data(), false);
   thunk->elements.set_changed();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "memory/spare_memory.h"
+#include "threads/copying.h"
 #include "threads/program_runner.h"
 
 namespace legate_diffuse {
@@ -42,6 +43,74 @@ char* SmallArray::cleared() {
   return memory_.get();
 }
 
+bool SmallArray::share(SmallArray& other, const char* first) {
+  if (other.is_mapped() || other.is_shown() || !other.is_valid()) return false;
+
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(first) - reinterpret_cast<std::uintptr_t>(other.elements());
+
+  // what comes before it is far behind it
+  if (offset > other.num_bytes_ || num_bytes_ > other.num_bytes_ - offset) return false;
+  if (!other.shared_) {
+    auto shared = std::make_shared<Shared>(Memory{nullptr, &std::free}, other.num_bytes_);
+
+    shared->memory = std::move(other.memory_);
+    other.shared_ = std::move(shared);
+    other.offset_ = 0;
+  }
+  drop();
+  shared_ = other.shared_;
+  offset_ = other.offset_ + offset;
+  set_changed();
+  return true;
+}
+
+SmallArray::Shared::~Shared() {
+  if (!memory) return;
+  total -= num_bytes;
+  SpareMemory::instance().free(memory.release(), num_bytes);
+}
+
+void SmallArray::leave_shared() {
+  if (shared_.use_count() == 1) {
+    if (shared_->num_bytes != num_bytes_) return;
+    memory_ = std::move(shared_->memory);
+    shared_.reset();
+    return;
+  }
+
+  auto own = copy();
+
+  drop_shared();
+  keep(own.release());
+}
+
+SmallArray::Memory SmallArray::copy() {
+  Memory made{static_cast<char*>(SpareMemory::instance().allocate(num_bytes_)), &std::free};
+  const auto count = static_cast<std::int64_t>(num_bytes_) / shape_.itemsize;
+
+  if (!made) throw std::bad_alloc{};
+  copy_by_threads(made.get(), &shape_.itemsize, elements(), &shape_.itemsize, 1, &count,
+                  static_cast<std::size_t>(shape_.itemsize));
+  return made;
+}
+
+bool SmallArray::copy_mapped() {
+  if (!mapped_ || !std::exchange(was_asked_for_, true)) return false;
+
+  auto own = copy();
+
+  mapped_ = nullptr;
+  keep(own.release());
+  set_changed();
+  return true;
+}
+
+void SmallArray::drop_shared() {
+  if (shared_ && is_lent()) kept_.push_back(shared_);
+  shared_.reset();
+}
+
 void SmallArray::allocate() {
   keep(SpareMemory::instance().allocate(num_bytes_));
 }
@@ -61,7 +130,7 @@ void SmallArray::keep(void* memory) {
 void SmallArray::fill(const char* element) {
   reserve();
 
-  auto* const to = elements();
+  auto* const to = own_elements();
   const auto itemsize = static_cast<std::size_t>(shape_.itemsize);
 
   if (num_bytes_ > 0) std::memcpy(to, element, itemsize);
@@ -75,6 +144,7 @@ void SmallArray::map(char* memory) {
   unmap();
   drop();
   mapped_ = memory;
+  was_asked_for_ = false;
   set_stored();
 }
 
@@ -87,6 +157,8 @@ void SmallArray::unmap() {
 void SmallArray::take(SmallArray& other) {
   drop();
   memory_ = std::move(other.memory_);
+  shared_ = std::move(other.shared_);
+  offset_ = other.offset_;
   is_valid_ = std::exchange(other.is_valid_, false);
   is_stored_ = std::exchange(other.is_stored_, false);
   is_stale_ = std::exchange(other.is_stale_, false);
@@ -94,6 +166,7 @@ void SmallArray::take(SmallArray& other) {
 
 void SmallArray::drop() {
   if (mapped_) return;
+  drop_shared();
   if (memory_) total -= num_bytes_;
   if (memory_ && is_lent()) {
     kept_.push_back(std::move(memory_));
@@ -105,6 +178,7 @@ void SmallArray::drop() {
 }
 
 void SmallArray::give_away() {
+  drop_shared();
   if (memory_) total -= num_bytes_;
   if (is_lent()) {
     kept_.push_back(std::move(memory_));
@@ -132,7 +206,10 @@ void run_here(const Program& program, const std::vector<SmallArray*>& arguments,
     const auto& [extents, itemsize] = shapes.emplace_back(argument->shape());
     const auto dim = static_cast<std::int64_t>(extents.size());
 
-    bases.push_back(row_major(argument->elements(), itemsize, dim, extents.data()));
+    // those that change have memory of their own
+    auto* const elements = const_cast<char*>(argument->elements());
+
+    bases.push_back(row_major(elements, itemsize, dim, extents.data()));
   }
   run_program(program, std::move(bases), shapes, sharing);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "program/program.h"
@@ -30,14 +31,32 @@ class SmallArray {
   [[nodiscard]] const RootShape& shape() const { return shape_; }
   [[nodiscard]] std::size_t num_bytes() const { return num_bytes_; }
 
-  // The first element; zeros where nothing was written.
-  char* elements() {
+  // The first element, to be read; zeros where nothing was written.
+  const char* elements() {
     if (mapped_) return mapped_;
+    if (shared_) return shared_->memory.get() + offset_;
     return memory_ && !is_stale_ ? memory_.get() : cleared();
   }
 
+  // The same, to be changed.
+  char* own_elements() {
+    own();
+    return const_cast<char*>(elements());
+  }
+
+  // Uses memory that no other array does.
+  void own() {
+    if (shared_) leave_shared();
+  }
+
+  // Has elements of another array, from this one on, in the same memory until either array changes.
+  // False if the elements are elsewhere, or may change unseen: the application sees them, or Legate
+  // maps them.
+  bool share(SmallArray& other, const char* first);
+
   // Gets memory, which is not set, for elements that are all about to be written.
   void reserve() {
+    if (shared_) drop_shared();
     is_stale_ = false;
     if (!memory_ && !mapped_) allocate();
   }
@@ -53,9 +72,14 @@ class SmallArray {
 
   // Has no value any more, and keeps its memory.
   void forget() {
+    drop_shared();
     is_valid_ = is_stored_ = false;
     is_stale_ = memory_ != nullptr;
   }
+
+  // Has a copy of what Legate maps, as if it had been computed here. False the first time after it
+  // was mapped: what is asked for once is better copied alone, as tasks may want the rest there.
+  bool copy_mapped();
 
   // Uses memory that Legate has mapped, with all elements, until it is given back.
   void map(char* memory);
@@ -69,9 +93,10 @@ class SmallArray {
   // The memory is freed, and the array's value is elsewhere. What is mapped stays.
   void drop();
 
-  // The same, but somebody else frees the memory, with std::free; unless it is lent: then that gets
-  // a copy.
+  // The same, but somebody else frees the memory, with std::free; or a copy, where it may not be
+  // given away.
   void give_away();
+  [[nodiscard]] bool may_be_given_away() const { return !is_lent() && !shared_; }
 
   // Memory that is lent stays where it is until it is back, also where the array uses it no longer.
   void lend() { ++num_lent_; }
@@ -82,6 +107,7 @@ class SmallArray {
 
   // The same for what the application reads and writes as it likes.
   void show() {
+    own();
     lend();
     ++num_shown_;
     set_changed();
@@ -101,19 +127,37 @@ class SmallArray {
  private:
   using Memory = std::unique_ptr<char, decltype(&std::free)>;
 
+  // Memory of several arrays.
+  struct Shared {
+    Shared(Memory memory, std::size_t num_bytes)
+        : memory{std::move(memory)}, num_bytes{num_bytes} {}
+    ~Shared();
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    Memory memory;
+    std::size_t num_bytes;
+  };
+
   void keep(void* memory);
   void allocate();
   char* cleared();
+  [[nodiscard]] Memory copy();
+  void leave_shared();
+  void drop_shared();
 
   RootShape shape_;
   std::size_t num_bytes_;
   Memory memory_{nullptr, &std::free};
+  std::shared_ptr<Shared> shared_;  // in place of it
+  std::size_t offset_{};            // there
   std::int64_t num_lent_{}, num_shown_{};
-  std::vector<Memory> kept_;
+  std::vector<std::shared_ptr<void>> kept_;
   char* mapped_{};
   bool is_valid_{};
   bool is_stored_{};
-  bool is_stale_{};  // the memory holds what it held before
+  bool was_asked_for_{};  // to be copied
+  bool is_stale_{};       // the memory holds what it held before
 };
 
 // Runs a program over arrays of this process, in this thread and those that help it. The program

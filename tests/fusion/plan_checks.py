@@ -14,6 +14,7 @@ from legate_diffuse.fusion.grouping import Grouping, group_window, with_refusals
 from legate_diffuse.fusion.pipeline import Watch, make_plan
 from legate_diffuse.fusion.plan import Plan
 from legate_diffuse.fusion.sinking import sink
+from legate_diffuse.ir.relations import shows_store
 from legate_diffuse.libraries.cupynumeric.meanings import MEANINGS
 
 
@@ -60,11 +61,22 @@ def check_missing(program: Program, found: Sequence[int]) -> None:
     assert len(set(found)) == len(found)
     tasks = program.window.tasks
     for position in set(range(len(tasks))).difference(found):
-        changes = [view.store for view in tasks[position].changes]
-        assert not any(store.live for store in changes)
-        # nor does anything that runs need them
-        later = {n for n in found if n > position}
-        assert not any(s.id in tasks[n].stores for s in changes for n in later)
+        later = [tasks[n] for n in found if n > position]
+        for view in tasks[position].changes:
+            # nothing that runs needs them, before it writes all of them
+            users = [task for task in later if view.store.id in task.stores]
+            writers = [
+                any(
+                    each == view or (each.store == view.store and shows_store(each))
+                    for each in task.writes
+                )
+                for task in users
+            ]
+            before = users[: writers.index(True) + 1] if any(writers) else users
+            assert any(writers) or not (view.store.live or users)
+            for task in before:
+                reduced = {each.view.store.id for each in task.reductions}
+                assert view.store.id not in task.read | reduced
 
 
 def check_launches(program: Program, made: Plan) -> None:

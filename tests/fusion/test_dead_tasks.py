@@ -99,3 +99,30 @@ def test_what_nobody_uses_keeps_nothing_in_one_piece() -> None:
     (launch,) = draft.planned
     assert launch.partitioned
     assert launch.tasks == (0, 3)
+
+
+FILL = "FILL(float64) -> (float64) shape 0: write %0.0\n"
+PART = f"{COPY} 1: write %0.1, read %2.20\n"
+OVERWRITTEN = f"{COPY} 0: write %6.60, read %0.0\n"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "dead"),
+    [
+        ((FILL, FILL, FILL), {0, 1}),
+        # what is left of the first is seen
+        ((FILL, PART), set()),
+        ((FILL, PART, PART, FILL), {0, 1, 2}),
+        # what comes between reads it
+        ((FILL, OVERWRITTEN, FILL), set()),
+        ((OVERWRITTEN, FILL, OVERWRITTEN, FILL), {0}),
+        ((FILL, f"{ADD} 0: write %0.0, read %0.0, read %6.60\n", FILL), {0, 1}),
+        ((FILL, f"{ADD} 0: write %0.0, read %0.0, read %6.60\n"), set()),
+        # and what nobody knows may
+        ((FILL, "OTHER(float64) -> (float64) shape 0: write %0.0\n"), set()),
+    ],
+)
+def test_what_is_overwritten_does_not_run(
+    tasks: tuple[str, ...], dead: set[int]
+) -> None:
+    assert drafted(*tasks).window.dead == dead

@@ -129,7 +129,15 @@ PRIVILEGES: dict[str, tuple[str, dict[int, int]]] = {
         COPY(int8) -> (int8) shape 1: write %1.21, read %0.20
         COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
         """,
-        {1: BOTH, 0: READ},
+        {1: WRITE, 0: READ},
+    ),
+    "a part is written and read, then the whole is written": (
+        """
+        COPY(int8) -> (int8) shape 1: write %1.21, read %0.20
+        COPY(int8) -> (int8) shape 1: write %3.23, read %1.21
+        COPY(int8) -> (int8) shape 0: write %1.1, read %0.0
+        """,
+        {1: BOTH, 0: READ, 3: WRITE},
     ),
     "a part is written, then all is read": (
         """
