@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/scopes.h"
 #include "interposition/net.h"
-#include "interposition/traces.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
 #include "mapper/scratch.h"
@@ -42,44 +42,6 @@ namespace legate_diffuse {
 
 namespace {
 
-// While one lives, calls of Legate on this thread are the window's own, which the net lets pass.
-class Passage {
- public:
-  Passage() : before_{set(true)} {}
-  ~Passage() { set(before_); }
-  Passage(const Passage&) = delete;
-  Passage& operator=(const Passage&) = delete;
-
- private:
-  static bool set(bool passing) {
-    static auto* const function =
-        find_in_net<decltype(legate_diffuse_net_set_passing)>("legate_diffuse_net_set_passing");
-    return function && function(passing);
-  }
-
-  bool before_;
-};
-
-// What is submitted on this thread while one lives is one launch on several points.
-class LaunchOnPoints {
- public:
-  LaunchOnPoints(std::uint64_t kind, bool& has_trace) : has_trace_{has_trace} {
-    static auto* const begin =
-        find_in_net<decltype(legate_diffuse_net_begin_launch)>("legate_diffuse_net_begin_launch");
-    if (begin) begin(kind);
-  }
-  ~LaunchOnPoints() {
-    static auto* const end =
-        find_in_net<decltype(legate_diffuse_net_end_launch)>("legate_diffuse_net_end_launch");
-    has_trace_ = end && end();
-  }
-  LaunchOnPoints(const LaunchOnPoints&) = delete;
-  LaunchOnPoints& operator=(const LaunchOnPoints&) = delete;
-
- private:
-  bool& has_trace_;
-};
-
 // Tells launches apart to which Legate adds other operations: one for each number that is reduced
 // to.
 std::uint64_t kind_of(const std::vector<Access>& arguments) {
@@ -89,12 +51,6 @@ std::uint64_t kind_of(const std::vector<Access>& arguments) {
     kind = kind * 31 + static_cast<std::uint64_t>(privilege) * 2 + store->has_scalar_storage();
   }
   return kind;
-}
-
-std::uint64_t num_net_calls() {
-  static auto* const function =
-      find_in_net<decltype(legate_diffuse_net_num_calls)>("legate_diffuse_net_num_calls");
-  return function ? function() : 0;
 }
 
 // The launches of the window are numbered from 1 on; Legate has all up to this one. Only a launch
