@@ -9,6 +9,7 @@
 #include "bindings/bindings.h"
 #include "interposition/net.h"
 #include "interposition/traces.h"
+#include "mapper/library.h"
 
 namespace legate_diffuse {
 
@@ -33,10 +34,11 @@ class Passage {
 // What is submitted on this thread while one lives is one launch on several points.
 class LaunchOnPoints {
  public:
-  LaunchOnPoints(std::uint64_t kind, bool& has_trace) : has_trace_{has_trace} {
+  LaunchOnPoints(std::uint64_t kind, legate::LocalTaskID task, bool& has_trace)
+      : has_trace_{has_trace} {
     static auto* const begin =
         find_in_net<decltype(legate_diffuse_net_begin_launch)>("legate_diffuse_net_begin_launch");
-    if (begin) begin(kind);
+    if (begin) begin(kind, static_cast<std::uint32_t>(library().get_task_id(task)));
   }
   ~LaunchOnPoints() {
     static auto* const end =

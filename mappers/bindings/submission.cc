@@ -135,7 +135,7 @@ bool submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
     std::optional<LaunchOnPoints> on_points;
 
     // on GPUs a task's memory depends on what it computes
-    if (partitioned && !kernels_run_on_gpus()) on_points.emplace(kind_of(arguments), has_trace);
+    if (partitioned && !kernels_run_on_gpus()) on_points.emplace(kind_of(arguments), id, has_trace);
     submit_program_task(id, arguments, words, partitioned);
   });
   return has_trace;

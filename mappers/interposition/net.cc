@@ -100,8 +100,10 @@ const char* legate_diffuse_net_missing_symbol() {
     names.push_back(name);
   }
   for (const auto* name : names) {
-    const auto is_own = std::string_view{name}.rfind("legate_diffuse_", 0) == 0;
-    if (!is_own && !legate_diffuse::find_symbol(name)) return name;
+    const std::string_view text{name};
+    const auto is_needed =
+        text.rfind("legate_diffuse_", 0) != 0 && text != legate_diffuse::name_of_private_symbol();
+    if (is_needed && !legate_diffuse::find_symbol(name)) return name;
   }
   return nullptr;
 }

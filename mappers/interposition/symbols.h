@@ -36,15 +36,21 @@ Function find_member(const char* mangled_name) {
   return member;
 }
 
-// The real counterpart of a function defined below, given as a pointer to it or to a member.
+// The mangled name of a function defined below, given as a pointer to it or to a member.
 template <typename Function>
-Function real(Function ours) {
+const char* name_of(Function ours) {
   void* address = nullptr;
   Dl_info info{};
 
   std::memcpy(&address, &ours, sizeof(address));
   if (!dladdr(address, &info) || !info.dli_sname) std::abort();
-  return find_member<Function>(info.dli_sname);
+  return info.dli_sname;
+}
+
+// Its real counterpart.
+template <typename Function>
+Function real(Function ours) {
+  return find_member<Function>(name_of(ours));
 }
 
 }  // namespace legate_diffuse

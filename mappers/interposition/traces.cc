@@ -25,7 +25,16 @@
 using legate_diffuse::find_function;
 using legate_diffuse::find_member;
 using legate_diffuse::find_symbol;
+using legate_diffuse::name_of;
 using legate_diffuse::real;
+
+// A member function of a class that Legion's headers for others do not have.
+using Record = void(void* self, const void* operation, const void* output, const void* instances,
+                    bool is_leaf, bool has_return_size, void* applied);
+Record record_mapper_output asm(
+    "_ZN6Legion8Internal16PhysicalTemplate20record_mapper_outputERKNS0_17ContextCoordinateERKNS_7"
+    "Mapping6Mapper13MapTaskOutputERKSt5dequeINS0_11InstanceSetESaISB_EEbbRSt3setINS0_7RtEventESt4"
+    "lessISH_ESaISH_EE");
 
 namespace {
 
@@ -39,14 +48,6 @@ constexpr std::size_t MAX_KNOWN = 4096;
 constexpr auto* BEGIN =
     "_ZN6Legion7Runtime11begin_traceEPNS_8Internal11TaskContextEjbbPKSt3setIySt4lessIyESaIyEEPKc";
 constexpr auto* END = "_ZN6Legion7Runtime9end_traceEPNS_8Internal11TaskContextEjPKc";
-constexpr auto* REMAP =
-    "_ZN6Legion7Runtime12remap_regionEPNS_8Internal11TaskContextENS_14PhysicalRegionEPKc";
-constexpr auto* UNMAP =
-    "_ZN6Legion7Runtime12unmap_regionEPNS_8Internal11TaskContextENS_14PhysicalRegionE";
-constexpr auto* RECORD =
-    "_ZN6Legion8Internal16PhysicalTemplate20record_mapper_outputERKNS0_17ContextCoordinateERKNS_"
-    "7Mapping6Mapper13MapTaskOutputERKSt5dequeINS0_11InstanceSetESaISB_EEbbRSt3setINS0_7RtEventESt4"
-    "lessISH_ESaISH_EE";
 
 // All that Legion analyses of a launch, and its mapper is told; not what the tasks compute from.
 class KeyWriter {
@@ -173,17 +174,22 @@ const void* number_of(const Legion::PhysicalRegion& mapping) {
 // The launches of the window's thread.
 class Launches {
  public:
-  void begin(std::uint64_t kind) {
-    static const auto can_trace = find_symbol(RECORD) != nullptr;
+  void begin(std::uint64_t kind, Legion::TaskID task) {
+    static const auto can_trace = find_symbol(BEGIN) && find_symbol(END) &&
+                                  find_symbol(legate_diffuse::name_of_private_symbol());
 
     kind_ = kind;
+    task_ = task;
     is_next_ = can_trace && repeats > 0 && !program_has_traces;
   }
 
-  // An index launch is to be issued, the first operation of a launch of ours or any other.
+  // An index launch is to be issued: ours, or another one, as which Legate finds out of what an
+  // image consists.
   void see(Legion::Runtime* runtime, Legion::Context context,
            const Legion::IndexTaskLauncher& launcher) {
-    if (!std::exchange(is_next_, false) || mapped.has_any_of(launcher)) return;
+    if (!is_next_ || launcher.task_id != task_) return;
+    is_next_ = false;
+    if (mapped.has_any_of(launcher)) return;
     auto& entry = find(KeyWriter{kind_, launcher}.take());
 
     if (!entry.trace && entry.times++ >= repeats && num_traces_ < MAX_TRACES) {
@@ -237,6 +243,7 @@ class Launches {
   std::map<Words, Entry> entries_;
   std::size_t num_traces_ = 0;
   std::uint64_t kind_ = 0;
+  Legion::TaskID task_ = 0;
   bool is_next_ = false;
   std::optional<Open> open_;
   std::vector<Legion::DiscardLauncher> discards_;
@@ -246,6 +253,10 @@ thread_local Launches launches;
 
 }  // namespace
 
+const char* legate_diffuse::name_of_private_symbol() {
+  return name_of(&record_mapper_output);
+}
+
 void legate_diffuse::leave_traces_to_program() {
   program_has_traces = true;
 }
@@ -254,8 +265,8 @@ void legate_diffuse_net_set_repeats(std::uint64_t repeats) {
   launches.repeats = repeats;
 }
 
-void legate_diffuse_net_begin_launch(std::uint64_t kind) {
-  launches.begin(kind);
+void legate_diffuse_net_begin_launch(std::uint64_t kind, std::uint32_t task) {
+  launches.begin(kind, task);
 }
 
 bool legate_diffuse_net_end_launch() {
@@ -294,7 +305,7 @@ Legion::PhysicalRegion Legion::Runtime::map_region(Context context,
 void Legion::Runtime::remap_region(Context context, PhysicalRegion mapping,
                                    const char* provenance) {
   using Remap = void (*)(Runtime*, Context, PhysicalRegion*, const char*);
-  static const auto remap = find_function<Remap>(REMAP);
+  static const auto remap = find_function<Remap>(name_of(&Runtime::remap_region));
 
   launches.mapped.set_mapped(number_of(mapping), true);
   remap(this, context, &mapping, provenance);
@@ -302,7 +313,7 @@ void Legion::Runtime::remap_region(Context context, PhysicalRegion mapping,
 
 void Legion::Runtime::unmap_region(Context context, PhysicalRegion mapping) {
   using Unmap = void (*)(Runtime*, Context, PhysicalRegion*);
-  static const auto unmap = find_function<Unmap>(UNMAP);
+  static const auto unmap = find_function<Unmap>(name_of(&Runtime::unmap_region));
 
   launches.mapped.set_mapped(number_of(mapping), false);
   unmap(this, context, &mapping);
@@ -324,17 +335,11 @@ Legion::ExternalResources Legion::Runtime::attach_external_resources(
   return (this->*attach)(context, launcher);
 }
 
-// A member function of a class that Legion's headers for others do not have.
-extern "C++" void
-record_mapper_output(void* self, const void* operation, const void* output, const void* instances, bool is_leaf, bool has_return_size, void* applied) asm(
-    "_ZN6Legion8Internal16PhysicalTemplate20record_mapper_outputERKNS0_17ContextCoordinateERKNS_"
-    "7Mapping6Mapper13MapTaskOutputERKSt5dequeINS0_11InstanceSetESaISB_EEbbRSt3setINS0_7RtEventE"
-    "St4lessISH_ESaISH_EE");
-
 void record_mapper_output(void* self, const void* operation, const void* output,
                           const void* instances, bool is_leaf, bool has_return_size,
                           void* applied) {
-  static const auto record = find_function<decltype(&record_mapper_output)>(RECORD);
+  static const auto record = real(&record_mapper_output);
+
   record(self, operation, output, instances, is_leaf, has_return_size || !program_has_traces,
          applied);
 }

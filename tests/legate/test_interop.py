@@ -466,8 +466,8 @@ class Recorder:
         self.launched: list[int] = []
         self.provenances: list[str | None] = []
 
-    def submit_program(self, *arguments: Any) -> None:
-        self._native.submit_program(*arguments)
+    def submit_program(self, *arguments: Any) -> bool:
+        return bool(self._native.submit_program(*arguments))
         self.launched.append(lc.get_machine().count())
         self.provenances.append(arguments[-3])
 

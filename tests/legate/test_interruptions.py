@@ -40,9 +40,10 @@ class Native:
             self.number -= 1
             if self.number == 0 and self.before:
                 raise Interrupt
-            found(*arguments)
+            result = found(*arguments)
             if self.number == 0:
                 raise Interrupt
+            return result
         return call
 """
 
