@@ -467,9 +467,10 @@ class Recorder:
         self.provenances: list[str | None] = []
 
     def submit_program(self, *arguments: Any) -> bool:
-        return bool(self._native.submit_program(*arguments))
+        has_trace = bool(self._native.submit_program(*arguments))
         self.launched.append(lc.get_machine().count())
         self.provenances.append(arguments[-3])
+        return has_trace
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
