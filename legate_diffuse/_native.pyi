@@ -93,11 +93,10 @@ def submit_program(
     provenance: str | None,
     launch: int = 0,
     task: int = 0,
-) -> bool:
+) -> None:
     """Submit a program as one task.
 
-    Each store appears once. The GIL is released meanwhile. Returns whether Legion
-    remembers its analysis of the launch, or will.
+    Each store appears once. The GIL is released meanwhile.
 
     Args:
         stores: ``LogicalStore.raw_handle`` of live stores.
@@ -724,12 +723,6 @@ def set_num_threads(threads: int) -> int:
     """Choose the number of threads, 0 leaves it to the machine.
 
     Returns what was chosen before.
-    """
-
-def set_trace_repeats(repeats: int) -> None:
-    """Let Legion remember its analysis of launches on points issued so often.
-
-    0 lets it remember none. Without the net in the process this does nothing.
     """
 
 def set_cache_bytes(bytes: int) -> int:

@@ -50,7 +50,6 @@ VARIABLES = (
     "LEGATE_DIFFUSE_PROOF",
     "LEGATE_DIFFUSE_SMALL_BYTES",
     "LEGATE_DIFFUSE_THREADS",
-    "LEGATE_DIFFUSE_TRACES",
 )
 
 _PREFIX = "LEGATE_DIFFUSE_"
@@ -85,7 +84,7 @@ def refuse_mistakes() -> None:
     for name in FLAGS:
         flag(name)
     _refuse_contradictions()
-    for read in (cache_bytes, cache_limit, threads, process_bytes, trace_repeats):
+    for read in (cache_bytes, cache_limit, threads, process_bytes):
         read()
     for read_words in (maths, proof, dump, log):
         read_words()
@@ -247,18 +246,6 @@ def threads() -> int | None:
     """
     advice = "a number of threads, or 1 to let Legate partition arrays over the CPUs"
     return _number("LEGATE_DIFFUSE_THREADS", 1, 1024, advice)
-
-
-def trace_repeats() -> int | None:
-    """Return how often launches on points are issued until they have a trace.
-
-    0 is never, None as often as is usual.
-
-    Raises:
-        ValueError: the value of ``LEGATE_DIFFUSE_TRACES`` is no such number.
-    """
-    advice = "a number of launches, or 0 to let Legion analyse each one anew"
-    return _number("LEGATE_DIFFUSE_TRACES", 0, 10**9, advice)
 
 
 # How large arrays may be that live in the process. The C library keeps the memory of

@@ -167,13 +167,6 @@ PATCHES: Final = (
         "only kinds of partitions that are not those of their tiles are changed",
     ),
     Patch(
-        "mappers/interposition/traces.cc",
-        "TaskInfo::register_task registers tasks that say with each launch how much "
-        "they return as tasks of which nobody knows that, so that no trace is used",
-        "26.06",
-        "a trace is told what is known; a Legion without the function has no traces",
-    ),
-    Patch(
         "mappers/interposition/locks.cc",
         "FastReservation spins for a lock whose holder does not run, and threads that "
         "poll UCX spin where nothing arrives",

@@ -169,7 +169,6 @@ class FusedStep(Step):
 
     __slots__ = (
         "_done",
-        "_has_trace",
         "_is_here",
         "_late",
         "_launch",
@@ -206,8 +205,6 @@ class FusedStep(Step):
         self._wanted = wanted
         # whether it runs in this thread
         self._is_here = False
-        # whether Legion remembers its analysis
-        self._has_trace = False
         # roots, and the stores that they are to move to
         self._moved: list[tuple[Root, Spare]] = []
 
@@ -257,7 +254,7 @@ class FusedStep(Step):
             self._settle(arguments)
         else:
             stores = [view.root for view in arguments]
-        self._has_trace = self._submitter.native.submit_program(
+        self._submitter.native.submit_program(
             tuple([store.handle for store in stores]),
             planned.privileges,
             write_program(planned, views, shapes, self._scalars),
@@ -312,7 +309,6 @@ class FusedStep(Step):
             counters.groups += 1
             counters.ran_in_process += self._is_here
             counters.tasks_submitted += not self._is_here
-            counters.launches_traced += self._has_trace
         for number in self._launch.temporaries:
             counters.count_removed(self._views[number].root)
 

@@ -371,10 +371,8 @@ def _print_pass(step: Pass, draft: Draft) -> None:
 
 
 def _set_limits(native: Any) -> None:
-    """Tell the native part of caches, threads and traces what the user has set."""
+    """Tell the native part of caches and threads what the user has set."""
     if (cache_bytes := settings.cache_bytes()) is not None:
         native.set_cache_bytes(cache_bytes)
     if (threads := settings.threads()) is not None:
         native.set_num_threads(threads)
-    if (repeats := settings.trace_repeats()) is not None:
-        native.set_trace_repeats(repeats)

@@ -37,8 +37,6 @@ class Counters:
     launches_checked: int = 0
     # as they would have taken far more memory than the original tasks
     launches_split: int = 0
-    # of which Legion remembers the analysis
-    launches_traced: int = 0
     # what several ranks have agreed on, and how often they had to wait for it
     matches: int = 0
     matches_awaited: int = 0

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "bindings/scopes.h"
 #include "interposition/net.h"
 #include "mapper/library.h"
 #include "mapper/program_task.h"
@@ -31,7 +30,6 @@
 #include "process/numpy_memory.h"
 #include "process/small_array.h"
 #include "program/elements.h"
-#include "program/kernel_table.h"
 #include "program/program.h"
 #include "threads/copying.h"
 #include "threads/team.h"
@@ -42,15 +40,28 @@ namespace legate_diffuse {
 
 namespace {
 
-// Tells launches apart to which Legate adds other operations: one for each number that is reduced
-// to.
-std::uint64_t kind_of(const std::vector<Access>& arguments) {
-  std::uint64_t kind = arguments.size();
+// While one lives, calls of Legate on this thread are the window's own, which the net lets pass.
+class Passage {
+ public:
+  Passage() : before_{set(true)} {}
+  ~Passage() { set(before_); }
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
 
-  for (const auto& [store, privilege] : arguments) {
-    kind = kind * 31 + static_cast<std::uint64_t>(privilege) * 2 + store->has_scalar_storage();
+ private:
+  static bool set(bool passing) {
+    static auto* const function =
+        find_in_net<decltype(legate_diffuse_net_set_passing)>("legate_diffuse_net_set_passing");
+    return function && function(passing);
   }
-  return kind;
+
+  bool before_;
+};
+
+std::uint64_t num_net_calls() {
+  static auto* const function =
+      find_in_net<decltype(legate_diffuse_net_num_calls)>("legate_diffuse_net_num_calls");
+  return function ? function() : 0;
 }
 
 // The launches of the window are numbered from 1 on; Legate has all up to this one. Only a launch
@@ -121,7 +132,7 @@ std::vector<std::int64_t> parse_program(const nb::bytes& program) {
   return words;
 }
 
-bool submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
+void submit_program(const nb::tuple& stores, const nb::bytes& privileges, const nb::bytes& program,
                     bool partitioned, std::optional<std::string_view> provenance,
                     std::uint64_t launch, std::int64_t task) {
   const auto arguments =
@@ -129,16 +140,7 @@ bool submit_program(const nb::tuple& stores, const nb::bytes& privileges, const 
   const auto words = parse_program(program);
   const auto id = static_cast<legate::LocalTaskID>(task);
 
-  bool has_trace = false;
-
-  call_legate(launch, provenance, [&] {
-    std::optional<LaunchOnPoints> on_points;
-
-    // on GPUs a task's memory depends on what it computes
-    if (partitioned && !kernels_run_on_gpus()) on_points.emplace(kind_of(arguments), id, has_trace);
-    submit_program_task(id, arguments, words, partitioned);
-  });
-  return has_trace;
+  call_legate(launch, provenance, [&] { submit_program_task(id, arguments, words, partitioned); });
 }
 
 // Values that small arrays have before a program runs: which argument, the value, and whether
@@ -375,15 +377,6 @@ void bind_submission(nb::module_& module) {
   module.def("submit_program", &submit_program, nb::arg("stores"), nb::arg("privileges"),
              nb::arg("program"), nb::arg("partitioned"), nb::arg("provenance").none(),
              nb::arg("launch") = 0, nb::arg("task") = static_cast<std::int64_t>(PROGRAM_TASK));
-  module.def(
-      "set_trace_repeats",
-      [](std::uint64_t repeats) {
-        if (auto* const set = find_in_net<decltype(legate_diffuse_net_set_repeats)>(
-                "legate_diffuse_net_set_repeats")) {
-          set(repeats);
-        }
-      },
-      nb::arg("repeats"));
   module.def("scratch_bytes", &scratch_bytes_of, nb::arg("roots"), nb::arg("program"));
   module.def("memory_of_kernels", &memory_of_kernels);
   module.def("submit_original", &submit_original);

@@ -23,7 +23,6 @@
 
 #include "interposition/changing_scopes.h"
 #include "interposition/symbols.h"
-#include "interposition/traces.h"
 
 using legate_diffuse::ChangingScopes;
 using legate_diffuse::find_function;
@@ -100,10 +99,8 @@ const char* legate_diffuse_net_missing_symbol() {
     names.push_back(name);
   }
   for (const auto* name : names) {
-    const std::string_view text{name};
-    const auto is_needed =
-        text.rfind("legate_diffuse_", 0) != 0 && text != legate_diffuse::name_of_private_symbol();
-    if (is_needed && !legate_diffuse::find_symbol(name)) return name;
+    const auto is_own = std::string_view{name}.rfind("legate_diffuse_", 0) == 0;
+    if (!is_own && !legate_diffuse::find_symbol(name)) return name;
   }
   return nullptr;
 }
@@ -220,7 +217,6 @@ void Runtime::raise_pending_exception() {
 }
 
 void Runtime::begin_trace(std::uint32_t trace_id) {
-  legate_diffuse::leave_traces_to_program();
   pass<&Runtime::begin_trace>(this, trace_id);
 }
 

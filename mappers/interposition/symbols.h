@@ -36,21 +36,15 @@ Function find_member(const char* mangled_name) {
   return member;
 }
 
-// The mangled name of a function defined below, given as a pointer to it or to a member.
+// The real counterpart of a function defined below, given as a pointer to it or to a member.
 template <typename Function>
-const char* name_of(Function ours) {
+Function real(Function ours) {
   void* address = nullptr;
   Dl_info info{};
 
   std::memcpy(&address, &ours, sizeof(address));
   if (!dladdr(address, &info) || !info.dli_sname) std::abort();
-  return info.dli_sname;
-}
-
-// Its real counterpart.
-template <typename Function>
-Function real(Function ours) {
-  return find_member<Function>(name_of(ours));
+  return find_member<Function>(info.dli_sname);
 }
 
 }  // namespace legate_diffuse

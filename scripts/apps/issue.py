@@ -95,8 +95,8 @@ def timed(
     return (issued - begin) * scale, (done - begin) * scale
 
 
-def _nothing(*_: Any) -> bool:
-    return False
+def _nothing(*_: Any) -> None:
+    pass
 
 
 def _parse() -> argparse.Namespace:

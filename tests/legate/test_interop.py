@@ -466,11 +466,10 @@ class Recorder:
         self.launched: list[int] = []
         self.provenances: list[str | None] = []
 
-    def submit_program(self, *arguments: Any) -> bool:
-        has_trace = bool(self._native.submit_program(*arguments))
+    def submit_program(self, *arguments: Any) -> None:
+        self._native.submit_program(*arguments)
         self.launched.append(lc.get_machine().count())
         self.provenances.append(arguments[-3])
-        return has_trace
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)

@@ -40,10 +40,9 @@ class Native:
             self.number -= 1
             if self.number == 0 and self.before:
                 raise Interrupt
-            result = found(*arguments)
+            found(*arguments)
             if self.number == 0:
                 raise Interrupt
-            return result
         return call
 """
 

@@ -53,21 +53,6 @@ def test_random_tiles_agree(cpus: int, elements: int, tiny: int) -> None:
     assert status == 0, told[-8000:]
 
 
-@pytest.mark.parametrize("cpus", some([2, 3, 4], 2))
-def test_random_tiles_that_come_again_agree(cpus: int) -> None:
-    """Legion remembers each launch from the first time on."""
-    settings = {
-        "LEGATE_CONFIG": f"--cpus {cpus} --gpus 0 --sysmem 1000 --utility 1",
-        "LEGATE_DIFFUSE_THREADS": "1",
-        "LEGATE_DIFFUSE_TRACES": "1",
-        "LEGATE_TEST": "1",
-        "TINY": "0",
-        "ROUNDS": "6",
-    }
-    status, told = run_checks(CHECKS, settings)
-    assert status == 0, told[-8000:]
-
-
 STEPS = """
 import gc
 import cupynumeric as np
