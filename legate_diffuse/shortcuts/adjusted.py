@@ -125,12 +125,15 @@ _TAKES: Final[dict[type, str]] = {int: "if", float: "f"}
 
 
 def _values(array: Any, values: Any) -> Any:
-    """Return values of an array's type; others are converted by the original."""
+    """Return values as an array's type; some are converted by the original alone."""
     if array.dtype.kind in _TAKES.get(type(values), ""):
         return array.dtype.type(values)
-    if not isinstance(values, np.ndarray) or values.dtype != array.dtype:
+    if not isinstance(values, np.ndarray | list | tuple):
         raise UnsuitableError
-    return values
+    found = np.asarray(values)
+    if not np.can_cast(found.dtype, array.dtype, "same_kind"):
+        raise UnsuitableError
+    return found.astype(array.dtype, copy=False)
 
 
 def put(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
@@ -143,11 +146,13 @@ def put(a: Any, indices: Any, values: Any, mode: Any = "raise") -> None:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Refuse numbers, as the original does, and masks of other types or shapes."""
+    """Refuse numbers and other types, as the original does, and masks of others."""
     is_mask = isinstance(mask, np.ndarray) and mask.dtype == bool
-    if not is_mask or mask.shape != arr.shape or np.ndim(vals) != 1:
+    values = np.asarray(vals)
+    is_alike = values.ndim == 1 and values.dtype == arr.dtype
+    if not is_mask or mask.shape != arr.shape or not is_alike:
         raise UnsuitableError
-    np.place(arr, mask, _values(arr, vals))
+    np.place(arr, mask, values)
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:

@@ -34,6 +34,7 @@ from legate_diffuse.shortcuts.templates import (
     masked_templates,
     new_function,
 )
+from legate_diffuse.stores.dtype import names_by_spelling
 from legate_diffuse.stores.view import View, over
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
@@ -54,6 +55,7 @@ COPIED: Final[tuple[Source, ...]] = (
 
 # Python's numbers, and what cuPyNumeric makes of them.
 _NUMBERS: Final = {float: "float64", int: "int64"}
+_COPY: Final = frozenset(("copy",))
 
 
 def _replace_get(submission: Submission) -> None:
@@ -305,18 +307,14 @@ def _replace_copy(submission: Submission, name: str) -> None:
 
 def _replace_astype(submission: Submission) -> None:
     convert = submission.conversions.convert
-    # the names of types, by what stands for them
-    names: dict[Any, str | None] = {float: "float64", int: "int64", bool: "bool"}
-    names[complex] = "complex128"
-    for known in TARGETS:
-        dtype = np.dtype(known)
-        names[known] = names[dtype] = names[dtype.type] = known
+    names = names_by_spelling(filter(None, TARGETS))
 
     def astype(self: Any, dtype: Any, *options: Any, **named: Any) -> Any:
         made = None
         if type(dtype) in (type, str) or isinstance(dtype, np.dtype):
             name = names.get(dtype)
-            if name is not None and not options and not named:
+            # a new array is made or none, whatever "copy" says
+            if name is not None and not options and named.keys() <= _COPY:
                 made = convert(self, name)
         return original(self, dtype, *options, **named) if made is None else made
 

@@ -24,7 +24,7 @@ from legate_diffuse.shortcuts.client import OF_NUMBERS
 from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
-from legate_diffuse.stores.dtype import dtype_name
+from legate_diffuse.stores.dtype import dtype_name, names_by_spelling
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout
 
@@ -32,14 +32,10 @@ from legate_diffuse.stores.layout import Layout
 _VALUES: Final = {"zeros": "zeros", "ones": "ones", "empty": "zeros"}
 
 
-def _names(submission: Submission) -> dict[Any, str | None]:
-    """Return the names of types, by what stands for them."""
-    names: dict[Any, str | None] = {}
-    for name in ALL:
-        known = dtype_name(submission.client.to_core_type(np.dtype(name)))
-        names[name] = names[np.dtype(name)] = names[np.dtype(name).type] = known
-    names[float], names[int] = names[np.float64], names[np.int64]
-    return names
+def _names(submission: Submission) -> dict[Any, str]:
+    """Return the names that roots have of types, by all that stands for them."""
+    types = [submission.client.to_core_type(np.dtype(name)) for name in ALL]
+    return names_by_spelling(filter(None, map(dtype_name, types)))
 
 
 def _replace_filled(submission: Submission) -> None:
@@ -51,8 +47,8 @@ def _replace_filled(submission: Submission) -> None:
         submission.front(
             package, f"{name}_like", f"{way}_like", "a", "dtype", extra=names
         )
-    submission.front(package, "full", "full", "shape", "value", "dtype")
-    submission.front(package, "full_like", "full_like", "a", "value", "dtype")
+    for name, first in (("full", "shape"), ("full_like", "a")):
+        submission.front(package, name, name, first, "value", "dtype", extra=names)
 
 
 def _replace_copy(submission: Submission) -> None:
@@ -67,10 +63,9 @@ def _replace_ranges(submission: Submission) -> None:
 
 
 def _replace_collected(submission: Submission) -> None:
-    # the original reads elements that are arrays one at a time, too
-    _replace_collecting("array", _SEQUENCES, np.ndarray, submission)
-    # of anything else the original may share the memory
-    _replace_collecting("asarray", _APART, None, submission)
+    _replace_collecting("array", np.ndarray, submission)
+    # of NumPy's arrays the original may share the memory
+    _replace_collecting("asarray", None, submission)
     package = importlib.import_module("cupynumeric")
     submission.front(package, "asarray", "asarray", "a", "dtype")
 
@@ -99,7 +94,7 @@ _APART: Final = _SEQUENCES | {float, int, complex, bool}
 _DTYPE: Final = frozenset(("dtype",))
 
 
-def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
+def _replace_linspace(take: Any, names: dict[Any, str]) -> None:
     package = importlib.import_module("cupynumeric")
 
     def linspace(
@@ -139,17 +134,17 @@ def _replace_linspace(take: Any, names: dict[Any, str | None]) -> None:
 
 
 def _replace_collecting(
-    name: str, collected: frozenset[type], copied: type | None, submission: Submission
+    name: str, copied: type | None, submission: Submission
 ) -> None:
     """Let a function that makes arrays of elements do so here.
 
-    ``collected`` are the types of what NumPy makes arrays of, and ``copied`` is that
-    of which a copy becomes an array with its memory.
+    ``copied`` is the type of which a copy becomes an array with its memory.
     """
     native, known = submission.client.legate.native, submission.hosted.new_arrays
     collect = native.collect
     by_numpy = submission.by_numpy(np.array, "array", keywords=_DTYPE)
     package, client = importlib.import_module("cupynumeric"), submission.client
+    names = _names(submission)
 
     def copied_later(parts: Any) -> Any:
         """Copy arrays to the rows of a new one, if some wait to be computed.
@@ -182,9 +177,13 @@ def _replace_collecting(
         made, kind = None, type(arguments[0]) if arguments else None
         if len(arguments) == 1:
             made = None if named else collect(known.function, *arguments)
-            if made is None and kind in _SEQUENCES and not named:
+            if made is None and kind in _SEQUENCES and not arguments[0]:
+                dtype = names.get(named.get("dtype", float))
+                is_plain = dtype is not None and named.keys() <= _DTYPE
+                made = package.zeros(0, dtype) if is_plain else None
+            elif made is None and kind in _SEQUENCES and not named:
                 made = copied_later(arguments[0])
-            is_known = kind in collected or (kind is copied and is_small(*arguments))
+            is_known = kind in _APART or (kind is copied and is_small(*arguments))
             if made is None and is_known and named.keys() <= _DTYPE:
                 made = by_numpy(*arguments, **named)
         if made is None and kind is copied:

@@ -163,7 +163,8 @@ class Hosted:
             return None
         try:
             plain = self.elements.key_of(key, array.ndim)
-            if _is_mask(plain) and np.shape(plain) == array.shape:
+            is_ours = type(key) is not np.ndarray
+            if is_ours and _is_mask(plain) and np.shape(plain) == array.shape:
                 # others select by masks
                 return None
             elements = self.elements.find(array)

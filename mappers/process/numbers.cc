@@ -157,7 +157,18 @@ nb::object plain_number(PyObject* number) {
 }
 
 bool is_assignable(PyObject* object) {
-  return is_number(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
+  return is_any_number(object) || PyBool_Check(object);
+}
+
+PyObject* number_of(std::int64_t value) {
+  static const auto* const numbers = [] {
+    auto* const made = new std::array<PyObject*, 2>;
+
+    for (std::size_t at = 0; at < made->size(); ++at) (*made)[at] = PyLong_FromLong(at);
+    return made;
+  }();
+
+  return (*numbers)[static_cast<std::size_t>(value)];
 }
 
 std::optional<std::int64_t> integer_from(PyObject* object) {

@@ -29,6 +29,9 @@ nanobind::object plain_number(PyObject* number);
 // Whether it is a float, an int, a bool or a complex of Python's.
 bool is_assignable(PyObject* object);
 
+// 0 or 1, borrowed.
+PyObject* number_of(std::int64_t value);
+
 // Reads an int of Python's; false if it is another object, or has more than 64 bits.
 inline bool read_integer(PyObject* object, std::int64_t& value) {
   int overflows{};

@@ -28,17 +28,6 @@ struct NamedWay {
   Way way;
 };
 
-PyObject* number_of(std::int64_t value) {
-  static const auto* const numbers = [] {
-    auto* const made = new std::array<PyObject*, 2>;
-
-    for (std::size_t at = 0; at < made->size(); ++at) (*made)[at] = PyLong_FromLong(at);
-    return made;
-  }();
-
-  return (*numbers)[static_cast<std::size_t>(value)];
-}
-
 // What stands for all elements in one row.
 PyObject* one_row() {
   static auto* const number = PyLong_FromLong(-1);
@@ -62,20 +51,34 @@ PyObject* none() {
   return Py_NewRef(Py_None);
 }
 
+// Whether something other than None is given.
+bool is_given(PyObject* argument) {
+  return argument && argument != Py_None;
+}
+
+// What a number is without a type.
+std::string_view own_type(PyObject* number) {
+  if (PyBool_Check(number)) return "bool";
+  if (PyFloat_CheckExact(number)) return "float64";
+  return PyComplex_CheckExact(number) ? "complex128" : "int64";
+}
+
 // A new array of a shape full of a number, or of the only element of an array.
 PyObject* full(const Arguments& given) {
-  if (!given[1] || !given.end_at(2)) Py_RETURN_NONE;
-  if (is_number(given[1])) {
-    const auto* const dtype = PyFloat_CheckExact(given[1]) ? "float64" : "int64";
+  if (!given[1] || !given.end_at(3)) Py_RETURN_NONE;
 
-    return filled(given.arrays, given[0], dtype, given[1]);
+  const auto dtype = type_from(given.extra, is_given(given[2]) ? given[2] : nullptr, {});
+
+  if (is_given(given[2]) && dtype.empty()) Py_RETURN_NONE;
+  if (is_assignable(given[1])) {
+    return filled(given.arrays, given[0], dtype.empty() ? own_type(given[1]) : dtype, given[1]);
   }
-  if (!is_array(given[1])) Py_RETURN_NONE;
+  if (!is_array(given[1]) || !dtype.empty()) Py_RETURN_NONE;
 
   const auto number = nb::steal(value_of(given[1]));
-  auto* const dtype = number.is_none() ? nullptr : dtype_of(given[1]);
+  auto* const own = number.is_none() ? nullptr : dtype_of(given[1]);
 
-  return dtype ? filled(given.arrays, given[0], text_of(dtype), number.ptr()) : none();
+  return own ? filled(given.arrays, given[0], text_of(own), number.ptr()) : none();
 }
 
 PyObject* filled_with(const Arguments& given, std::int64_t number) {
@@ -85,15 +88,21 @@ PyObject* filled_with(const Arguments& given, std::int64_t number) {
   return filled(given.arrays, given[0], dtype, number_of(number));
 }
 
-PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
-  const auto dtype = type_from(given.extra, given[1] == Py_None ? nullptr : given[1], {});
+// An array like another, full of a number; of the type that is given, if one is.
+PyObject* filled_like_with(const Arguments& given, PyObject* type, PyObject* number,
+                           std::size_t end) {
+  const auto dtype = type_from(given.extra, is_given(type) ? type : nullptr, {});
 
-  if (!given.end_at(2) || (given[1] && given[1] != Py_None && dtype.empty())) return none();
-  return filled_like(given.arrays, given[0], dtype, number_of(number));
+  if (!given.end_at(end) || (is_given(type) && dtype.empty())) return none();
+  return filled_like(given.arrays, given[0], dtype, number);
+}
+
+PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
+  return filled_like_with(given, given[1], number_of(number), 2);
 }
 
 PyObject* range_of(const Arguments& given) {
-  const auto is_typed = given[3] && given[3] != Py_None;
+  const auto is_typed = is_given(given[3]);
   const auto dtype = type_from(given.extra, is_typed ? given[3] : nullptr, {});
 
   if (is_typed && dtype.empty()) return none();
@@ -183,9 +192,7 @@ constexpr std::array WAYS{
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
-               return given[1] && given.end_at(2)
-                          ? filled_like(given.arrays, given[0], {}, given[1])
-                          : none();
+               return given[1] ? filled_like_with(given, given[2], given[1], 3) : none();
              }},
     NamedWay{"hosted", hosted},
     NamedWay{"hosted_by",
