@@ -133,9 +133,7 @@ def _replace_linspace(take: Any, names: dict[Any, str]) -> None:
     original = replace(package, "linspace", linspace)
 
 
-def _replace_collecting(
-    name: str, copied: type | None, submission: Submission
-) -> None:
+def _replace_collecting(name: str, copied: type | None, submission: Submission) -> None:
     """Let a function that makes arrays of elements do so here.
 
     ``copied`` is the type of which a copy becomes an array with its memory.

@@ -183,9 +183,19 @@ struct Get {
     return first_of([&] { return elements->get(array, key); }, [&] { return own(array, key); });
   }
 
+  // An element of a sequence, as for ``reversed`` and ``bisect``.
+  static PyObject* item(PyObject* array, Py_ssize_t place) {
+    const auto key = nb::steal(PyLong_FromSsize_t(place));
+
+    return key.is_valid() ? call(array, key.ptr()) : nullptr;
+  }
+
   static void take(std::string_view, Function* known) {
+    auto& type = *array_fields().classes.ndarray;
+
     elements = known;
-    own = std::exchange(array_fields().classes.ndarray->tp_as_mapping->mp_subscript, &call);
+    own = std::exchange(type.tp_as_mapping->mp_subscript, &call);
+    type.tp_as_sequence->sq_item = &item;
   }
 };
 

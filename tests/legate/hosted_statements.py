@@ -377,6 +377,8 @@ A[x[:4].__array__() > 2]
 A[1:][A[1:].__array__() > 2]
 x[x.__array__() > 200]
 x[i.__array__()]
+list(reversed(x))
+list(reversed(A))
 copy(x)
 copy(A)
 x.conj()
