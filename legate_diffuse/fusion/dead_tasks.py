@@ -7,8 +7,7 @@ computes and nobody uses later on is left out where kernels are made (``lowering
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from legate_diffuse.ir import IndexTask, View, Window
@@ -24,12 +23,14 @@ def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> 
     """
     dead = set()
     read: set[int] = set()
-    # what is written before it is read, from the operation on that was looked at
-    written: set[View] = set()
+    # by stores, what is written before it is read, from the operation on that was
+    # looked at
+    written: dict[int, set[View]] = {}
     for position in reversed(range(len(window.tasks))):
         task = window.tasks[position]
         used = any(
-            (v.store.live or v.store.id in read) and not _is_overwritten(v, written)
+            (v.store.live or v.store.id in read)
+            and not _is_overwritten(v, written.get(v.store.id, ()))
             for v in task.changes
         )
         is_known = covered(task)
@@ -37,19 +38,18 @@ def without_dead_tasks(window: Window, covered: Callable[[IndexTask], bool]) -> 
             dead.add(position)
             continue
         if is_known:
-            written.update(task.writes)
+            for view in task.writes:
+                written.setdefault(view.store.id, set()).add(view)
         # what it reduces to has an initial value
         seen = task.read | {access.view.store.id for access in task.reductions}
-        seen = seen if is_known else task.stores
-        written = {view for view in written if view.store.id not in seen}
+        for store in seen if is_known else task.stores:
+            written.pop(store, None)
         read |= task.stores
     return replace(window, dead=frozenset(dead))
 
 
-def _is_overwritten(view: View, written: AbstractSet[View]) -> bool:
-    return view in written or any(
-        each.store == view.store and shows_store(each) for each in written
-    )
+def _is_overwritten(view: View, written: Collection[View]) -> bool:
+    return view in written or any(map(shows_store, written))
 
 
 def never_made(window: Window) -> tuple[int, ...]:
