@@ -99,14 +99,17 @@ class Elements:
             return key
         if type(key) is bool:
             raise UnsuitableError
+        return self.plain(key, "biu", self._brings(key, dims))
+
+    def _brings(self, key: Any, dims: int) -> bool:
+        """Whether what an index waits for is to be computed now."""
+        if type(key) is not self._ndarray:
+            return True
         # what waits for a few integers, or for a mask of all elements, can be fused
-        # with what is selected
-        brings = type(key) is not self._ndarray or (
-            key.ndim != dims
-            if key.dtype == bool
-            else key.size > MOST_POINTS or not self._waits(key)
-        )
-        return self.plain(key, "biu", brings)
+        # with what is selected; a program with a single one goes by elements
+        if key.dtype == bool:
+            return bool(key.ndim != dims)
+        return not key.ndim or key.size > MOST_POINTS or not self._waits(key)
 
     def _waits(self, array: Any) -> bool:
         view = self._view_of(array)

@@ -39,6 +39,35 @@ assert settled(program) == 0
     )
 
 
+def test_elements_of_large_arrays_as_indices() -> None:
+    run_here(
+        SETTLED
+        + """
+rng = np.random.default_rng(3)
+places, values = rng.integers(0, 300, 90000), rng.random((300, 300))
+P, V = cn.array(places), cn.array(values)
+def program(n):
+    p, v = (P, V.copy()) if n is cn else (places, values.copy())
+    found = []
+    for k in range(20):
+        v[p[k], p[k + 1]] += 1.0
+        v[p[k], 3] -= v[3, p[k + 2]]
+        v[p[k + 3]] *= 0.5
+        v[2:9, p[k]] = v[p[k], 2:9]
+        found += [v[p[k], p[k]] * 2.0, v[p[k] : p[k] + 3, 0], v[p[k]] + 1.0]
+    return [v, *found]
+assert settled(program) == 0
+P[5] = 300
+for n, p, v in ((cn, P, V), (np, np.array(P), values)):
+    try:
+        v[p[5], 0]
+    except IndexError:
+        continue
+    raise AssertionError(n)
+""",
+    )
+
+
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_parts_that_change_between_tasks(cpus: int) -> None:
     """Loops over all elements, tasks of Legate's and NumPy see what parts have got."""
