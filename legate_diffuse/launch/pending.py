@@ -206,11 +206,7 @@ class Pending:
         state = self.state
         if self.queue.head is not None or root in state.kept:
             return True
-        return root in state.roots and any(
-            operation.views[position].root is root
-            for operation in state.operations
-            for position in operation.kind.changed
-        )
+        return root in state.roots and state.changes(root)
 
     def is_sole(self, sole: bool) -> bool:
         """Whether no rank's program can reach the buffer of a new array."""

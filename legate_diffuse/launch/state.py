@@ -90,7 +90,9 @@ class WindowState:
     """
 
     __slots__ = (
+        "_changed",
         "_landmarks",
+        "_num_looked_at",
         "_ranged",
         "agreed",
         "awaits",
@@ -131,13 +133,16 @@ class WindowState:
         self._landmarks: dict[tuple[Root, int], Landmarks] = {}
         # roots and their dimensions that are seen through ranges
         self._ranged: set[tuple[Root, int]] = set()
+        # what the first operations change, and how many have been looked at
+        self._changed: set[Root] = set()
+        self._num_looked_at = 0
 
     def forget(self) -> None:
         """Drop all arrays, once the steps of the window are known."""
         self.operations = []
         self.views, self.roots = {}, {}
         self.kept = frozenset()
-        self._landmarks, self._ranged = {}, set()
+        self._landmarks, self._ranged, self._changed = {}, set(), set()
 
     def end_before(self, rest: Sequence[Any]) -> None:
         """Let the window end before operations that were recorded already."""
@@ -159,6 +164,16 @@ class WindowState:
             else:
                 key.append(number)
         self.operations.append(operation)
+
+    def changes(self, root: Root) -> bool:
+        """Whether an operation may change a root."""
+        end = len(self.operations)
+        for operation in self.operations[self._num_looked_at : end]:
+            for position in operation.kind.changed:
+                self._changed.add(operation.views[position].root)
+        # a finalizer may have asked meanwhile
+        self._num_looked_at = max(self._num_looked_at, end)
+        return root in self._changed
 
     def is_constant(self, root: Root) -> bool:
         """Whether recorded operations read a root as a constant."""
