@@ -228,7 +228,8 @@ class LogicalStore(metaclass=_AcceptsReal):
             if view.affine and window.may_show(root):
                 return ShownPhysicalStore(view)
         with window.waiting():
-            physical = view.materialize().get_physical_store(target)
+            real_store = view.materialize(maps=target is None)
+            physical = real_store.get_physical_store(target)
         if root.scalar_storage:
             # a copy: Legate does not keep a future's physical store up to date
             return physical

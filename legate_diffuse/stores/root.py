@@ -161,6 +161,12 @@ class Root:
         """Whether nothing was written yet."""
         return self.real is None and not self.is_here
 
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the elements lie in memory of Legate's, which it maps."""
+        mapped = self.mapped
+        return mapped is not None and type(mapped) is not Given and self.is_here
+
     def small_array(self) -> Any:
         """Return what keeps the elements in this process, once they are there."""
         if self.small is None:
@@ -225,15 +231,16 @@ class Root:
         self.version += 1
         return self.small.show()
 
-    def materialize(self, *, reads_only: bool = False) -> Any:
+    def materialize(self, *, reads_only: bool = False, maps: bool = False) -> Any:
         """Return the real ``LogicalStore`` of the whole storage.
 
         Elements that lie in this process are stored there first. They stay here as
         well if the caller ``reads_only``, and passes the store to nobody who writes.
+        What is mapped stays so for a caller who ``maps`` it, too.
         """
         if self.small is None:
             self._make()
-        else:
+        elif not (maps and self.is_mapped):
             self.hand_over(reads=True, writes=not reads_only)
         return self.real
 

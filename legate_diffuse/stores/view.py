@@ -42,7 +42,7 @@ class View:
         # how often the root had moved when the real store was made
         self._moves = 0
 
-    def materialize(self, *, reads_only: bool = False) -> Any:
+    def materialize(self, *, reads_only: bool = False, maps: bool = False) -> Any:
         """Return the real ``LogicalStore`` seen through the same transforms.
 
         See ``Root.materialize``.
@@ -51,7 +51,7 @@ class View:
         real = None
         if root.small is not None:
             # which may move it
-            real = root.materialize(reads_only=reads_only)
+            real = root.materialize(reads_only=reads_only, maps=maps)
         if not self._is_made():
             moves = root.moves
             if real is None:
