@@ -156,10 +156,10 @@ FUNCTIONS: Final = (
     Recipe("flipud", _TURNING),
     Recipe("fliplr", _TURNING),
     Recipe("rot90", _TURNING, 3, "k axes"),
-    Recipe("take", _INDEXING, 3, "axis"),
+    Recipe("take", _INDEXING, 3, "axis mode"),
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2, least=3),
     Recipe("compress", _INDEXING, 3, "axis", arrays=2),
-    Recipe("choose", _INDEXING, 2, converts=False),
+    Recipe("choose", _INDEXING, 2, "mode", converts=False),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, 2, "k"),
@@ -224,7 +224,10 @@ FUNCTIONS: Final = (
         for name in ("nanargmax", "nanargmin")
     ),
     Recipe("unique", "_module.sets_making", 1, orders=True),
-    Recipe("isin", "_module.sets_making", 2),
+    *(
+        Recipe(name, "_module.sets_making", 2, "invert kind")
+        for name in ("isin", "in1d")
+    ),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
@@ -248,8 +251,12 @@ FUNCTIONS: Final = (
         )
         for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
-    Recipe("nancumsum", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumsum, "u")),
-    Recipe("nancumprod", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumprod, "u")),
+    Recipe(
+        "nancumsum", _SUMS, 2, "axis dtype", _NUMBERS, in_own_type(np.nancumsum, "u")
+    ),
+    Recipe(
+        "nancumprod", _SUMS, 2, "axis dtype", _NUMBERS, in_own_type(np.nancumprod, "u")
+    ),
     Recipe("nansum", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     *(
         Recipe(
@@ -272,7 +279,7 @@ FUNCTIONS: Final = (
     Recipe("diff", _SUMS, 3, "n axis prepend append", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
     Recipe("mean", _AVERAGES, 2, "axis keepdims", _NUMBERS, least=2, is_loop=True),
-    Recipe("var", _AVERAGES, 2, "axis ddof keepdims", "f", is_loop=True),
+    Recipe("var", _AVERAGES, 2, "axis ddof keepdims", _REAL, is_loop=True),
     Recipe(
         "cov", "_module.stats_correlating", 2, "rowvar bias ddof", _REAL, is_loop=True
     ),
@@ -298,7 +305,7 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     _elementwise("isclose", "_module.logic_comparison", 2, "rtol atol", computes=True),
-    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL),
+    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL, least=3),
     _elementwise("round", "_module.math_rounding", 2, "decimals", _REAL),
     _elementwise("nan_to_num", "_module.math_misc", 1, "nan posinf neginf", "f"),
     Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
@@ -341,7 +348,6 @@ METHODS: Final = (
     "argpartition",
     "argsort",
     "choose",
-    "clip",
     "cumprod",
     "cumsum",
     "diagonal",
@@ -366,6 +372,7 @@ OPERATORS: Final = (
         arrays=2,
         converts=False,
     ),
+    _elementwise("clip", "", 3, kinds=_REAL),
     Recipe("__contains__", "", 2, kinds=_ORDERED, function=adjusted.contains),
     *(
         _elementwise(name, "", kinds="c", function=np.conj)

@@ -24,6 +24,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.written import Plain
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 
@@ -42,6 +43,14 @@ _METHODS: Final = {
     "min": ("MIN", _ORDERED),
     "any": ("ANY", _TRUTH),
     "all": ("ALL", _TRUTH),
+}
+# The functions of two operands that say in which types they reduce. The others reduce
+# to truth values.
+_FUNCTIONS: Final = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
 }
 # How partial results of a reduction are combined, and what it starts from: a number, or
 # the least or the greatest element of the type.
@@ -73,7 +82,9 @@ _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
 # The arguments that say along which axes, and what NumPy takes of those of a method.
 AXIS: Final = frozenset(("axis", "keepdims"))
 ARGUMENTS: Final = {
-    name: AXIS | {"initial", "where"} | ({"dtype"} if name in _SUMS else frozenset())
+    name: AXIS
+    | {"initial", "where", "out"}
+    | ({"dtype"} if name in _SUMS else frozenset())
     for name in _METHODS
 }
 # What options are that are not given.
@@ -138,8 +149,9 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
-    doctor, sums, arguments = client.doctor, name in _SUMS, ARGUMENTS[name]
-    defaults = {each: DEFAULTS[each] for each in (*arguments, "out")}
+    doctor, sums = client.doctor, name in _SUMS
+    arguments = ARGUMENTS[name] - {"dtype", "out"}
+    defaults = {each: DEFAULTS[each] for each in arguments}
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
@@ -210,8 +222,6 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             type(initial) is float and kind != "f"
         ):
             return None
-        if "dtype" in given and not _is_alike(given["dtype"], kind):
-            return None
         if not _is_mask(given.get("where", True)):
             return None
         return by_numpy(array, *options, **given)
@@ -281,19 +291,14 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
-    submission.write_results(client.ndarray, name)
     original = replace(client.ndarray, name, reduce)
+    written = submission.written
+    plain: Plain = written.any_type
+    if name in _FUNCTIONS:
+        plain = written.reduction(_FUNCTIONS[name])
+    submission.write_results(client.ndarray, name, plain, 2)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)
-
-
-def _is_alike(dtype: Any, kind: str) -> bool:
-    """Whether a type is of a kind, and its sums are not rounded as those of halves."""
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        return False
-    return bool(found.kind == kind and found.itemsize > 2)
 
 
 def _is_mask(where: Any) -> bool:
