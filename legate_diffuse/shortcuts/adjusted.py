@@ -40,16 +40,16 @@ def clip(a: Any, low: Any = None, high: Any = None) -> Any:
 
     Refuse bounds that are in no order: the original takes the lower one first.
     """
-    limits = np.iinfo(a.dtype) if a.dtype.kind in "iu" else np.finfo(a.dtype)
-    low, high = (
-        np.array(default if bound is None else bound, dtype=a.dtype)
-        for bound, default in ((low, limits.min), (high, limits.max))
-    )
+    if low is None or high is None:
+        limits = np.iinfo(a.dtype) if a.dtype.kind in "iu" else np.finfo(a.dtype)
+        low = limits.min if low is None else low
+        high = limits.max if high is None else high
+    low, high = np.array(low, a.dtype), np.array(high, a.dtype)
+    if low.ndim + high.ndim and low.size == high.size == 1:
+        low, high = low.reshape(()), high.reshape(())
     if not (low <= high).all():
         raise UnsuitableError
-    if low.size == high.size == 1:
-        low, high = low.reshape(()), high.reshape(())
-    return np.clip(a, low, high)
+    return a.clip(low, high)
 
 
 # So many elements in a row are worth a call of NumPy's.

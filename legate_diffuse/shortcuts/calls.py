@@ -125,6 +125,7 @@ _EXACT: Final = frozenset(
     | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
     | {"bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}
+    | {"isfinite", "isinf", "isnan", "signbit"}
 )
 # Kinds of types that have no operators of their own (complex numbers have a product).
 _REAL_KINDS: Final = "biuf"

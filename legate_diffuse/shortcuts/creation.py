@@ -53,8 +53,10 @@ def _replace_filled(submission: Submission) -> None:
         submission.front(
             package, f"{name}_like", f"{way}_like", "a", "dtype", extra=names
         )
-    submission.front(package, "full", "full", "shape", "value", "dtype")
-    submission.front(package, "full_like", "full_like", "a", "value", "dtype")
+    submission.front(package, "full", "full", "shape", "value", "dtype", extra=names)
+    submission.front(
+        package, "full_like", "full_like", "a", "value", "dtype", extra=names
+    )
 
 
 def _replace_copy(submission: Submission) -> None:

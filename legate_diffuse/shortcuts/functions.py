@@ -64,15 +64,16 @@ def _replace_function(name: str, submission: Submission) -> None:
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
         a = array_of(a)
-        options, named = in_places(parameters, 1, options, named)
+        if len(options) > 1:
+            options, named = in_places(parameters, 1, options, named)
         if (
             type(a) is ndarray
             and named.keys() <= arguments
-            and len(options) < 2
+            and len(options) + ("axis" in named) < 2
             # which the function looks at, other than the method
             and type(named.get("initial")) is not list
             # other than the method, the function takes 0 for one that is not there
-            and (a.ndim or not options)
+            and (a.ndim or not (options or "axis" in named))
         ):
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
@@ -195,6 +196,8 @@ def _replace_where(submission: Submission) -> None:
         x, y = array_of(x), array_of(y)
         if type(a) is not ndarray:
             return original(a, x, y)
+        if a.dtype != bool and y is not None and not client.warn.is_on:
+            a = a.astype(bool)
         kinds = {type(x), type(y)}
         if ndarray in kinds or kinds <= _CHOSEN:
             function = known if ndarray in kinds else known_of[_type_of_numbers(kinds)]

@@ -52,8 +52,14 @@ def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     )
     for plain, functions in written_functions:
         if name in functions:
-            in_place = recipe.is_elementwise or recipe.in_blas
-            submission.write_results(owner, name, plain, recipe.positional, in_place)
+            submission.write_results(
+                owner,
+                name,
+                plain,
+                recipe.positional,
+                in_place=recipe.is_elementwise or recipe.in_blas,
+                fills=True,
+            )
     extra = submission.hosted.recipe(
         recipe.runs,
         name,
@@ -157,21 +163,21 @@ def _replace_reduce(submission: Submission) -> None:
     methods = {client.ufuncs[each]: _METHODS[each] for each in _METHODS}
 
     def reduce(self: Any, array: Any, *options: Any, **named: Any) -> Any:
-        array = array_of(array)
-        options, named = in_places(parameters, 0, options, named)
-        called = {"axis": 0, **named}
-        if type(array) is client.ndarray and not array.ndim and called["axis"] == 0:
-            called["axis"] = None
-        called = {each: called[each] for each in called if called[each] is not None}
-        method = methods.get(self)
-        if (
-            type(array) is not client.ndarray
-            or options
-            or method is None
-            or not called.keys() <= ARGUMENTS[method]
-        ):
-            return original(self, array, *options, **named)
-        return getattr(array, method)(**called)
+        array, method = array_of(array), methods.get(self)
+        if options:
+            options, named = in_places(parameters, 0, options, named)
+        if type(array) is client.ndarray and method is not None and not options:
+            called = {each: named[each] for each in named if named[each] is not None}
+            if called.get("axis", 0 if "axis" not in named else None) == 0:
+                # of a vector that is all
+                called["axis"] = 0
+                if array.ndim < 2:
+                    del called["axis"]
+            if not called:
+                return getattr(array, method)()
+            if called.keys() <= ARGUMENTS[method]:
+                return getattr(array, method)(**called)
+        return original(self, array, *options, **named)
 
     parameters = parameters_of(client.binary_ufunc.reduce)
     del parameters["self"], parameters["array"]

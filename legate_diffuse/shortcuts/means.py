@@ -66,8 +66,8 @@ def _replace_mean(submission: Submission) -> None:
             made = average(a, options, named)
             return original(a, *options, **named) if made is None else made
 
-        original = replace(owner, "mean", mean)
         submission.write_results(owner, "mean", submission.written.mean, 2)
+        original = replace(owner, "mean", mean)
 
     replace_mean(client.ndarray)
     replace_mean(importlib.import_module("cupynumeric"))

@@ -38,6 +38,8 @@ from legate_diffuse.shortcuts.refusals import (
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
 _REAL: Final = "iuf"
+# Those of what adds up; other than those of what only moves.
+_SCANNED: Final = f"{_NUMBERS}b"
 # Those that have an order.
 _ORDERED: Final = "biuf"
 
@@ -224,10 +226,8 @@ FUNCTIONS: Final = (
         for name in ("nanargmax", "nanargmin")
     ),
     Recipe("unique", "_module.sets_making", 1, orders=True),
-    *(
-        Recipe(name, "_module.sets_making", 2, "invert kind")
-        for name in ("isin", "in1d")
-    ),
+    Recipe("isin", "_module.sets_making", 2, "invert kind"),
+    Recipe("in1d", "_module.sets_making", 2, "invert kind"),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
@@ -245,17 +245,21 @@ FUNCTIONS: Final = (
             _SUMS,
             2,
             "axis dtype",
-            # other than those of what only moves, without halves
-            f"{_NUMBERS}b",
+            _SCANNED,
             in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "ub"),
         )
         for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
-    Recipe(
-        "nancumsum", _SUMS, 2, "axis dtype", _NUMBERS, in_own_type(np.nancumsum, "u")
-    ),
-    Recipe(
-        "nancumprod", _SUMS, 2, "axis dtype", _NUMBERS, in_own_type(np.nancumprod, "u")
+    *(
+        Recipe(
+            name,
+            _SUMS,
+            2,
+            "axis dtype",
+            _SCANNED,
+            in_own_type(getattr(np, name), "ub"),
+        )
+        for name in ("nancumsum", "nancumprod")
     ),
     Recipe("nansum", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     *(
@@ -315,7 +319,9 @@ FUNCTIONS: Final = (
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),
-    Recipe("trace", _PRODUCTS, 2, "offset", _NUMBERS, in_own_type(trace, "iu")),
+    Recipe(
+        "trace", _PRODUCTS, 4, "offset axis1 axis2", _SCANNED, in_own_type(trace, "biu")
+    ),
     Recipe(
         "norm",
         _LINALG,

@@ -73,9 +73,9 @@ _WIDER: Final[dict[str | None, str]] = {
 # What does the same with several axes, or keeps dimensions, and the kinds of types.
 _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "sum": (np.ndarray.sum, ALL_KINDS),
-    "prod": (np.ndarray.prod, "iuf"),
-    "max": (np.ndarray.max, "iuf"),
-    "min": (np.ndarray.min, "iuf"),
+    "prod": (np.ndarray.prod, "biuf"),
+    "max": (np.ndarray.max, "biuf"),
+    "min": (np.ndarray.min, "biuf"),
     "any": (along_one(np.ndarray.any), "biuf"),
     "all": (along_one(np.ndarray.all), "biuf"),
 }
@@ -190,6 +190,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         elif len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             keeps = named.get("keepdims", False)
+            if axis in (0, -1) and keeps is False and self.ndim == 1:
+                return reduce(self)
             if type(axis) is int and type(keeps) is bool:
                 made = along(found.function, self, axis)
                 if made is None:
@@ -291,12 +293,12 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
-    original = replace(client.ndarray, name, reduce)
     written = submission.written
     plain: Plain = written.any_type
     if name in _FUNCTIONS:
         plain = written.reduction(_FUNCTIONS[name])
     submission.write_results(client.ndarray, name, plain, 2)
+    original = replace(client.ndarray, name, reduce)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)
 

@@ -150,7 +150,7 @@ class Submission:
         return self.native_first("hosted", _leave, extra=extra)
 
     def write_results(
-        self, owner: Any, name: str, plain: Plain, count: int, in_place: bool = False
+        self, owner: Any, name: str, plain: Plain, count: int, **how: bool
     ) -> None:
         """Let a function with an argument ``out`` write there what it makes without.
 
@@ -161,7 +161,7 @@ class Submission:
             return getattr(owner, name)(*arguments, **named)
 
         original = getattr(owner, name)
-        write = self.written.over(original, call, plain, count, in_place)
+        write = self.written.over(original, call, plain, count, **how)
         replace(owner, name, write)
 
     def array_of(self, argument: Any) -> Any:

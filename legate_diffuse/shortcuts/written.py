@@ -190,7 +190,9 @@ class Written:
         call: Callable[..., Any],
         plain: Plain,
         count: int,
-        in_place: bool,
+        *,
+        in_place: bool = False,
+        fills: bool = False,
     ) -> Callable[..., Any]:
         """Return a function with ``out`` and ``dtype`` that makes plain calls.
 
@@ -201,12 +203,17 @@ class Written:
             count: how many arguments come by position.
             in_place: whether the original copies arguments with elements of ``out``.
                 Else only what has none is written to.
+            fills: whether plain calls are faster with the first arguments in their
+                places.
         """
         parameters = parameters_of(original)
         kinds = {each.kind for each in inspect.signature(original).parameters.values()}
         takes_any = inspect.Parameter.VAR_POSITIONAL in kinds
+        looked_at = {*_TARGETS, *(tuple(parameters)[:count] if fills else ())}
 
         def write(*arguments: Any, **named: Any) -> Any:
+            if len(arguments) <= count and looked_at.isdisjoint(named):
+                return original(*arguments, **named)
             were_named = len(named)
             if not takes_any:
                 arguments, named = in_places(parameters, count, arguments, named)

@@ -62,15 +62,21 @@ PyObject* none() {
   return Py_NewRef(Py_None);
 }
 
+// Whether an argument is given, and is not None.
+bool is_given(PyObject* argument) {
+  return argument && argument != Py_None;
+}
+
 // A new array of a shape full of a number, or of the only element of an array.
 PyObject* full(const Arguments& given) {
-  if (!given[1] || !given.end_at(2)) Py_RETURN_NONE;
+  if (!given[1]) Py_RETURN_NONE;
   if (is_number(given[1])) {
-    const auto* const dtype = PyFloat_CheckExact(given[1]) ? "float64" : "int64";
+    const auto dtype = type_from(given.extra, is_given(given[2]) ? given[2] : nullptr,
+                                 PyFloat_CheckExact(given[1]) ? "float64" : "int64");
 
-    return filled(given.arrays, given[0], dtype, given[1]);
+    return dtype.empty() ? none() : filled(given.arrays, given[0], dtype, given[1]);
   }
-  if (!is_array(given[1])) Py_RETURN_NONE;
+  if (is_given(given[2]) || !is_array(given[1])) Py_RETURN_NONE;
 
   const auto number = nb::steal(value_of(given[1]));
   auto* const dtype = number.is_none() ? nullptr : dtype_of(given[1]);
@@ -85,18 +91,22 @@ PyObject* filled_with(const Arguments& given, std::int64_t number) {
   return filled(given.arrays, given[0], dtype, number_of(number));
 }
 
-PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
-  const auto dtype = type_from(given.extra, given[1] == Py_None ? nullptr : given[1], {});
+// A new array of the shape of another one, of its type if none is given.
+PyObject* filled_like_by(const Arguments& given, PyObject* type, PyObject* number) {
+  const auto dtype = type_from(given.extra, is_given(type) ? type : nullptr, {});
 
-  if (!given.end_at(2) || (given[1] && given[1] != Py_None && dtype.empty())) return none();
-  return filled_like(given.arrays, given[0], dtype, number_of(number));
+  if (is_given(type) && dtype.empty()) return none();
+  return filled_like(given.arrays, given[0], dtype, number);
+}
+
+PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
+  return filled_like_by(given, given[1], number_of(number));
 }
 
 PyObject* range_of(const Arguments& given) {
-  const auto is_typed = given[3] && given[3] != Py_None;
-  const auto dtype = type_from(given.extra, is_typed ? given[3] : nullptr, {});
+  const auto dtype = type_from(given.extra, is_given(given[3]) ? given[3] : nullptr, {});
 
-  if (is_typed && dtype.empty()) return none();
+  if (is_given(given[3]) && dtype.empty()) return none();
   return range(given.arrays, given[0], given[1], given[2], dtype);
 }
 
@@ -183,9 +193,7 @@ constexpr std::array WAYS{
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
-               return given[1] && given.end_at(2)
-                          ? filled_like(given.arrays, given[0], {}, given[1])
-                          : none();
+               return given[1] ? filled_like_by(given, given[2], given[1]) : none();
              }},
     NamedWay{"hosted", hosted},
     NamedWay{"hosted_by",

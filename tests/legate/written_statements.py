@@ -235,13 +235,49 @@ A.any(axis=(0, 1))
 A.all(axis=(1, 0), keepdims=True)
 any(T, axis=(0, 1))
 count_nonzero(R, axis=(0, 1))
+x.any()
+x.all()
 x.max()
 A.max(0)
+T.max(axis=(0, 1))
+nanmax(A)
+prod(r, where=r > 1)
+max(R, axis=1, initial=0, where=R > 1)
+where(r, x, 1)
+where(r, x, 1.5)
+where(r, x, r)
+where(R, R, R[0])
+where(R)
+where(r > 1, x)
+trace(T, 0, 0, 1)
+trace(T, 1, 1, 2)
+trace(T, -1, axis1=2, axis2=0)
+trace(T, axis1=1, axis2=-1)
+trace(T, axis1=1)
+trace(T, axis1=1, axis2=1)
+trace(T, 9, 1, 2)
+trace(A, 1)
+R.trace(-1, 0, 1)
+R.trace(-1, 1, 0)
+nancumprod(R, axis=0)
+isnan(i4)
+isinf(x)
+isfinite(x)
+signbit(x)
+isnan(x, out=x > 1)
 A.min(axis=1, keepdims=True)
 """.strip().split("\n")
+
+_FILLED: Final = [
+    f"{name}, {value}, dtype='{each}')"
+    for name in ("full((3, 4)", "full_like(x")
+    for value in ("2", "2.5", "True", "-1", "300", "nan", "1 << 40", "2j", "x[:1]")
+    for each in _TYPES
+]
 
 WRITTEN: Final = [
     *(each for call in (*_CALLS, *_UNTYPED) for each in _written(*call)),
     *(each for call, _ in _CALLS for each in _typed(call)),
     *_OTHERS,
+    *_FILLED,
 ]
