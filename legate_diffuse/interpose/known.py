@@ -287,6 +287,7 @@ KNOWN: Final[dict[str, dict[str, tuple[int, int]]]] = {
         "sum": (0xC406FCD5EF71DC28, 0xA4E816F2E834020A),
     },
     "_module.sets_making": {
+        "in1d": (0x0975CA0407F18C60, 0x3829132A4E56827F),
         "isin": (0x32571C60824AF878, 0x1EA44925AD3E9C0E),
         "unique": (0x5526F2A018C81AEC, 0x9AA17BB2A2EE5D8C),
     },

@@ -13,7 +13,7 @@ import numpy as np
 from legate_diffuse.interpose.originals import real
 from legate_diffuse.shortcuts.elements import UnsuitableError
 from legate_diffuse.shortcuts.ordering import MANY_TO_SCAN
-from legate_diffuse.shortcuts.refusals import Function, unless
+from legate_diffuse.shortcuts.refusals import Function
 
 
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:
@@ -35,8 +35,23 @@ def compressed(a: Any, condition: Any, axis: Any = None) -> Any:
     return compress(condition, a, axis)
 
 
-# What integers are summed in.
-_WIDE: Final = ("int64", "float64")
+def clip(a: Any, low: Any = None, high: Any = None) -> Any:
+    """Let bounds have the type of the elements, which are the limits of it otherwise.
+
+    Refuse bounds that are in no order: the original takes the lower one first.
+    """
+    if low is None or high is None:
+        limits = np.iinfo(a.dtype) if a.dtype.kind in "iu" else np.finfo(a.dtype)
+        low = limits.min if low is None else low
+        high = limits.max if high is None else high
+    low, high = np.array(low, a.dtype), np.array(high, a.dtype)
+    if low.ndim + high.ndim and low.size == high.size == 1:
+        low, high = low.reshape(()), high.reshape(())
+    if not (low <= high).all():
+        raise UnsuitableError
+    return a.clip(low, high)
+
+
 # So many elements in a row are worth a call of NumPy's.
 _LONG_ROW: Final = 2**9
 
@@ -60,13 +75,12 @@ def as_type(function: Function, dtype: Any) -> Function:
 def in_own_type(function: Function, kinds: str) -> Function:
     """Sum integers of some kinds in their own type, also where it is narrow.
 
-    Another type is one that loses nothing.
+    Elements of another type are converted before (``written.py``).
     """
 
     def summed(a: Any, *options: Any, dtype: Any = None, **named: Any) -> Any:
         if dtype is not None:
-            is_wide = a.dtype.kind in "biu" and np.dtype(dtype).name in _WIDE
-            if not is_wide and a.dtype != np.dtype(dtype):
+            if a.dtype != np.dtype(dtype):
                 raise UnsuitableError
             named["dtype"] = dtype
         elif a.dtype.kind in kinds:
@@ -102,6 +116,11 @@ def scanned(function: Function, ufunc: Any) -> Function:
     return scan
 
 
+def in1d(a: Any, values: Any, **named: Any) -> Any:
+    """Return in a row which elements are among others."""
+    return np.isin(a.reshape(-1), values, **named)
+
+
 def unravel_index(indices: Any, shape: Any) -> Any:
     """Return coordinates of the type of the indices."""
     if isinstance(shape, np.ndarray):
@@ -120,14 +139,15 @@ def gradient(f: Any, *distances: Any, axis: Any = None) -> Any:
     return list(found) if isinstance(found, tuple) else found
 
 
-# Kinds of arrays whose elements a number of Python's becomes as NumPy has it.
-_TAKES: Final[dict[type, str]] = {int: "if", float: "f"}
+# Kinds of arrays whose elements a number of Python's becomes as NumPy has it, and what
+# the others are: the last bits of an integer, whether it is one.
+_TAKES: Final[dict[type, str]] = {bool: "biufc", int: "biufc", float: "fc"}
 
 
 def _values(array: Any, values: Any) -> Any:
     """Return values as an array's type; some are converted by the original alone."""
     if array.dtype.kind in _TAKES.get(type(values), ""):
-        return array.dtype.type(values)
+        return np.asarray(values).astype(array.dtype)
     if not isinstance(values, np.ndarray | list | tuple):
         raise UnsuitableError
     found = np.asarray(values)
@@ -170,10 +190,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     np.put_along_axis(arr, indices, _values(arr, values), axis)
 
 
-# Refuses NaN, other types and other dimensions, as the original does.
-fill_diagonal: Final = unless(
-    lambda a, val, wrap=False: (
-        a.ndim != 2 or val != val or a.dtype.kind not in _TAKES.get(type(val), "")
-    ),
-    np.fill_diagonal,
-)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Refuse NaN and other dimensions, as the original does, and arrays."""
+    if a.ndim != 2 or val != val or type(val) not in _TAKES:
+        raise UnsuitableError
+    np.fill_diagonal(a, _values(a, val), wrap)

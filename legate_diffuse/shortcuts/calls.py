@@ -18,7 +18,6 @@ from legate_diffuse.shortcuts.arithmetic import binary_of, unary_of
 from legate_diffuse.shortcuts.client import CHECKS, OF_NUMBERS
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source, is_known
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
-from legate_diffuse.shortcuts.task import submit
 from legate_diffuse.shortcuts.templates import Templates
 
 # Operators: the method, the universal function, whether the array comes second.
@@ -117,6 +116,8 @@ _OF_TWO_OPERANDS: Final[tuple[Source, ...]] = (
 )
 
 _OUT: Final = frozenset(("out",))
+# The others of cuPyNumeric's functions.
+_OPTIONS: Final = _OUT | {"dtype", "casting", "where", "order"}
 _INT: Final = np.dtype(np.int64)
 # What has the same bits wherever it is computed.
 _EXACT: Final = frozenset(
@@ -124,6 +125,7 @@ _EXACT: Final = frozenset(
     | {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
     | {"bitwise_and", "bitwise_or", "bitwise_xor"}
     | {"logical_and", "logical_or", "logical_xor", "logical_not"}
+    | {"isfinite", "isinf", "isnan", "signbit"}
 )
 # Kinds of types that have no operators of their own (complex numbers have a product).
 _REAL_KINDS: Final = "biuf"
@@ -175,46 +177,15 @@ def _replace_operators(submission: Submission) -> None:
 
 
 def _replace_operators_in_place(submission: Submission) -> None:
-    binary, client, copies = binary_of(submission), submission.client, submission.copies
-
-    def apart(templates: Templates, x: Any, y: Any) -> Any:
-        """Return a new array where operands overlap, as the original copies them."""
-        target, source = client.view_of(x), client.view_of(y)
-        if (
-            target is None
-            or source is None
-            or source.root is not target.root
-            or not source.overlaps(target)
-        ):
-            return None
-        return binary(templates, x, y, False)
+    binary, view_of = binary_of(submission), submission.client.view_of
+    write, ufuncs = submission.written.call, submission.client.ufuncs
 
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
         made = binary(templates, x, y, False, x)
-        if made is not None or not x._writeable:
-            return made
-        if type(y) is client.ndarray:
-            made = apart(templates, x, y)
-        if made is None:
-            made = by_numpy[templates.name](x, y)
-        target = client.view_of(x)
-        result = None if made is None else client.view_of(made)
-        if target is None or result is None:
-            return None
-        copy = copies[target.root.dtype]
-        if (
-            copy is None
-            or result.root.dtype is not target.root.dtype
-            or result.shape != target.shape
-        ):
-            return None
-        submit(copy, [target, result])
-        return x
+        if made is None and view_of(x) is not None:
+            made = write(ufuncs[templates.name], (x, y), templates, out=x)
+        return made
 
-    by_numpy = {
-        submission.templates_of(ufunc).name: _by_numpy(submission, ufunc)
-        for ufunc in _IN_PLACE.values()
-    }
     for name, ufunc in _IN_PLACE.items():
         _replace_operator(submission, name, ufunc, in_place)
 
@@ -310,7 +281,7 @@ def _replace_functions(
     submission: Submission, kind: type, count: int, submit: Callable[..., Any]
 ) -> None:
     templates_of, apply = submission.templates.get, submission.apply
-    arrays_of = submission.arrays_of
+    arrays_of, written = submission.arrays_of, submission.written
     by_numpy = {
         ufunc: _by_numpy(submission, templates.name)
         for ufunc, templates in submission.templates.items()
@@ -318,19 +289,20 @@ def _replace_functions(
     }
 
     def call(self: Any, *operands: Any, **options: Any) -> Any:
-        made = None
-        if len(operands) == count + 1 and not options:
+        made, templates = None, templates_of(self)
+        if len(operands) == count + 1 and "out" not in options:
             operands, options["out"] = operands[:-1], operands[-1]
-        if len(operands) == count and options.keys() <= _OUT:
-            templates = templates_of(self)
-            if templates is not None:
-                out = options.get("out")
-                operands = arrays_of(operands, templates.takes_numbers)
+        if templates is not None and len(operands) == count:
+            operands = arrays_of(operands, templates.takes_numbers)
+            out = options.get("out")
+            if options.keys() <= _OUT:
                 made = apply(templates.function, out, *operands)
                 if made is None:
                     made = submit(templates, out, *operands)
                 if made is None and out is None and self in by_numpy:
                     made = by_numpy[self](*operands)
+            if made is None and options and options.keys() <= _OPTIONS:
+                made = written.call(self, operands, templates, **options)
         return original(self, *operands, **options) if made is None else made
 
     submission.called.add(kind)

@@ -25,7 +25,6 @@ from legate_diffuse.shortcuts.submission import (
     MADE,
     SHOWN,
     Submission,
-    may_overlap,
     replace,
 )
 from legate_diffuse.shortcuts.task import submit
@@ -34,7 +33,7 @@ from legate_diffuse.shortcuts.templates import (
     masked_templates,
     new_function,
 )
-from legate_diffuse.stores.dtype import names_by_spelling
+from legate_diffuse.shortcuts.written import may_overlap
 from legate_diffuse.stores.view import View, over
 
 _BASIC_INDEX: Final[tuple[Source, ...]] = (
@@ -55,7 +54,6 @@ COPIED: Final[tuple[Source, ...]] = (
 
 # Python's numbers, and what cuPyNumeric makes of them.
 _NUMBERS: Final = {float: "float64", int: "int64"}
-_COPY: Final = frozenset(("copy",))
 
 
 def _replace_get(submission: Submission) -> None:
@@ -305,22 +303,6 @@ def _replace_copy(submission: Submission, name: str) -> None:
     submission.front(client.ndarray, name, "copy", "self")
 
 
-def _replace_astype(submission: Submission) -> None:
-    convert = submission.conversions.convert
-    names = names_by_spelling(filter(None, TARGETS))
-
-    def astype(self: Any, dtype: Any, *options: Any, **named: Any) -> Any:
-        made = None
-        if type(dtype) in (type, str) or isinstance(dtype, np.dtype):
-            name = names.get(dtype)
-            # a new array is made or none, whatever "copy" says
-            if name is not None and not options and named.keys() <= _COPY:
-                made = convert(self, name)
-        return original(self, dtype, *options, **named) if made is None else made
-
-    original = replace(submission.client.ndarray, "astype", astype)
-
-
 def _replace_sum(submission: Submission) -> None:
     selections = submission.selections
 
@@ -367,16 +349,6 @@ SHORTCUTS: Final = (
             *MADE,
         ),
         _replace_copies,
-    ),
-    Shortcut(
-        "conversions",
-        (
-            ("_array.array", "ndarray.astype"),
-            ("_array.array", "ndarray._astype"),
-            ("_thunk.deferred", "DeferredArray.convert"),
-            *MADE,
-        ),
-        _replace_astype,
     ),
     Shortcut(
         "sums",

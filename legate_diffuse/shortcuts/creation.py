@@ -21,9 +21,11 @@ from legate_diffuse.interpose.window import window
 from legate_diffuse.kernel.dtypes import ALL
 from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.client import OF_NUMBERS
+from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.copies import COPIED
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import CONVERTED, MADE, Submission, replace
+from legate_diffuse.shortcuts.written import CASTINGS
 from legate_diffuse.stores.dtype import dtype_name, names_by_spelling
 from legate_diffuse.stores.form import dense
 from legate_diffuse.stores.layout import Layout
@@ -89,8 +91,11 @@ _NUMBERS: Final = frozenset((float, int))
 # What elements of floats become without a number that the type has not.
 _LINEAR: Final = frozenset(("float64", "float32", "int64", "complex64", "complex128"))
 # What arrays are made of whose elements were anywhere, and what is said of them.
-_SEQUENCES: Final = frozenset((list, tuple))
-_APART: Final = _SEQUENCES | {float, int, complex, bool}
+_SEQUENCES: Final[frozenset[type]] = frozenset((list, tuple))
+_APART: Final[frozenset[type]] = _SEQUENCES | {
+    *(float, int, complex, bool),
+    *(np.dtype(each).type for each in ALL),
+}
 _DTYPE: Final = frozenset(("dtype",))
 
 
@@ -199,6 +204,38 @@ def _of_type(elements: Any, dtype: Any) -> bytes:
     return bytes(elements.tobytes())
 
 
+# What ``astype`` takes, and does not look at.
+_IGNORED: Final = frozenset(("subok", "copy"))
+
+
+def _replace_astype(submission: Submission) -> None:
+    convert = submission.conversions.convert
+    names = names_by_spelling(filter(None, TARGETS))
+
+    # nothing else depends on the options
+    def astype(
+        self: Any,
+        dtype: Any,
+        order: Any = "C",
+        casting: Any = "unsafe",
+        *options: Any,
+        **named: Any,
+    ) -> Any:
+        made = None
+        if type(dtype) in (type, str) or isinstance(dtype, np.dtype):
+            name = names.get(dtype)
+            if name is not None and (
+                casting == "unsafe"
+                or (casting in CASTINGS and np.can_cast(self.dtype, name, casting))
+            ):
+                made = convert(self, name)
+        if made is not None and len(options) < 3 and named.keys() <= _IGNORED:
+            return made
+        return original(self, dtype, order, casting, *options, **named)
+
+    original = replace(submission.client.ndarray, "astype", astype)
+
+
 def _is_type(dtype: Any) -> bool:
     return type(dtype) in (type, str) or isinstance(dtype, np.dtype)
 
@@ -272,5 +309,15 @@ SHORTCUTS: Final = (
             *CONVERTED,
         ),
         _replace_collected,
+    ),
+    Shortcut(
+        "conversions",
+        (
+            ("_array.array", "ndarray.astype"),
+            ("_array.array", "ndarray._astype"),
+            ("_thunk.deferred", "DeferredArray.convert"),
+            *MADE,
+        ),
+        _replace_astype,
     ),
 )

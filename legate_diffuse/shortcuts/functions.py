@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
@@ -20,10 +21,16 @@ from legate_diffuse.shortcuts.submission import (
     CONVERTED,
     MADE,
     Submission,
-    may_overlap,
     replace,
 )
 from legate_diffuse.shortcuts.templates import EXACT, Template, new_function
+from legate_diffuse.shortcuts.written import (
+    CASTINGS,
+    in_places,
+    loses_part,
+    may_overlap,
+    parameters_of,
+)
 from legate_diffuse.stores.layout import Shape, whole
 from legate_diffuse.stores.root import Root
 
@@ -39,14 +46,26 @@ _FUNCTIONS: Final = {
 }
 
 
+# Numbers of which the original makes arrays.
+_COPIED: Final = frozenset((float, int, bool))
+
+
+def _package() -> Any:
+    return importlib.import_module("cupynumeric")
+
+
 def _replace_function(name: str, submission: Submission) -> None:
-    package = importlib.import_module("cupynumeric")
+    package = _package()
     method = name.removeprefix("a") if name.startswith("am") else name
     ndarray, (_, arguments) = submission.client.ndarray, _FUNCTIONS[name]
     array_of = submission.array_of
+    parameters = parameters_of(getattr(package, name))
+    del parameters["a"]
 
     def function(a: Any, *options: Any, **named: Any) -> Any:
         a = array_of(a)
+        if len(options) > 1:
+            options, named = in_places(parameters, 1, options, named)
         if (
             type(a) is ndarray
             and named.keys() <= arguments
@@ -59,12 +78,12 @@ def _replace_function(name: str, submission: Submission) -> None:
             return getattr(a, method)(*options, **named)
         return original(a, *options, **named)
 
-    submission.write_results(package, name)
     original = replace(package, name, function)
 
 
 def _replace_copyto(submission: Submission) -> None:
-    ndarray, view_of = submission.client.ndarray, submission.client.view_of
+    client = submission.client
+    ndarray, view_of, package = client.ndarray, client.view_of, _package()
 
     def are_apart(dst: Any, src: Any) -> bool:
         target, source = view_of(dst), view_of(src)
@@ -72,19 +91,43 @@ def _replace_copyto(submission: Submission) -> None:
             return False
         return not may_overlap(source.root, target.root)
 
-    def copyto(dst: Any, src: Any, *options: Any, **named: Any) -> None:
-        if (
-            type(dst) is type(src) is ndarray
-            and dst._writeable
-            and not (options or named)
-            and (dst.dtype, dst.shape) == (src.dtype, src.shape)
+    def fits(dst: Any, src: Any, casting: Any) -> bool:
+        """Whether an array may be copied to another one, broadcast and converted."""
+        dim, source, target = src.ndim, src.dtype, dst.dtype
+        return (
+            dst._writeable
+            and dim <= dst.ndim
+            and common_shape(src.shape, dst.shape) == dst.shape
+            and casting in CASTINGS
+            and np.can_cast(source, target, casting)
+            and (
+                source == target
+                or not (client.warn.is_on or loses_part(source, target))
+            )
             and are_apart(dst, src)
-        ):
-            dst[...] = src
-        else:
-            original(dst, src, *options, **named)
+        )
 
-    original = replace(importlib.import_module("cupynumeric"), "copyto", copyto)
+    def copyto(
+        dst: Any, src: Any, casting: Any = "same_kind", where: Any = None
+    ) -> None:
+        array = package.asarray(src) if type(src) in _COPIED else src
+        if type(dst) is type(array) is ndarray and fits(dst, array, casting):
+            if where is None:
+                dst[...] = array
+                return
+            if (
+                type(where) is ndarray
+                and where.dtype == bool
+                and where.shape == dst.shape
+                and dst.size <= MOST_POINTS
+            ):
+                if array.dtype != dst.dtype:
+                    array = array.astype(dst.dtype)
+                dst[...] = package.where(where, array, dst)
+                return
+        original(dst, src, casting, where)
+
+    original = replace(package, "copyto", copyto)
 
 
 # What ``where`` chooses from, and the numbers that become such an element.
@@ -153,6 +196,8 @@ def _replace_where(submission: Submission) -> None:
         x, y = array_of(x), array_of(y)
         if type(a) is not ndarray:
             return original(a, x, y)
+        if a.dtype != bool and y is not None and not client.warn.is_on:
+            a = a.astype(bool)
         kinds = {type(x), type(y)}
         if ndarray in kinds or kinds <= _CHOSEN:
             function = known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
@@ -203,7 +248,7 @@ def _replace_where(submission: Submission) -> None:
         template.learn_once("bool", like.dtype, like.dtype)
         return made
 
-    original = replace(importlib.import_module("cupynumeric"), "where", where)
+    original = replace(_package(), "where", where)
 
 
 def _replace_outer(submission: Submission) -> None:
@@ -219,7 +264,7 @@ def _replace_outer(submission: Submission) -> None:
             return a[:, None] * b
         return original(a, b, out=out)
 
-    original = replace(importlib.import_module("cupynumeric"), "outer", outer)
+    original = replace(_package(), "outer", outer)
 
 
 SHORTCUTS: Final = (

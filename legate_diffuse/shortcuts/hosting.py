@@ -23,6 +23,7 @@ from legate_diffuse.shortcuts.recipes import (
     TEXTS,
     Recipe,
 )
+from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.refusals import Function
 from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import (
@@ -33,6 +34,7 @@ from legate_diffuse.shortcuts.submission import (
     Submission,
     replace,
 )
+from legate_diffuse.shortcuts.written import Plain, in_places, parameters_of
 
 # Where methods are, in place of the package of functions.
 _METHOD: Final = "ndarray"
@@ -40,8 +42,24 @@ _METHOD: Final = "ndarray"
 
 def _replace(recipe: Recipe, package: str, submission: Submission) -> None:
     owner, name = _owner(package, submission), recipe.name
-    if name in _WRITING:
-        submission.write_results(owner, name, recipe.is_elementwise)
+    written = submission.written
+    written_functions: tuple[tuple[Plain, tuple[str, ...]], ...] = (
+        (written.any_type, _CONVERTED_RESULTS),
+        (written.same, _RESULTS_OF_SAME_TYPE),
+        (written.scan, _SCANS),
+        *((written.factors(casting), names) for casting, names in _PRODUCTS.items()),
+        *((written.reduction(each), names) for each, names in _REDUCTIONS.items()),
+    )
+    for plain, functions in written_functions:
+        if name in functions:
+            submission.write_results(
+                owner,
+                name,
+                plain,
+                recipe.positional,
+                in_place=recipe.is_elementwise or recipe.in_blas,
+                fills=True,
+            )
     extra = submission.hosted.recipe(
         recipe.runs,
         name,
@@ -126,37 +144,44 @@ def _replace_part(
     submission.front(ndarray, name, name, "self")
 
 
-# Kinds of types that functions of two operands reduce as NumPy's do, and which of them
-# cuPyNumeric reduces at all.
-_REDUCED: Final = "biuf"
 # Functions of one operand with several results.
 _SEVERAL: Final = ("frexp", "modf")
-_REDUCING: Final = (
-    "add",
-    "logical_and",
-    "logical_or",
-    "maximum",
-    "minimum",
-    "multiply",
-)
+# Functions of two operands that reduce what methods of arrays reduce, and these.
+_METHODS: Final = {
+    "add": "sum",
+    "logical_and": "all",
+    "logical_or": "any",
+    "maximum": "max",
+    "minimum": "min",
+    "multiply": "prod",
+}
 
 
 def _replace_reduce(submission: Submission) -> None:
-    """Let NumPy do what functions of two operands reduce."""
-    client = submission.client
-    recipes = {
-        client.ufuncs[name]: submission.hosted.recipe(
-            getattr(np, name).reduce,
-            "reduce",
-            _REDUCED,
-            (1, 2, 1),
-            {"axis", "keepdims"},
-            brings=False,
-            orders=True,
-        )
-        for name in _REDUCING
-    }
-    submission.front(client.binary_ufunc, "reduce", "hosted_by", extra=recipes)
+    """Let methods of arrays do what functions of two operands reduce."""
+    client, array_of = submission.client, submission.array_of
+    methods = {client.ufuncs[each]: _METHODS[each] for each in _METHODS}
+
+    def reduce(self: Any, array: Any, *options: Any, **named: Any) -> Any:
+        array, method = array_of(array), methods.get(self)
+        if options:
+            options, named = in_places(parameters, 0, options, named)
+        if type(array) is client.ndarray and method is not None and not options:
+            called = {each: named[each] for each in named if named[each] is not None}
+            if called.get("axis", 0 if "axis" not in named else None) == 0:
+                # of a vector that is all
+                called["axis"] = 0
+                if array.ndim < 2:
+                    del called["axis"]
+            if not called:
+                return getattr(array, method)()
+            if called.keys() <= ARGUMENTS[method]:
+                return getattr(array, method)(**called)
+        return original(self, array, *options, **named)
+
+    parameters = parameters_of(client.binary_ufunc.reduce)
+    del parameters["self"], parameters["array"]
+    original = replace(client.binary_ufunc, "reduce", reduce)
 
 
 def _replace_parts_of_floats(submission: Submission) -> None:
@@ -223,11 +248,24 @@ _NATIVE: Final = {
     "conj": ("real_itself", "self"),
     "conjugate": ("real_itself", "self"),
 }
-# Functions whose results may be written to arrays that are there.
-_WRITING: Final = (
-    *("argmax", "argmin", "clip", "cumprod", "cumsum", "einsum", "inner", "matmul"),
-    *("mean", "nanmax", "nanmin", "nansum", "round", "tensordot", "var"),
-)
+# Functions whose results may be written to arrays that are there: results that are
+# converted, ones of the type of the result, ones of elements that are converted.
+_CONVERTED_RESULTS: Final = ("choose", "clip", "compress", "round")
+_RESULTS_OF_SAME_TYPE: Final = ("argmax", "argmin", "take", "var")
+_SCANS: Final = ("cumprod", "cumsum", "nancumprod", "nancumsum")
+# Products, by which conversions they make of themselves.
+_PRODUCTS: Final = {
+    "safe": ("einsum",),
+    "same_kind": ("matmul",),
+    "unsafe": ("inner", "tensordot"),
+}
+# By the function of two operands.
+_REDUCTIONS: Final = {
+    np.add: ("nansum",),
+    np.multiply: ("nanprod",),
+    np.maximum: ("nanmax",),
+    np.minimum: ("nanmin",),
+}
 # What is around what changes elements.
 _ASSIGNED: Final[tuple[Source, ...]] = (
     ("_array.util", "check_writeable"),

@@ -25,9 +25,14 @@ def diagonal(a: Any, *options: Any, **named: Any) -> Any:
     return found + a.dtype.type(0)
 
 
-def trace(a: Any, offset: Any = 0, **named: Any) -> Any:
-    """Refuse diagonals that are outside of the array."""
-    found = np.diagonal(a, offset)
+def trace(
+    a: Any, offset: Any = 0, axis1: Any = None, axis2: Any = None, **named: Any
+) -> Any:
+    """Refuse diagonals that are outside of the array, and one axis."""
+    axes = (0, 1) if axis1 is axis2 is None else (axis1, axis2)
+    if any(type(each) is not int or each < 0 for each in axes):
+        raise UnsuitableError
+    found = np.diagonal(a, offset, *axes)
     if not found.size:
         raise UnsuitableError
     return found.sum(-1, **named)

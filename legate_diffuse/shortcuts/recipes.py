@@ -38,6 +38,8 @@ from legate_diffuse.shortcuts.refusals import (
 # Kinds of types, as NumPy names them.
 _NUMBERS: Final = "iufc"
 _REAL: Final = "iuf"
+# Those of what adds up; other than those of what only moves.
+_SCANNED: Final = f"{_NUMBERS}b"
 # Those that have an order.
 _ORDERED: Final = "biuf"
 
@@ -156,10 +158,10 @@ FUNCTIONS: Final = (
     Recipe("flipud", _TURNING),
     Recipe("fliplr", _TURNING),
     Recipe("rot90", _TURNING, 3, "k axes"),
-    Recipe("take", _INDEXING, 3, "axis"),
+    Recipe("take", _INDEXING, 3, "axis mode"),
     Recipe("take_along_axis", _INDEXING, 3, "axis", arrays=2, least=3),
     Recipe("compress", _INDEXING, 3, "axis", arrays=2),
-    Recipe("choose", _INDEXING, 2, converts=False),
+    Recipe("choose", _INDEXING, 2, "mode", converts=False),
     Recipe("select", _INDEXING, 3, "default", arrays=0),
     Recipe("diagonal", _INDEXING, 4, "offset axis1 axis2"),
     Recipe("diag", _MATRICES, 2, "k"),
@@ -224,7 +226,8 @@ FUNCTIONS: Final = (
         for name in ("nanargmax", "nanargmin")
     ),
     Recipe("unique", "_module.sets_making", 1, orders=True),
-    Recipe("isin", "_module.sets_making", 2),
+    Recipe("isin", "_module.sets_making", 2, "invert kind"),
+    Recipe("in1d", "_module.sets_making", 2, "invert kind"),
     Recipe("digitize", _COUNTS, 2, "right", _REAL, arrays=2),
     Recipe("bincount", _COUNTS, 3, "weights minlength", _REAL),
     Recipe("histogram", _COUNTS, 2, "bins range weights", _REAL),
@@ -242,14 +245,22 @@ FUNCTIONS: Final = (
             _SUMS,
             2,
             "axis dtype",
-            # other than those of what only moves, without halves
-            f"{_NUMBERS}b",
+            _SCANNED,
             in_own_type(scanned(getattr(np, name), getattr(np, ufunc)), "ub"),
         )
         for name, ufunc in (("cumsum", "add"), ("cumprod", "multiply"))
     ),
-    Recipe("nancumsum", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumsum, "u")),
-    Recipe("nancumprod", _SUMS, 2, "axis", _NUMBERS, in_own_type(np.nancumprod, "u")),
+    *(
+        Recipe(
+            name,
+            _SUMS,
+            2,
+            "axis dtype",
+            _SCANNED,
+            in_own_type(getattr(np, name), "ub"),
+        )
+        for name in ("nancumsum", "nancumprod")
+    ),
     Recipe("nansum", _SUMS, 2, "axis keepdims", _REAL, is_loop=True),
     *(
         Recipe(
@@ -272,7 +283,7 @@ FUNCTIONS: Final = (
     Recipe("diff", _SUMS, 3, "n axis prepend append", _NUMBERS, is_loop=True),
     Recipe("cross", _SUMS, 2, "axis", _NUMBERS, is_loop=True, arrays=2),
     Recipe("mean", _AVERAGES, 2, "axis keepdims", _NUMBERS, least=2, is_loop=True),
-    Recipe("var", _AVERAGES, 2, "axis ddof keepdims", "f", is_loop=True),
+    Recipe("var", _AVERAGES, 2, "axis ddof keepdims", _REAL, is_loop=True),
     Recipe(
         "cov", "_module.stats_correlating", 2, "rowvar bias ddof", _REAL, is_loop=True
     ),
@@ -298,7 +309,7 @@ FUNCTIONS: Final = (
         arrays=2,
     ),
     _elementwise("isclose", "_module.logic_comparison", 2, "rtol atol", computes=True),
-    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL),
+    _elementwise("clip", "_module.math_misc", 3, kinds=_REAL, least=3),
     _elementwise("round", "_module.math_rounding", 2, "decimals", _REAL),
     _elementwise("nan_to_num", "_module.math_misc", 1, "nan posinf neginf", "f"),
     Recipe("convolve", "_module.math_misc", 3, "mode", _REAL, arrays=2),
@@ -308,7 +319,9 @@ FUNCTIONS: Final = (
     Recipe("vdot", _PRODUCTS, 2, kinds=INEXACT, arrays=2),
     Recipe("tensordot", _PRODUCTS, 3, "axes", INEXACT, arrays=2),
     Recipe("einsum", _PRODUCTS, 4, kinds=INEXACT, arrays=0),
-    Recipe("trace", _PRODUCTS, 2, "offset", _NUMBERS, in_own_type(trace, "iu")),
+    Recipe(
+        "trace", _PRODUCTS, 4, "offset axis1 axis2", _SCANNED, in_own_type(trace, "biu")
+    ),
     Recipe(
         "norm",
         _LINALG,
@@ -341,7 +354,6 @@ METHODS: Final = (
     "argpartition",
     "argsort",
     "choose",
-    "clip",
     "cumprod",
     "cumsum",
     "diagonal",
@@ -366,6 +378,7 @@ OPERATORS: Final = (
         arrays=2,
         converts=False,
     ),
+    _elementwise("clip", "", 3, kinds=_REAL),
     Recipe("__contains__", "", 2, kinds=_ORDERED, function=adjusted.contains),
     *(
         _elementwise(name, "", kinds="c", function=np.conj)

@@ -24,6 +24,7 @@ from legate_diffuse.shortcuts.shortcut import Shortcut, Source
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
 from legate_diffuse.shortcuts.task import fill_and_submit, submit
 from legate_diffuse.shortcuts.templates import Template, new_function
+from legate_diffuse.shortcuts.written import Plain
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import remember
 
@@ -42,6 +43,14 @@ _METHODS: Final = {
     "min": ("MIN", _ORDERED),
     "any": ("ANY", _TRUTH),
     "all": ("ALL", _TRUTH),
+}
+# The functions of two operands that say in which types they reduce. The others reduce
+# to truth values.
+_FUNCTIONS: Final = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
 }
 # How partial results of a reduction are combined, and what it starts from: a number, or
 # the least or the greatest element of the type.
@@ -64,16 +73,18 @@ _WIDER: Final[dict[str | None, str]] = {
 # What does the same with several axes, or keeps dimensions, and the kinds of types.
 _BY_NUMPY: Final[dict[str, tuple[Function, str]]] = {
     "sum": (np.ndarray.sum, ALL_KINDS),
-    "prod": (np.ndarray.prod, "iuf"),
-    "max": (np.ndarray.max, "iuf"),
-    "min": (np.ndarray.min, "iuf"),
+    "prod": (np.ndarray.prod, "biuf"),
+    "max": (np.ndarray.max, "biuf"),
+    "min": (np.ndarray.min, "biuf"),
     "any": (along_one(np.ndarray.any), "biuf"),
     "all": (along_one(np.ndarray.all), "biuf"),
 }
 # The arguments that say along which axes, and what NumPy takes of those of a method.
 AXIS: Final = frozenset(("axis", "keepdims"))
 ARGUMENTS: Final = {
-    name: AXIS | {"initial", "where"} | ({"dtype"} if name in _SUMS else frozenset())
+    name: AXIS
+    | {"initial", "where", "out"}
+    | ({"dtype"} if name in _SUMS else frozenset())
     for name in _METHODS
 }
 # What options are that are not given.
@@ -138,8 +149,9 @@ class _Reductions(dict[tuple[Any, ...], tuple[Template, Any] | None]):
 
 def _replace_reduction(name: str, submission: Submission) -> None:
     client, new = submission.client, submission.new
-    doctor, sums, arguments = client.doctor, name in _SUMS, ARGUMENTS[name]
-    defaults = {each: DEFAULTS[each] for each in (*arguments, "out")}
+    doctor, sums = client.doctor, name in _SUMS
+    arguments = ARGUMENTS[name] - {"dtype", "out"}
+    defaults = {each: DEFAULTS[each] for each in arguments}
     code, dtypes = _METHODS[name]
     found = _Reductions(client, code, dtypes)
 
@@ -178,6 +190,8 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         elif len(options) < 2 and named.keys() <= AXIS:
             axis = options[0] if options else named.get("axis")
             keeps = named.get("keepdims", False)
+            if axis in (0, -1) and keeps is False and self.ndim == 1:
+                return reduce(self)
             if type(axis) is int and type(keeps) is bool:
                 made = along(found.function, self, axis)
                 if made is None:
@@ -209,8 +223,6 @@ def _replace_reduction(name: str, submission: Submission) -> None:
         if type(initial) not in (int, float) or (
             type(initial) is float and kind != "f"
         ):
-            return None
-        if "dtype" in given and not _is_alike(given["dtype"], kind):
             return None
         if not _is_mask(given.get("where", True)):
             return None
@@ -281,19 +293,14 @@ def _replace_reduction(name: str, submission: Submission) -> None:
             template.learn(dtype)
         return made
 
-    submission.write_results(client.ndarray, name)
+    written = submission.written
+    plain: Plain = written.any_type
+    if name in _FUNCTIONS:
+        plain = written.reduction(_FUNCTIONS[name])
+    submission.write_results(client.ndarray, name, plain, 2)
     original = replace(client.ndarray, name, reduce)
     if dtypes is _TRUTH:
         submission.front(client.ndarray, name, name, *_OF_TRUTH)
-
-
-def _is_alike(dtype: Any, kind: str) -> bool:
-    """Whether a type is of a kind, and its sums are not rounded as those of halves."""
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        return False
-    return bool(found.kind == kind and found.itemsize > 2)
 
 
 def _is_mask(where: Any) -> bool:

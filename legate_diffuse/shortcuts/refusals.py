@@ -49,8 +49,10 @@ def in_doubles(function: Function) -> Function:
 
 
 def along_one(function: Function) -> Function:
-    """Refuse several axes, as the original does."""
-    return unless(lambda a, axis=None, **_: type(axis) is tuple, function)
+    """Refuse several axes that are not all, as the original does."""
+    return unless(
+        lambda a, axis=None, **_: type(axis) is tuple and len(axis) != a.ndim, function
+    )
 
 
 # Types of arrays that stay what they are beside a number of Python's.
@@ -64,35 +66,20 @@ def _is_of_other_type(value: Any, a: Any) -> bool:
     return a.dtype.name not in _BESIDE.get(type(value), ())
 
 
-def _is_no_bound(value: Any, dtype: Any) -> bool:
-    """Whether a value is no int that a type of integers has."""
-    bounds = np.iinfo(dtype)
-    return type(value) is not int or not bounds.min <= value <= bounds.max
-
-
-def has_other_bounds(a: Any, *bounds: Any) -> bool:
-    """Whether the original limits elements to other bounds, or in another way.
-
-    Of bounds that are in no order, or NaN, it takes the lower one first; where there is
-    none, infinite elements become the largest of their type. Bounds of integers become
-    such.
-    """
-    given = [each for each in bounds if each is not None]
-    if a.dtype.kind in "iu" and any(_is_no_bound(each, a.dtype) for each in given):
-        return True
-    if len(given) > 1 and all([type(each) in (int, float) for each in given]):
-        return not given[0] <= given[1]
-    given = [np.asarray(each) for each in given]
-    if len(given) < 2:
-        is_other = not bounds or not np.isfinite(a).all()
-    else:
-        is_other = not np.all(given[0] <= given[1])
-    return is_other or any(map(has_nan, given))
-
-
 def _are_other(values: Any, kinds: str = "iu") -> bool:
     """Whether values are no integers, or of none of the kinds of types."""
     return type(values) is not int and np.asarray(values).dtype.kind not in kinds
+
+
+def _are_other_sets(
+    a: Any, values: Any, invert: bool = False, kind: str | None = None
+) -> bool:
+    """Whether elements are of other kinds, or looked for in a table.
+
+    NaN is in no array, and there not outside of one either.
+    """
+    is_other = _are_other(values, ALL_KINDS) or kind not in (None, "sort")
+    return is_other or (invert and has_nan(a))
 
 
 def _has_other_bins(a: Any, bins: Any = (), **named: Any) -> bool:
@@ -146,9 +133,11 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
     # of those the original returns a bool of Python's
     "array_equal": lambda a, b: a.shape != b.shape,
     # places, numbers of repeats, diagonals that are no integers
-    "choose": lambda a, choices: _are_other(a),
+    "choose": lambda a, choices, mode="raise": (
+        _are_other(a) or mode not in ("raise", "wrap", "clip")
+    ),
     "insert": lambda arr, obj, values, axis=None: _are_other(obj),
-    "take": lambda a, indices, axis=None: _are_other(indices),
+    "take": lambda a, indices, axis=None, mode="": _are_other(indices),
     "tile": lambda a, reps: _are_other(reps),
     "tril": lambda m, k=0: _are_other(k),
     "triu": lambda m, k=0: _are_other(k),
@@ -160,7 +149,7 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
         _are_other(repeats) or type(axis) not in (int, type(None))
     ),
     "stack": lambda arrays, axis=0: type(axis) is not int or _are_many(arrays),
-    "isin": lambda element, test_elements: _are_other(test_elements, ALL_KINDS),
+    **dict.fromkeys(("isin", "in1d"), _are_other_sets),
     # what takes longer
     "append": lambda arr, values, axis=None: _are_many((arr, values)),
     **dict.fromkeys(("concatenate", "dstack", "hstack", "vstack"), _are_many),
@@ -169,7 +158,6 @@ REFUSED: Final[dict[str, Callable[..., Any]]] = {
         _are_many(tup) or len({max(np.ndim(each), 1) for each in tup}) > 1
     ),
     # bounds
-    "clip": has_other_bounds,
     "histogram": _has_other_bins,
     "round": lambda a, decimals=0: (
         type(decimals) is not int or abs(decimals) > _MOST_DECIMALS

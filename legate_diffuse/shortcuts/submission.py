@@ -19,7 +19,6 @@ from legate_diffuse.interpose.originals import real
 from legate_diffuse.interpose.store import LogicalStore
 from legate_diffuse.interpose.window import window
 from legate_diffuse.ir.privilege import WRITE
-from legate_diffuse.launch.small import MOST_POINTS
 from legate_diffuse.libraries.kind import Kind
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
 from legate_diffuse.shortcuts.client import Client
@@ -35,6 +34,7 @@ from legate_diffuse.shortcuts.templates import (
     Templates,
     copy_templates,
 )
+from legate_diffuse.shortcuts.written import Plain, Written, may_overlap
 from legate_diffuse.stores.fill import Fill
 from legate_diffuse.stores.layout import Layout, whole
 from legate_diffuse.stores.root import Root
@@ -94,6 +94,7 @@ class Submission:
         self.constant = self.number if client.takes_numbers else lambda *_: None
         self.conversions = Conversions(client, self.make)
         self.hosted = Hosted(client, self.show)
+        self.written = Written(client)
         self._array = self.by_numpy(np.asarray, "array", computes=False)
         if window.runs_at_once:
             client.legate.native.know_parts(part_of, self.hosted.new_arrays.function)
@@ -148,43 +149,20 @@ class Submission:
         extra = self.hosted.recipe(*recipe, **how)
         return self.native_first("hosted", _leave, extra=extra)
 
-    def write_results(self, owner: Any, name: str, in_place: bool = False) -> None:
+    def write_results(
+        self, owner: Any, name: str, plain: Plain, count: int, **how: bool
+    ) -> None:
         """Let a function with an argument ``out`` write there what it makes without.
 
-        Where types and shapes are alike, and elements few that are no argument's, but
-        for an argument itself if the function may work ``in_place``.
+        See ``Written.over``.
         """
-        ndarray, doctor = self.client.ndarray, self.client.doctor
 
-        def write(*arguments: Any, **named: Any) -> Any:
-            out: Any = named.get("out")
-            if (
-                type(out) is ndarray
-                and out._writeable
-                and out.ndim > 0
-                and out.size <= MOST_POINTS
-                and not doctor.is_on
-                and is_apart(out, arguments)
-            ):
-                without = {each: named[each] for each in named if each != "out"}
-                made = getattr(owner, name)(*arguments, **without)
-                if (made.dtype, made.shape) == (out.dtype, out.shape):
-                    out[...] = made
-                    return out
-            return original(*arguments, **named)
+        def call(*arguments: Any, **named: Any) -> Any:
+            return getattr(owner, name)(*arguments, **named)
 
-        def is_apart(out: Any, arguments: tuple[Any, ...]) -> bool:
-            target = self.client.view_of(out)
-            views = [
-                self.client.view_of(each)
-                for each in arguments
-                if type(each) is ndarray and not (in_place and each is out)
-            ]
-            return target is not None and all(
-                [view and not may_overlap(view.root, target.root) for view in views]
-            )
-
-        original = replace(owner, name, write)
+        original = getattr(owner, name)
+        write = self.written.over(original, call, plain, count, **how)
+        replace(owner, name, write)
 
     def array_of(self, argument: Any) -> Any:
         """Return the array that the original makes of a sequence; else the argument."""
@@ -315,11 +293,6 @@ def _let_native_code_know(client: Client) -> None:
 
 def _leave(*_: Any, **__: Any) -> None:
     """Leave everything to the original."""
-
-
-def may_overlap(one: Root, other: Root) -> bool:
-    """Whether two roots may be the same storage."""
-    return one is other or (one.escaped and other.escaped)
 
 
 def replace(owner: Any, name: str, function: Any) -> Any:

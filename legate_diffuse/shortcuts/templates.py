@@ -203,14 +203,17 @@ class Templates(ByType):
         if name is None or not self.common_type or self.is_itself(np.dtype(name)):
             return None
         if name not in self._resolved:
-            count = 1 + isinstance(self._ufunc, self._client.binary_ufunc)
             known = (np.dtype(operands[0]) for operands in self._results)
             own = np.dtype(name)
             casts = (each.name for each in known if np.can_cast(own, each))
-            is_own = own.char * count in self._results
-            found = name if is_own else next(casts, None)
+            found = name if self.takes(own) else next(casts, None)
             self._resolved[name] = found if found and self[found] else None
         return self._resolved[name]
+
+    def takes(self, dtype: np.dtype[Any]) -> bool:
+        """Whether there is a result of operands that are all of a type."""
+        count = 1 + isinstance(self._ufunc, self._client.binary_ufunc)
+        return dtype.char * count in self._results
 
     def is_itself(self, dtype: np.dtype[Any]) -> bool:
         """Whether the function returns an array of a type as it is."""

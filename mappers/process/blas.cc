@@ -21,7 +21,7 @@ namespace {
 // The kernel of a smaller matrix is as fast.
 constexpr std::int64_t LEAST_VOLUME = 2048;
 // OpenBLAS uses one processor for a smaller one.
-constexpr std::int64_t LEAST_SHARED = 4096;
+constexpr std::int64_t LEAST_DIVIDED = 4096;
 
 // CBLAS's names for the order of elements, and for what is done to a matrix.
 enum class Order : int { ROWS = 101, COLUMNS = 102 };
@@ -39,7 +39,7 @@ const BlasRoutines* blas = nullptr;
 class Limited {
  public:
   explicit Limited(std::int64_t volume) {
-    if (volume < LEAST_SHARED) return;
+    if (volume < LEAST_DIVIDED) return;
     before_ = reinterpret_cast<int (*)()>(blas->num_threads)();
     if (before_ > blas->processors) set(blas->processors);
   }

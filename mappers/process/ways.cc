@@ -51,7 +51,7 @@ PyObject* none() {
   return Py_NewRef(Py_None);
 }
 
-// Whether something other than None is given.
+// Whether an argument is given, and is not None.
 bool is_given(PyObject* argument) {
   return argument && argument != Py_None;
 }
@@ -65,7 +65,7 @@ std::string_view own_type(PyObject* number) {
 
 // A new array of a shape full of a number, or of the only element of an array.
 PyObject* full(const Arguments& given) {
-  if (!given[1] || !given.end_at(3)) Py_RETURN_NONE;
+  if (!given[1]) Py_RETURN_NONE;
 
   const auto dtype = type_from(given.extra, is_given(given[2]) ? given[2] : nullptr, {});
 
@@ -88,24 +88,22 @@ PyObject* filled_with(const Arguments& given, std::int64_t number) {
   return filled(given.arrays, given[0], dtype, number_of(number));
 }
 
-// An array like another, full of a number; of the type that is given, if one is.
-PyObject* filled_like_with(const Arguments& given, PyObject* type, PyObject* number,
-                           std::size_t end) {
+// A new array of the shape of another one, of its type if none is given.
+PyObject* filled_like_by(const Arguments& given, PyObject* type, PyObject* number) {
   const auto dtype = type_from(given.extra, is_given(type) ? type : nullptr, {});
 
-  if (!given.end_at(end) || (is_given(type) && dtype.empty())) return none();
+  if (is_given(type) && dtype.empty()) return none();
   return filled_like(given.arrays, given[0], dtype, number);
 }
 
 PyObject* filled_like_with(const Arguments& given, std::int64_t number) {
-  return filled_like_with(given, given[1], number_of(number), 2);
+  return filled_like_by(given, given[1], number_of(number));
 }
 
 PyObject* range_of(const Arguments& given) {
-  const auto is_typed = is_given(given[3]);
-  const auto dtype = type_from(given.extra, is_typed ? given[3] : nullptr, {});
+  const auto dtype = type_from(given.extra, is_given(given[3]) ? given[3] : nullptr, {});
 
-  if (is_typed && dtype.empty()) return none();
+  if (is_given(given[3]) && dtype.empty()) return none();
   return range(given.arrays, given[0], given[1], given[2], dtype);
 }
 
@@ -192,7 +190,7 @@ constexpr std::array WAYS{
     NamedWay{"full", full},
     NamedWay{"full_like",
              [](const Arguments& given) {
-               return given[1] ? filled_like_with(given, given[2], given[1], 3) : none();
+               return given[1] ? filled_like_by(given, given[2], given[1]) : none();
              }},
     NamedWay{"hosted", hosted},
     NamedWay{"hosted_by",

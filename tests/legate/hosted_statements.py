@@ -1260,7 +1260,7 @@ ROUNDED: Final = (
     *("x @", "T @", "x.dot", "T.dot", "A[0] @", "A[0].dot"),
     *("A @", "P @", "T.sum", "T[:, 1:3].sum", "T.transpose((2, 0, 1)).sum"),
     *("A.trace", "sum", "A.sum", "A[:, :2] @", "A[:2] @", "A[:1] @", "A[0, :1] @"),
-    *("x4[:2] @", "x4 @", "A[:, :1] @", "r.mean", "b.mean", "array([x.sum"),
+    *("x4[:2] @", "x4 @", "A[:, :1] @", "r.mean", "b.mean", "array([x.sum", "power(r"),
 )
 # What they return is what cuPyNumeric takes for the number from then on.
 CACHED: Final = ("asarray(3", "array(3", "array(2", "array(True", "array(1j")
