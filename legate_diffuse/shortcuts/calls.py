@@ -189,12 +189,29 @@ def _replace_operators_in_place(submission: Submission) -> None:
             return None
         return binary(templates, x, y, False)
 
+    def converted(templates: Templates, x: Any, y: Any) -> Any:
+        """Return a new array of a type that holds less than that of both operands."""
+        y, target = submission.single_of(y), client.view_of(x)
+        if (
+            target is None
+            or type(y) is not client.ndarray
+            or y.dtype == x.dtype
+            or client.warn.is_on
+        ):
+            return None
+        made = binary(templates, x, y, False)
+        if made is None or not np.can_cast(made.dtype, x.dtype, "same_kind"):
+            return None
+        return submission.conversions.convert(made, target.root.dtype)
+
     def in_place(templates: Templates, x: Any, y: Any) -> Any:
         made = binary(templates, x, y, False, x)
         if made is not None or not x._writeable:
             return made
         if type(y) is client.ndarray:
             made = apart(templates, x, y)
+        if made is None:
+            made = converted(templates, x, y)
         if made is None:
             made = by_numpy[templates.name](x, y)
         target = client.view_of(x)

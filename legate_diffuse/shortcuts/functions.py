@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from legate_diffuse.shortcuts.broadcast import common_shape, repeated
+from legate_diffuse.shortcuts.conversions import TARGETS
 from legate_diffuse.shortcuts.reductions import ARGUMENTS
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import (
@@ -87,13 +88,22 @@ def _replace_copyto(submission: Submission) -> None:
     original = replace(importlib.import_module("cupynumeric"), "copyto", copyto)
 
 
-# What ``where`` chooses from, and the numbers that become such an element.
-_CHOICES: Final = {"float64": (float, int), "int64": (int,)}
+# The types of arrays beside which ``where`` takes numbers, and the numbers that become
+# such an element. Beside others a number may change the type of the result.
+_CHOICES: Final = {
+    "float64": (float, int),
+    "int64": (int,),
+    "complex128": (complex, float, int),
+}
 
 # Numbers of which NumPy makes the type that the original makes: the type of two.
 _CHOSEN: Final = frozenset((float, int))
 # What the original makes of numbers.
-_TYPES: Final = {float: np.dtype(float), int: np.dtype(np.int64)}
+_TYPES: Final = {
+    float: np.dtype(float),
+    int: np.dtype(np.int64),
+    complex: np.dtype(complex),
+}
 
 
 def _type_of_numbers(kinds: set[type]) -> str:
@@ -114,7 +124,7 @@ def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
     if any([each is None for each in dtypes]) or dtypes[0] == dtypes[1]:
         return None
     common = np.result_type(*dtypes)
-    if common.name not in _CHOICES:
+    if common.name not in (_CHOICES if len(set(map(type, (x, y)))) > 1 else TARGETS):
         return None
     one, other = [
         (common.type(each).item() if abs(each) <= EXACT else None)
@@ -127,14 +137,26 @@ def _alike(submission: Submission, x: Any, y: Any) -> tuple[Any, Any] | None:
     return None if one is None or other is None else (one, other)
 
 
+def _flags(submission: Submission, mask: Any, x: Any, y: Any) -> Any:
+    """Return what a mask is as one of flags, None if it is one or the original must."""
+    client = submission.client
+    is_watched = client.doctor.is_on or client.warn.is_on
+    if x is None or y is None or is_watched or mask.dtype == bool:
+        return None
+    return submission.conversions.convert(mask, "bool")
+
+
 def _replace_where(submission: Submission) -> None:
     client = submission.client
     ndarray, doctor, apply = client.ndarray, client.doctor, submission.apply
     array_of = submission.array_of
     choose = submission.by_numpy(np.where, "where", brings=False, computes=False)
     known = new_function(client, takes_numbers=True)
+    known_apart = new_function(client)
     # numbers do not say of which type the result is
-    known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
+    known_of = {
+        name: new_function(client, takes_numbers=True) for name in ("float64", "int64")
+    }
 
     def made_for(function: Any, name: str) -> Template:
         template = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
@@ -142,6 +164,7 @@ def _replace_where(submission: Submission) -> None:
         return template
 
     templates = {name: made_for(known, name) for name in _CHOICES}
+    templates_apart = {str(name): made_for(known_apart, str(name)) for name in TARGETS}
     numbered = {name: made_for(each, name) for name, each in known_of.items()}
     likes = {
         name: Root(client.legate, each.type, name, whole(()), scalar_storage=False)
@@ -150,12 +173,17 @@ def _replace_where(submission: Submission) -> None:
 
     def where(a: Any, x: Any = None, y: Any = None) -> Any:
         made = None
-        x, y = array_of(x), array_of(y)
+        x, y = (submission.single_of(array_of(each)) for each in (x, y))
         if type(a) is not ndarray:
             return original(a, x, y)
         kinds = {type(x), type(y)}
         if ndarray in kinds or kinds <= _CHOSEN:
-            function = known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
+            if kinds == {ndarray}:
+                function = known_apart
+            else:
+                function = (
+                    known if ndarray in kinds else known_of[_type_of_numbers(kinds)]
+                )
             made = apply(function, None, a, x, y)
             if made is None and not doctor.is_on:
                 made = _choose(a, x, y)
@@ -163,6 +191,8 @@ def _replace_where(submission: Submission) -> None:
             made = choose(a, x, y)
         if made is None and (alike := _alike(submission, x, y)) is not None:
             return where(a, *alike)
+        if made is None and (mask := _flags(submission, a, x, y)) is not None:
+            return where(mask, x, y)
         return original(a, x, y) if made is None else made
 
     def _agree(mask: Any, x: Any, y: Any) -> bool:
@@ -178,13 +208,15 @@ def _replace_where(submission: Submission) -> None:
         chosen = one or other
         if mask is None or mask.root.dtype != "bool":
             return None
-        if chosen is not None:
+        if one is not None and other is not None:
+            like, of = one.root, templates_apart
+        elif chosen is not None:
             like, of = chosen.root, templates
         elif ndarray not in (kinds := {type(x), type(y)}):
             like, of = likes[_type_of_numbers(kinds)], numbered
         else:
             return None
-        if like.dtype not in _CHOICES:
+        if like.dtype not in of:
             return None
         shape: Shape | None = mask.shape
         views = [mask]
