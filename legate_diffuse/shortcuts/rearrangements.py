@@ -17,6 +17,7 @@ import numpy as np
 
 from legate_diffuse.shortcuts.shortcut import Shortcut
 from legate_diffuse.shortcuts.submission import MADE, Submission, replace
+from legate_diffuse.stores.view import View
 
 # What ``ravel`` and ``flatten`` pass on.
 _ROW_MAJOR: Final = {"order": "C"}
@@ -82,12 +83,12 @@ _Parts = tuple[tuple[slice, slice], ...]
 _STAYS: Final[_Parts] = ((slice(None), slice(None)),)
 
 
-def _parts_of_roll(array: Any, shift: Any, axis: Any) -> list[_Parts] | None:
+def _parts_of_roll(view: View, shift: Any, axis: Any) -> list[_Parts] | None:
     """Return the parts along each axis of an array that is rolled.
 
     None if the original must say what the arguments mean.
     """
-    shape = array.shape
+    shape = view.shape
     if axis is None and len(shape) == 1:
         axis = 0
     axes = axis if type(axis) is tuple else (axis,)
@@ -100,7 +101,7 @@ def _parts_of_roll(array: Any, shift: Any, axis: Any) -> list[_Parts] | None:
         len(shifts) != len(axes)
         or not all([type(each) is int for each in (*shifts, *axes)])
         or not all([-len(shape) <= each < len(shape) for each in axes])
-        or 0 in shape
+        or view.volume < 2
     ):
         return None
     distances = [0] * len(shape)
@@ -119,13 +120,16 @@ def _parts_of_roll(array: Any, shift: Any, axis: Any) -> list[_Parts] | None:
 
 def _replace_roll(submission: Submission) -> None:
     package = importlib.import_module("cupynumeric")
-    ndarray = submission.client.ndarray
+    client, copies = submission.client, submission.copies
 
     def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-        parts = _parts_of_roll(a, shift, axis) if type(a) is ndarray else None
-        if not parts:
+        view = client.settled_view_of(a)
+        parts = None if view is None else _parts_of_roll(view, shift, axis)
+        template = None if view is None else copies[view.root.dtype]
+        if view is None or template is None or not parts:
             return original(a, shift, axis)
-        made = package.empty_like(a)
+        # all elements are written, as where arrays are joined
+        made, _ = submission.new(template, view.shape)
         for places in product(*parts):
             before, after = zip(*places, strict=True)
             made[after] = a[before]
