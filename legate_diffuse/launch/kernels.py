@@ -30,8 +30,9 @@ class KernelTable:
 
     A task with little work may never come again, as in a program's set-up. So its
     kernels are compiled when they are needed for the second time, unless an earlier
-    run of the program has left them on disk. A program's results do not depend on that:
-    kernels that give other bits than the original tasks are compiled at once.
+    run of the program has left them on disk. What runs as it comes is needed again if
+    an operation of its kind has waited before. A program's results do not depend on
+    that: kernels that give other bits than the original tasks are compiled at once.
     ``LEGATE_DIFFUSE_SYNC_COMPILE=1`` compiles every kernel at once.
     """
 

@@ -97,7 +97,7 @@ _CHOICES: Final = {
 }
 
 # Numbers of which NumPy makes the type that the original makes: the type of two.
-_CHOSEN: Final = frozenset((float, int))
+_CHOSEN: Final = frozenset((float, int, complex))
 # What the original makes of numbers.
 _TYPES: Final = {
     float: np.dtype(float),
@@ -107,6 +107,8 @@ _TYPES: Final = {
 
 
 def _type_of_numbers(kinds: set[type]) -> str:
+    if complex in kinds:
+        return "complex128"
     return "float64" if float in kinds else "int64"
 
 
@@ -154,9 +156,7 @@ def _replace_where(submission: Submission) -> None:
     known = new_function(client, takes_numbers=True)
     known_apart = new_function(client)
     # numbers do not say of which type the result is
-    known_of = {
-        name: new_function(client, takes_numbers=True) for name in ("float64", "int64")
-    }
+    known_of = {name: new_function(client, takes_numbers=True) for name in _CHOICES}
 
     def made_for(function: Any, name: str) -> Template:
         template = Template(client, client.tasks.WHERE, 3, None, np.dtype(name))
@@ -176,6 +176,8 @@ def _replace_where(submission: Submission) -> None:
         x, y = (submission.single_of(array_of(each)) for each in (x, y))
         if type(a) is not ndarray:
             return original(a, x, y)
+        if (mask := _flags(submission, a, x, y)) is not None:
+            return where(mask, x, y)
         kinds = {type(x), type(y)}
         if ndarray in kinds or kinds <= _CHOSEN:
             if kinds == {ndarray}:
@@ -191,8 +193,6 @@ def _replace_where(submission: Submission) -> None:
             made = choose(a, x, y)
         if made is None and (alike := _alike(submission, x, y)) is not None:
             return where(a, *alike)
-        if made is None and (mask := _flags(submission, a, x, y)) is not None:
-            return where(mask, x, y)
         return original(a, x, y) if made is None else made
 
     def _agree(mask: Any, x: Any, y: Any) -> bool:
